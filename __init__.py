@@ -1,0 +1,42 @@
+"""Bayesian scaling laws of neural networks.
+
+A table of training runs goes in; posteriors of a law, a comparison of laws, and decisions with their uncertainty come
+out. Names are resolved on first use, so importing the package loads none of its dependencies.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "errors": ["DiagnosticWarning", "InputError"],
+    "datasets": ["catalogue", "load", "notes", "read"],
+    "models": ["Chinchilla", "laws"],
+    "inference": [
+        "allocate",
+        "compare",
+        "diagnose",
+        "fit",
+        "frontier_fit",
+        "huber_fit",
+        "isoflop_fit",
+        "loo",
+        "open_fit",
+        "predict",
+        "save_fit",
+    ],
+    "reports": ["report"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name):
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

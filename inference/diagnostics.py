@@ -1,0 +1,92 @@
+"""Whether a fit may be trusted: the figures, a verdict, and the sentences that go with it."""
+
+import warnings
+
+import numpy as np
+
+from ..errors import DiagnosticWarning
+
+R_HAT_LIMIT = 1.01
+ESS_PER_CHAIN = 100
+PARETO_K_LIMIT = 0.7
+
+
+def worst(dataset, statistic):
+    """Extreme of an ArviZ statistic over all variables: largest R-hat, least effective sample size."""
+    values = np.concatenate([np.ravel(v.values) for v in statistic(dataset).data_vars.values()])
+    return float(np.nanmax(values) if statistic is r_hat else np.nanmin(values))
+
+
+def r_hat(dataset):
+    """Rank-normalised split R-hat of each variable (Vehtari et al. 2021)."""
+    import arviz_stats as azs
+
+    return azs.rhat(dataset)
+
+
+def ess_bulk(dataset):
+    """Bulk effective sample size of each variable."""
+    import arviz_stats as azs
+
+    return azs.ess(dataset, method="bulk")
+
+
+def ess_tail(dataset):
+    """Tail effective sample size of each variable (5% and 95% quantiles)."""
+    import arviz_stats as azs
+
+    return azs.ess(dataset, method="tail")
+
+
+def judge(posterior, sample_stats):
+    """Summarise convergence.
+
+    Parameters
+    ----------
+    posterior, sample_stats : Dataset
+        Dims (chain, draw, ...).
+
+    Returns
+    -------
+    dict
+        ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped there),
+        ``ok`` and ``warnings``, a list of sentences that is empty when ``ok``.
+    """
+    chains = posterior.sizes["chain"]
+    verdict = {
+        "r_hat_max": worst(posterior, r_hat) if chains > 1 else None,
+        "ess_bulk_min": worst(posterior, ess_bulk),
+        "ess_tail_min": worst(posterior, ess_tail),
+        "divergences": int(sample_stats["diverging"].sum()),
+        "max_treedepth": int(sample_stats.get("reached_max_treedepth", np.zeros(1)).sum()),
+    }
+    said = []
+    if verdict["r_hat_max"] is None:
+        said.append("one chain: r_hat cannot be computed; run at least 4 chains")
+    elif not verdict["r_hat_max"] <= R_HAT_LIMIT:
+        said.append(f"r_hat reaches {verdict['r_hat_max']:.3f} (above {R_HAT_LIMIT}): chains disagree, draw more")
+    if not verdict["ess_bulk_min"] >= ESS_PER_CHAIN * chains:
+        said.append(f"bulk ESS falls to {verdict['ess_bulk_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if not verdict["ess_tail_min"] >= ESS_PER_CHAIN * chains:
+        said.append(f"tail ESS falls to {verdict['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if verdict["divergences"]:
+        said.append(f"{verdict['divergences']} divergences: the posterior may be biased, raise target_accept")
+    if verdict["max_treedepth"]:
+        said.append(f"{verdict['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
+    return verdict | {"ok": not said, "warnings": said}
+
+
+def sentence(verdict):
+    """One line for a person."""
+    r_hat_text = "n/a" if verdict["r_hat_max"] is None else f"{verdict['r_hat_max']:.3f}"
+    figures = (
+        f"{verdict['divergences']} divergences, r_hat at most {r_hat_text}, "
+        f"bulk ESS at least {verdict['ess_bulk_min']:.0f}, tail ESS at least {verdict['ess_tail_min']:.0f}"
+    )
+    return f"converged: {figures}" if verdict["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(verdict["warnings"])
+
+
+def warn(verdict):
+    """Issue a `DiagnosticWarning` for a verdict that is not ok."""
+    if not verdict["ok"]:
+        warnings.warn(sentence(verdict), DiagnosticWarning, stacklevel=3)

@@ -1,0 +1,130 @@
+"""Fits on disk: one netCDF file that opens into a working fit with nothing else."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import xarray as xr
+
+from ..errors import InputError
+from ..models import law
+
+KEY = "bayescaling"
+
+
+def metadata(fit):
+    """What a fit was: law, options, priors, data fingerprint, seed, sampler, settings, versions, seconds, diagnostics.
+
+    Raises
+    ------
+    InputError
+        If the tree was not made by `fit`.
+    """
+    text = getattr(fit, "attrs", {}).get(KEY)
+    if text is None:
+        raise InputError(f"{_place(fit)} is no fit of bayescaling; pass what fit() or open_fit() returned")
+    return json.loads(text)
+
+
+def _place(fit):
+    source = getattr(fit, "encoding", {}).get("source") if isinstance(fit, xr.DataTree) else None
+    return source or f"a {type(fit).__name__}"
+
+
+def with_metadata(fit, document):
+    """Attach `document` to a tree as JSON."""
+    fit.attrs[KEY] = json.dumps(document)
+    return fit
+
+
+def law_of(fit):
+    """Rebuild the law of a fit."""
+    said = metadata(fit)["law"]
+    return law(said["name"], **said["options"])
+
+
+def runs_of(fit):
+    """Table of runs that a fit saw, as a DataFrame."""
+    frame = fit["constant_data"].to_dataset().to_dataframe().reset_index(drop=True)
+    frame.attrs["source"] = metadata(fit)["data"]["source"]
+    return frame
+
+
+def replace(path, write):
+    """Call `write` with a temporary name beside `path`, then rename: a file is whole or absent.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or cannot be written.
+    """
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    try:
+        write(temporary)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def save_fit(fit, path):
+    """Write a fit to a netCDF file.
+
+    Parameters
+    ----------
+    fit : DataTree
+        From `fit`.
+    path : path-like
+        Replaced if it exists.
+
+    Raises
+    ------
+    InputError
+        If `fit` is no fit, or the file cannot be written.
+    """
+    metadata(fit)
+    replace(path, lambda temporary: fit.to_netcdf(temporary, engine="h5netcdf"))
+
+
+def open_fit(path):
+    """Open a fit that `save_fit` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    DataTree
+        In memory, as `fit` returned it.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is no netCDF file, or is no fit of this package.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            fit = tree.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: not a netCDF file that can be read ({str(error).splitlines()[0]})") from None
+    if KEY not in fit.attrs or "posterior" not in fit.children:
+        raise InputError(f"{path}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
+    return fit

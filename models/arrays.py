@@ -1,0 +1,51 @@
+"""One set of elementary functions for every array library that a law meets."""
+
+import sys
+
+import numpy as np
+
+
+def _pytensor(arrays):
+    module = sys.modules.get("pytensor.tensor")
+    variable = module and sys.modules["pytensor.graph.basic"].Variable
+    return module if variable and any(isinstance(a, variable) for a in arrays) else None
+
+
+def _jax(arrays):
+    module = sys.modules.get("jax")
+    return module.numpy if module and any(isinstance(a, module.Array) for a in arrays) else None
+
+
+def namespace(*arrays):
+    """Return the module whose functions apply to `arrays`.
+
+    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; everything else,
+    xarray objects among it, is served by NumPy. A library that was never imported is not imported here.
+    """
+    return _pytensor(arrays) or _jax(arrays) or np
+
+
+def exp(x):
+    return namespace(x).exp(x)
+
+
+def log(x):
+    return namespace(x).log(x)
+
+
+def log1p(x):
+    return namespace(x).log1p(x)
+
+
+def where(condition, x, y):
+    return namespace(condition, x, y).where(condition, x, y)
+
+
+def gammaln(x):
+    """Logarithm of the gamma function."""
+    xp = namespace(x)
+    if xp is np:
+        import scipy.special
+
+        return scipy.special.gammaln(x)
+    return xp.gammaln(x) if xp is _pytensor([x]) else sys.modules["jax"].scipy.special.gammaln(x)

@@ -1,0 +1,152 @@
+"""Priors as text, ``LogNormal(-1, 0.5)``: parsed, checked against a support, and handed to PyMC or SciPy."""
+
+import ast
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+import scipy.special
+import scipy.stats as st
+
+from ..errors import InputError
+
+DISTRIBUTIONS = {
+    "Normal": (("mu", "sigma"), lambda mu, sigma: st.norm(mu, sigma)),
+    "LogNormal": (("mu", "sigma"), lambda mu, sigma: st.lognorm(sigma, scale=np.exp(mu))),
+    "HalfNormal": (("sigma",), lambda sigma: st.halfnorm(scale=sigma)),
+    "TruncatedNormal": (
+        ("mu", "sigma", "lower", "upper"),
+        lambda mu, sigma, lower, upper: st.truncnorm((lower - mu) / sigma, (upper - mu) / sigma, mu, sigma),
+    ),
+    "StudentT": (("nu", "mu", "sigma"), lambda nu, mu, sigma: st.t(nu, mu, sigma)),
+    "Laplace": (("mu", "b"), lambda mu, b: st.laplace(mu, b)),
+    "Gamma": (("alpha", "beta"), lambda alpha, beta: st.gamma(alpha, scale=1 / beta)),
+    "InverseGamma": (("alpha", "beta"), lambda alpha, beta: st.invgamma(alpha, scale=beta)),
+    "Exponential": (("lam",), lambda lam: st.expon(scale=1 / lam)),
+    "Beta": (("alpha", "beta"), lambda alpha, beta: st.beta(alpha, beta)),
+    "Uniform": (("lower", "upper"), lambda lower, upper: st.uniform(lower, upper - lower)),
+}
+
+
+def suggestion(name, choices):
+    """Words that name the closest choice, or list all of them."""
+    close = get_close_matches(str(name), list(choices), n=1)
+    return f"did you mean {close[0]!r}? (of {', '.join(choices)})" if close else f"choose one of {', '.join(choices)}"
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A distribution of one sampled quantity.
+
+    Parameters
+    ----------
+    distribution : str
+        A name in `DISTRIBUTIONS`, as PyMC spells it.
+    arguments : dict of str to float
+        Its parameters, as PyMC names them.
+    """
+
+    distribution: str
+    arguments: dict
+
+    @classmethod
+    def parse(cls, text):
+        """Read ``Name(number, ..., name=number)``.
+
+        Raises
+        ------
+        InputError
+            If the text is not of that form, the distribution is unknown or its parameters make no distribution.
+        """
+        if isinstance(text, cls):
+            return text
+        form = f"prior {text!r} cannot be read; write for example LogNormal(-1, 0.5)"
+        try:
+            call = ast.parse(str(text).strip(), mode="eval").body
+            name = call.func.id
+            values = [ast.literal_eval(a) for a in call.args]
+            named = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
+        except (SyntaxError, ValueError, AttributeError):
+            raise InputError(form) from None
+        if name not in DISTRIBUTIONS:
+            raise InputError(f"prior {text!r}: distribution {name!r} is unknown; {suggestion(name, DISTRIBUTIONS)}")
+        names, frozen = DISTRIBUTIONS[name]
+        arguments = dict(zip(names, values, strict=False)) | named
+        if len(values) + len(named) != len(names) or set(arguments) != set(names):
+            raise InputError(f"prior {text!r}: {name} takes {len(names)} parameters: {', '.join(names)}")
+        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in arguments.values()):
+            raise InputError(form)
+        with np.errstate(all="ignore"):
+            proper = all(map(np.isfinite, arguments.values())) and np.isfinite(
+                _quietly(frozen, {k: float(v) for k, v in arguments.items()})
+            )
+        if not proper:
+            raise InputError(f"prior {text!r} is no distribution: check the signs and the order of its parameters")
+        return cls(name, {k: float(arguments[k]) for k in names})
+
+    def __str__(self):
+        return f"{self.distribution}({', '.join(f'{v:g}' for v in self.arguments.values())})"
+
+    @property
+    def frozen(self):
+        """The same distribution in SciPy."""
+        return DISTRIBUTIONS[self.distribution][1](**self.arguments)
+
+    @property
+    def support(self):
+        """Lower and upper end of the support."""
+        return tuple(float(x) for x in self.frozen.support())
+
+    def to_unconstrained(self, x):
+        """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""
+        low, high = self.support
+        if np.isfinite(low) and np.isfinite(high):
+            return np.log(x - low) - np.log(high - x)
+        if np.isfinite(low):
+            return np.log(x - low)
+        return -np.log(high - x) if np.isfinite(high) else x
+
+    def from_unconstrained(self, z):
+        """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
+        low, high = self.support
+        if np.isfinite(low) and np.isfinite(high):
+            x = low + (high - low) * scipy.special.expit(z)
+            return x, np.log(x - low) + np.log(high - x) - np.log(high - low)
+        if np.isfinite(low):
+            return low + np.exp(z), z
+        return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
+
+    def variable(self, name):
+        """Register the prior under `name` in the PyMC model of the context."""
+        import pymc as pm
+
+        return getattr(pm, self.distribution)(name, **self.arguments)
+
+
+def _quietly(frozen, arguments):
+    try:
+        return frozen(**arguments).median()
+    except (ZeroDivisionError, ValueError):
+        return np.nan
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that is sampled: its name, default prior, support, unit and why the prior is as it is."""
+
+    name: str
+    prior: str
+    support: tuple
+    unit: str
+    rationale: str
+
+    def checked(self, text):
+        """Return the prior that `text` says, refusing one that leaves the support."""
+        prior = Prior.parse(text)
+        low, high = prior.support
+        if low < self.support[0] or high > self.support[1]:
+            raise InputError(
+                f"prior {self.name}={text!r} has support ({low:g}, {high:g}), but {self.name} lies in "
+                f"({self.support[0]:g}, {self.support[1]:g}); use a distribution on that range, such as {self.prior}"
+            )
+        return prior
