@@ -6,6 +6,7 @@ import xarray as xr
 from ..errors import InputError
 from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
 from . import evaluate
+from .columns import positive_columns
 from .storage import metadata
 
 
@@ -34,13 +35,7 @@ def predict(fit, runs, *, noise=True, seed=None):
         If a column is missing or a size is not a positive number.
     """
     law, _ = evaluate.law_and_reference(fit)
-    for column in law.columns:
-        if column not in runs:
-            raise InputError(f"{runs.attrs.get('source', 'the table')}: column {column!r} is missing; predict needs it")
-        sizes = np.asarray(runs[column], float)
-        if not (np.isfinite(sizes) & (sizes > 0)).all():
-            row = int(np.argmin(np.isfinite(sizes) & (sizes > 0)))
-            raise InputError(f"column {column!r}, row {row}: {sizes[row]:g} is no positive size")
+    positive_columns(runs, law.columns, purpose="a prediction")
     rng = np.random.default_rng(metadata(fit)["seed"] if seed is None else seed)
     loss = evaluate.replicated_loss(law.without_reading_error, evaluate.posterior_of(fit), runs, rng, noise=noise)
     sizes = {column: ("run", np.asarray(runs[column], float)) for column in law.columns}

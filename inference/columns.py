@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from ..datasets import require
 from ..errors import InputError
 
 
-def positive_columns(runs, names):
+def positive_columns(runs, names, *, purpose):
     """Columns of finite positive numbers.
 
     Parameters
@@ -15,6 +16,8 @@ def positive_columns(runs, names):
         One row a run.
     names : sequence of str
         Columns to take.
+    purpose : str
+        What they are needed for, for the message.
 
     Returns
     -------
@@ -26,16 +29,14 @@ def positive_columns(runs, names):
     InputError
         If a column is missing or holds anything but finite positive numbers.
     """
-    place = runs.attrs.get("source", "the table")
-    missing = [name for name in names if name not in runs.columns]
-    if missing:
-        raise InputError(f"{place}: no column {missing[0]!r}; the fit needs {', '.join(names)}")
+    require(runs, names, purpose=purpose)
     columns = {name: pd.to_numeric(runs[name], errors="coerce").to_numpy(dtype=float) for name in names}
     for name, values in columns.items():
         bad = ~(np.isfinite(values) & (values > 0))
         if bad.any():
-            row = runs.index[bad][0]
+            place, row = runs.attrs.get("source", "the table"), runs.index[bad][0]
             raise InputError(
-                f"{place}: column {name!r} is {runs[name][bad].iloc[0]!r} in row {row}; give a positive number or leave the row out"
+                f"{place}: column {name!r} is {runs[name][bad].iloc[0]} in row {row}, which is not a positive number; "
+                "correct it or delete the row"
             )
     return columns

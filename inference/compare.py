@@ -125,13 +125,15 @@ def check_comparable(fits):
             raise InputError(f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows")
 
 
-def compare(fits, *, weighting="stacking"):
+def compare(fits, *, weighting="stacking", results=None):
     """Compare fits of the same rows by leave-one-out.
 
     Parameters
     ----------
     fits : dict of str to DataTree
     weighting : {"stacking", "pseudo_bma", "equal"}
+    results : dict of str to ELPDData, optional
+        What `loo` said of the same fits, if it was called before.
 
     Returns
     -------
@@ -150,7 +152,7 @@ def compare(fits, *, weighting="stacking"):
         If a Pareto k above 0.7 remains.
     """
     check_comparable(fits)
-    results = {name: loo(fit) for name, fit in fits.items()}
+    results = results or {name: loo(fit) for name, fit in fits.items()}
     pointwise = np.stack([r.elpd_i.values for r in results.values()], axis=1)
     weights = dict(zip(results, weigh(pointwise, weighting), strict=True))
     best = max(results.values(), key=lambda r: r.elpd)

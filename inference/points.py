@@ -12,6 +12,7 @@ from .columns import positive_columns
 
 SCALES = ("free", "fixed")
 FEWEST_ROWS = 6
+FEWEST_SIZES = 3
 SCREENED = 50
 START_GRID = {
     "a": np.arange(0.0, 26.0, 5.0),
@@ -21,10 +22,10 @@ START_GRID = {
     "beta": np.arange(0.0, 2.1, 0.5),
 }
 
-NARROWEST = 1e-11
-OPTIMAL = 1e-5
-FLAT = 1e-9
-SAME = 1e-6
+NARROWEST = 1e-11  # narrowest quadratic zone in log loss, well above the rounding of a residual
+OPTIMAL = 1e-5  # largest relative gradient of a minimum; a single run among 245 pulls 4e-3
+FLAT = 1e-6  # scaled eigenvalue of a flat direction over delta: so small is curvature beside residuals that vanish
+SAME = 1e-6  # relative difference of two objectives below which they are one optimum
 ROUNDS = 200
 
 
@@ -55,8 +56,8 @@ class PointFit:
     gradient_norm : float
         Largest absolute gradient by a constant, as a share of the most that the runs could pull on it (0 to 1).
     hessian_min_eigenvalue : float
-        Least eigenvalue of the objective's Hessian scaled to a unit diagonal, in log constants at the centre of the runs,
-        exponents and, where free, log scale; positive at a minimum.
+        Least eigenvalue of the objective's Hessian, scaled to a unit diagonal, by log constants at the centre of the
+        runs, exponents and, where free, log scale; positive at a minimum.
     converged : bool
         Whether gradient and Hessian confirm a minimum.
     message : str
@@ -97,19 +98,20 @@ class _Solution:
     objective: float
     optimality: float
     eigenvalue: float
+    delta: float
 
     @property
     def converged(self):
-        return self.optimality <= OPTIMAL and self.eigenvalue > FLAT
+        return self.optimality <= OPTIMAL and self.eigenvalue > FLAT * min(1.0, self.delta)
 
 
 def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0):
     """Fit ``E + A/N**alpha + B/D**beta`` to log loss by Huber's criterion.
 
     With ``scale="fixed"`` the sum of Huber's function of the residuals of the log loss is minimised, as equation 3 of
-    Hoffmann et al. (2022) has it. With ``scale="free"`` the likelihood of a Huber density is maximised whose
-    threshold is in units of its free scale, the estimator of Besiroglu et al. (2024) [2]_; at the default threshold that
-    is least absolute deviations in effect.
+    Hoffmann et al. (2022) has it [1]_. With ``scale="free"`` the likelihood of a Huber density is maximised whose
+    threshold is in units of its free scale, the estimator of Besiroglu et al. (2024) [2]_; at the default threshold
+    that is least absolute deviations in effect.
 
     From each start the minimum is followed from a wide threshold to the one asked for; a free scale alternates between
     its closed form at given constants and the constants at a given scale, and the gradient and Hessian by all of them
@@ -124,9 +126,8 @@ def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     scale : {"free", "fixed"}
         Whether the density has a free scale.
     starts : int or array_like, optional
-        Number of starts (50) to solve of the 4,500 that are screened, the grid of Hoffmann et al. with a
-        finer range of e; the best at each pair of exponents come first. Or the starts themselves, rows of
-        log A, log B, log E, alpha, beta.
+        Number of starts (50) to solve in full of the 4,500 of the grid of Hoffmann et al., which are all screened; the
+        best at each pair of exponents come first. Or the starts themselves, rows of log A, log B, log E, alpha, beta.
     drop_highest : int
         Number of rows of highest loss to leave out.
 
@@ -138,7 +139,8 @@ def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     Raises
     ------
     InputError
-        If a column is missing, not positive or the same in all rows, fewer than 6 rows remain, or an option is unknown.
+        If a column is missing or not positive, a size has fewer than 3 different values, fewer than 6 rows remain, or
+        an option is unknown.
 
     Warns
     -----
@@ -157,7 +159,7 @@ def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     solutions = [solve(sample, theta, float(threshold)) for theta in points]
     fit = _summary(solutions, sample, centre, threshold)
     if not fit.converged or min(fit.constants["alpha"], fit.constants["beta"]) <= 0:
-        warnings.warn(fit.message, DiagnosticWarning, stacklevel=2)
+        warnings.warn(f"huber_fit: {fit.message}", DiagnosticWarning, stacklevel=2)
     return fit
 
 
@@ -171,7 +173,7 @@ def _check_options(threshold, scale, drop_highest):
 
 
 def _sample(runs, drop_highest):
-    columns = positive_columns(runs, ("parameters", "tokens", "loss"))
+    columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="huber_fit")
     place = runs.attrs.get("source", "the table")
     kept = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
     if len(kept) < FEWEST_ROWS:
@@ -179,9 +181,14 @@ def _sample(runs, drop_highest):
             f"{place}: {len(kept)} rows are too few for the 5 constants of the law; give at least {FEWEST_ROWS}"
         )
     for name in ("parameters", "tokens"):
-        sizes = columns[name][kept]
-        if (sizes == sizes[0]).all():
+        sizes = np.unique(columns[name][kept])
+        if len(sizes) == 1:
             raise InputError(f"{place}: column {name!r} is {sizes[0]:g} in every row; add runs of other {name}")
+        if len(sizes) < FEWEST_SIZES:
+            raise InputError(
+                f"{place}: column {name!r} has {len(sizes)} different values and the law needs {FEWEST_SIZES}; "
+                f"add runs of other {name}"
+            )
     log_parameters, log_tokens, log_loss = (np.log(column[kept]) for column in columns.values())
     centre = log_parameters.mean(), log_tokens.mean()
     return huber.Sample(log_parameters - centre[0], log_tokens - centre[1], log_loss), centre
@@ -204,7 +211,7 @@ def _centred(points, centre):
 
 
 def _screened(number, sample, centre):
-    """Starts of least absolute residuals: the best at each pair of exponents, then the second best, and so on."""
+    """Take the starts of least absolute residuals: the best at each pair of exponents, then the second best, and on."""
     if number < 1:
         raise InputError(f"starts must be 1 or more, not {number}")
     cells = np.stack(np.meshgrid(START_GRID["alpha"], START_GRID["beta"]), axis=-1).reshape(-1, 2)
@@ -225,7 +232,7 @@ def _solve_fixed(sample, theta, threshold):
         theta, here = huber.follow(sample, theta, here, delta, threshold)
     else:
         here = huber.expand(sample, theta, threshold)
-    return _Solution(theta, None, threshold * here.value, here.optimality, _least_eigenvalue(here.hessian))
+    return _Solution(theta, None, threshold * here.value, here.optimality, _least_eigenvalue(here.hessian), threshold)
 
 
 def _solve_free(sample, theta, threshold):
@@ -243,10 +250,12 @@ def _solve_free(sample, theta, threshold):
             delta = target
     scale = max(NARROWEST, threshold * huber.profile_scale(here.residuals, threshold)) / threshold
     value, gradient, hessian = huber.joint_derivatives(sample, theta, scale, threshold)
-    scale_pull = gradient[5] / len(here.residuals)
-    held = scale * threshold <= NARROWEST
-    optimality = max(huber.expand(sample, theta, threshold * scale).optimality, 0.0 if held else abs(scale_pull))
-    return _Solution(theta, scale, value, optimality, _least_eigenvalue(hessian[:5, :5] if held else hessian))
+    delta = threshold * scale
+    held = delta <= NARROWEST
+    scale_pull = 0.0 if held else abs(gradient[5]) / len(here.residuals)
+    optimality = max(huber.expand(sample, theta, delta).optimality, scale_pull)
+    eigenvalue = _least_eigenvalue(hessian[:5, :5] if held else hessian)
+    return _Solution(theta, scale, value, optimality, eigenvalue, delta)
 
 
 def _least_eigenvalue(hessian):
@@ -255,13 +264,13 @@ def _least_eigenvalue(hessian):
 
 
 def _summary(solutions, sample, centre, threshold):
-    best = min(solutions, key=lambda s: s.objective)
     rows = len(sample.log_loss)
-    free = best.scale is not None
-    tolerance = SAME * rows if free else SAME * best.objective + rows * (SAME * threshold) ** 2
-    ends = sorted((s.objective for s in solutions if s.converged), key=float)
-    at_best = sum(objective <= best.objective + tolerance for objective in ends)
-    others = _distinct([objective for objective in ends if objective > best.objective + tolerance], tolerance)
+    lowest = min(solutions, key=lambda s: s.objective)
+    free = lowest.scale is not None
+    tolerance = SAME * rows if free else SAME * lowest.objective + rows * (SAME * threshold) ** 2
+    minima = sorted((s for s in solutions if s.converged), key=lambda s: s.objective)
+    at_best = [s for s in minima if s.objective <= lowest.objective + tolerance]
+    best = at_best[0] if at_best else lowest
     a, b, e, alpha, beta = best.theta
     constants = {
         "E": float(np.exp(e)),
@@ -277,13 +286,13 @@ def _summary(solutions, sample, centre, threshold):
         scale=best.scale,
         objective=best.objective,
         starts=len(solutions),
-        starts_at_best=at_best,
-        other_optima=others,
-        starts_unconverged=len(solutions) - len(ends),
+        starts_at_best=len(at_best),
+        other_optima=_distinct([s.objective for s in minima[len(at_best) :]], tolerance),
+        starts_unconverged=len(solutions) - len(minima),
         gradient_norm=best.optimality,
         hessian_min_eigenvalue=best.eigenvalue,
         converged=best.converged,
-        message=_message(best, constants, threshold, at_best, len(solutions)),
+        message=_message(best, constants, threshold, len(at_best), len(solutions)),
         rows=rows,
     )
 

@@ -51,6 +51,29 @@ def runs_of(fit):
     return frame
 
 
+def _temporary(path):
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    if path.is_dir():
+        os.unlink(temporary)
+        raise InputError(f"{path}: is a folder; name a file")
+    return temporary
+
+
+def check_writable(path):
+    """Refuse a path that could not be written, before the work that leads to it.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or cannot be written, or the path is a folder.
+    """
+    os.unlink(_temporary(Path(path)))
+
+
 def replace(path, write):
     """Call `write` with a temporary name beside `path`, then rename: a file is whole or absent.
 
@@ -60,11 +83,7 @@ def replace(path, write):
         If the folder does not exist or cannot be written.
     """
     path = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-        os.close(handle)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    temporary = _temporary(path)
     try:
         write(temporary)
         os.chmod(temporary, 0o666 & ~_umask())

@@ -1,0 +1,5 @@
+"""Figures, tables and the HTML report."""
+
+from .build import report
+
+__all__ = ["report"]

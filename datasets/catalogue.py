@@ -1,0 +1,209 @@
+"""The built-in tables."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ..errors import InputError
+from .formats import open_table
+from .schemas import check
+from .wording import listed, quoted, suggestion
+
+FOLDER = Path(__file__).parent / "tables"
+CHINCHILLA_VOCABULARY = 32000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A built-in table: what it holds, where it is from, and its columns with their units."""
+
+    name: str
+    rows: int
+    kind: str
+    description: str
+    source: str
+    licence: str
+    columns: dict[str, str]
+
+
+FACTS = "published figures (facts only), given with their source"
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "chinchilla_runs",
+            245,
+            "runs",
+            "Training runs of the Chinchilla study: size, compute and final loss",
+            "read off Hoffmann et al. 2022 (arXiv 2203.15556), figure 4; sizes snapped to its table A9",
+            FACTS,
+            {
+                "parameters": "parameters N, snapped to the published sizes",
+                "tokens": "training tokens D, derived as training_flop/(6 parameters)",
+                "training_flop": "training compute C, FLOP",
+                "loss": "final training loss, nats per token",
+                "loss_halfwidth": "half-width of the reading of the loss, nats per token",
+                "d_model": "width of the residual stream",
+                "vocabulary": "size of the vocabulary, derived: 32000 for every run",
+                "parameters_nonembedding": "parameters outside the embedding, derived as parameters - 32000 d_model",
+                "parameters_digitised": "parameters as read off the figure",
+            },
+        ),
+        Table(
+            "chinchilla_models",
+            50,
+            "configurations",
+            "Sizes and widths of the models of the Chinchilla study",
+            "Hoffmann et al. 2022 (arXiv 2203.15556), table A9",
+            FACTS,
+            {
+                "parameters": "parameters N, derived as a million parameters_millions",
+                "parameters_millions": "parameters, millions",
+                "d_model": "width of the residual stream",
+            },
+        ),
+        Table(
+            "lm_progress",
+            231,
+            "evaluations",
+            "Language-model evaluations of 2012 to 2023 on WikiText-103, WikiText-2 and Penn Treebank",
+            'Ho et al. 2024 (arXiv 2403.05812), reconstructed; Epoch AI, "Data on AI Models"',
+            "CC-BY 4.0 (Epoch AI) and published figures (facts only), given with their source",
+            {
+                "system": "name of the system",
+                "paper_id": "number of the paper, by title",
+                "paper": "title of the paper",
+                "publication_date": "date of publication",
+                "year": "date of publication, years",
+                "benchmark": "wt103, wt2 or ptb",
+                "parameters": "parameters N",
+                "dataset_tokens": "size of the training set D, tokens",
+                "epochs": "passes over the training set, where known",
+                "vocabulary": "size of the vocabulary, where known",
+                "training_compute_flop": "training compute, FLOP, where the authors give it",
+                "transformer": "1 for a transformer, 0 for another architecture",
+                "perplexity": "perplexity on WikiText-103 if reported, else WikiText-2, else Penn Treebank",
+                "evidence": "exact: known independently and reproduced; solved: some value inverted and reproduced",
+            },
+        ),
+        Table(
+            "attribution_systems",
+            6,
+            "systems",
+            "Systems between which progress is attributed to scaling and to algorithms",
+            "Ho et al. 2024 (arXiv 2403.05812), table 1",
+            FACTS,
+            {
+                "system": "name of the system",
+                "publication_date": "date of publication",
+                "parameters": "parameters N",
+                "dataset_tokens": "size of the training set D, tokens",
+                "transformer": "1 for a transformer, 0 for another architecture",
+            },
+        ),
+        Table(
+            "published",
+            266,
+            "published",
+            "Estimates that papers report, to set beside one's own",
+            "the papers named in its source column",
+            FACTS,
+            {
+                "quantity": "name of the quantity",
+                "estimate": "the estimate, in the unit",
+                "low": "lower end of its interval, where given, in the unit",
+                "high": "upper end of its interval, where given, in the unit",
+                "unit": "months, %, x (a factor) or nats^2; missing for a pure number or a constant of a law",
+                "source": "the paper",
+                "note": "where in the paper, and what the estimate stands on",
+            },
+        ),
+    )
+}
+
+
+def catalogue():
+    """List the built-in tables.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per table: ``name``, ``rows``, ``kind``, ``description``, ``source``, ``licence``.
+    """
+    fields = ["name", "rows", "kind", "description", "source", "licence"]
+    return pd.DataFrame([{field: getattr(table, field) for field in fields} for table in TABLES.values()])
+
+
+def load(name):
+    """Load a built-in table, checked against its schema.
+
+    Parameters
+    ----------
+    name : str
+        A name listed by `catalogue`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, indexed from 0; `notes` tells the columns, their units and the limits of the data. Dates are
+        datetimes, sizes and measurements float64. ``attrs["source"]`` is the name.
+
+    Raises
+    ------
+    InputError
+        If there is no such table.
+    """
+    table = _entry(name)
+    frame, label, _ = open_table(FOLDER / f"{name}.csv")
+    frame = _derived(frame, name)[list(table.columns)]
+    if "publication_date" in frame:
+        frame = frame.assign(publication_date=pd.to_datetime(frame["publication_date"]))
+    frame = check(frame, name, label=label).reset_index(drop=True)
+    frame.attrs["source"] = name
+    return frame
+
+
+def notes(name):
+    """Source, licence, method, limits and columns of a built-in table.
+
+    Parameters
+    ----------
+    name : str
+        A name listed by `catalogue`.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Raises
+    ------
+    InputError
+        If there is no such table.
+    """
+    table = _entry(name)
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    columns = "\n".join(f"- `{column}`: {meaning}" for column, meaning in table.columns.items())
+    return f"{text.rstrip()}\n\n## Columns\n\n{columns}\n"
+
+
+def _entry(name):
+    if name not in TABLES:
+        raise InputError(
+            f"there is no built-in table {quoted(name)}; the tables are {listed(TABLES)}{suggestion(name, TABLES)}"
+        )
+    return TABLES[name]
+
+
+def _derived(frame, name):
+    if name == "chinchilla_runs":
+        return frame.assign(
+            tokens=frame["training_flop"] / (6 * frame["parameters"]),
+            vocabulary=CHINCHILLA_VOCABULARY,
+            parameters_nonembedding=frame["parameters"] - CHINCHILLA_VOCABULARY * frame["d_model"],
+        )
+    if name == "chinchilla_models":
+        return frame.assign(parameters=1e6 * frame["parameters_millions"])
+    return frame

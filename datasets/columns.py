@@ -1,0 +1,117 @@
+"""The columns of a table of runs, and the names that people give them."""
+
+import re
+import shlex
+
+from ..errors import InputError
+from .wording import listed, printable, quoted, suggestion
+
+SIZES = ("parameters", "tokens", "training_flop")
+
+# Names are compared in lower case and without anything but letters and digits, so "Model Size" stands as "modelsize".
+ALIASES = {
+    "parameters": (
+        "n parameters params nparams nparameters numparams numparameters numberofparameters parametercount paramcount "
+        "modelsize modelparameters modelparams totalparameters totalparams"
+    ),
+    "tokens": (
+        "d tokens ntokens numtokens numberoftokens tokencount trainingtokens traintokens tokensseen datasetsize "
+        "datasettokens trainingdatasetsize"
+    ),
+    "training_flop": (
+        "c flop flops compute computeflop computeflops computebudget totalflop totalflops totalcompute trainingflop "
+        "trainingflops trainingcompute trainingcomputeflop trainingcomputeflops trainflop trainflops traincompute"
+    ),
+    "loss": (
+        "l loss valloss validationloss finalloss finalvalloss finalvalidationloss testloss finaltestloss evalloss "
+        "evaluationloss crossentropy crossentropyloss"
+    ),
+    "perplexity": (
+        "ppl perplexity valppl valperplexity validationppl validationperplexity testppl testperplexity evalppl "
+        "evalperplexity"
+    ),
+    "loss_halfwidth": "losshalfwidth halfwidth",
+    "d_model": "dmodel width modelwidth hiddensize nembd",
+    "vocabulary": "vocabulary vocab vocabsize vocabularysize nvocab",
+    "parameters_nonembedding": (
+        "parametersnonembedding paramsnonembedding nonembeddingparameters nonembeddingparams nonembedding nnonembedding"
+    ),
+}
+CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
+
+
+def recognise(name):
+    """Canonical name of the column called `name`, or None."""
+    return CANONICAL.get(re.sub(r"[^a-z0-9]", "", str(name).lower()))
+
+
+def resolve(found, chosen, label):
+    """Match the columns of a table with the canonical names.
+
+    Parameters
+    ----------
+    found : sequence
+        Names of the columns of the table.
+    chosen : mapping of str to object
+        Canonical name to the column that plays its part, before any recognition.
+    label : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    dict
+        Canonical name to a name of `found`, for the columns that the table has.
+
+    Raises
+    ------
+    InputError
+        If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
+        candidates.
+    """
+    _check_chosen(found, chosen, label)
+    names = {}
+    for canonical in ALIASES:
+        free = [name for name in found if recognise(name) == canonical and name not in chosen.values()]
+        name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
+        if name is not None:
+            names[canonical] = name
+    return names
+
+
+def _check_chosen(found, chosen, label):
+    for canonical, name in chosen.items():
+        if canonical not in ALIASES:
+            near = recognise(canonical)
+            mend = f"; did you mean {quoted(near)}?" if near else suggestion(canonical, ALIASES)
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(ALIASES)}{mend}")
+        if name not in found:
+            raise InputError(
+                f"{label}: column {quoted(name)}, chosen for {canonical}, is not there; the columns are "
+                f"{listed(found)}{suggestion(name, found)}"
+            )
+    names = list(chosen.values())
+    for name in names:
+        if names.count(name) > 1:
+            uses = [canonical for canonical in chosen if chosen[canonical] == name]
+            raise InputError(f"{label}: column {quoted(name)} is chosen for {listed(uses)}; choose one column for each")
+
+
+def _only(candidates, canonical, label):
+    if canonical in candidates:
+        candidates = [name for name in candidates if str(name).lower() == canonical]
+    if len(candidates) > 1:
+        raise InputError(
+            f"{label}: columns {listed(candidates)} could each be {canonical}; choose one with "
+            f"{choice(canonical, candidates[0])}"
+        )
+    return candidates[0] if candidates else None
+
+
+def choice(canonical, name):
+    """How to say which column plays the part of `canonical`, in a script and on the command line."""
+    return f'columns={{"{canonical}": {quoted(name)}}} (--column {shlex.quote(printable(f"{canonical}={name}"))})'
+
+
+def setting_aside(name):
+    """How to leave a column out, in a script and on the command line."""
+    return f"ignore=[{quoted(name)}] (--ignore {shlex.quote(printable(name))})"

@@ -1,0 +1,142 @@
+"""What each table must hold, and the first failure told in one line."""
+
+import functools
+
+import numpy as np
+
+from ..errors import InputError
+from .columns import SIZES, setting_aside
+from .formats import place
+from .wording import quoted
+
+NEEDED = (*SIZES, "loss", "perplexity")
+
+
+def check(frame, kind, *, label, names=None):
+    """Check a frame against the schema of its kind.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows indexed as `open_table` does it.
+    kind : str
+        Name of a built-in table, or ``"runs"`` for a user's table of runs.
+    label : str
+        Name of the table in messages.
+    names : mapping of str to object, optional
+        Canonical name of a column to the name that its owner gave it, for messages.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The frame with the types of the schema.
+
+    Raises
+    ------
+    InputError
+        For the first row that fails, naming its place, the column, the value and the mend.
+    """
+    import pandera.errors
+
+    try:
+        return schema(kind).validate(frame, lazy=True)
+    except pandera.errors.SchemaErrors as error:
+        failures = error.failure_cases
+    raise InputError(_first_failure(failures, frame, label, names or {}))
+
+
+def _first_failure(failures, frame, label, names):
+    located = failures[failures["index"].notna()]
+    if located.empty:
+        failure = failures.iloc[0]
+        return f"{label}: failed {failure['check']} with {quoted(failure['failure_case'])}; correct its columns"
+    order = located["column"].map(list(frame.columns).index)
+    failure = located.assign(order=order).sort_values(["index", "order"]).iloc[0]
+    row, column = failure["index"], failure["column"]
+    name = names.get(column, column)
+    if failure["check"] == "not_nullable":
+        fault, mend = "nothing (a blank or NaN)", "fill it in"
+    else:
+        fault, mend = f"{quoted(frame.at[row, column])}, which is not {failure['check']}", "correct it"
+    aside = " or delete the row"
+    if column not in NEEDED:
+        aside = f", delete the row, or leave the column out with {setting_aside(name)}"
+    return f"{label}, {place(frame, row)}, column {quoted(name)}: found {fault}; {mend}{aside}"
+
+
+@functools.cache
+def schema(kind):
+    """Pandera schema of a built-in table, or of a user's table of runs.
+
+    Parameters
+    ----------
+    kind : str
+        Name of a built-in table, or ``"runs"``, which checks whichever of the recognised columns are there and lets
+        every other column pass.
+
+    Returns
+    -------
+    pandera.DataFrameSchema
+    """
+    import pandera.pandas as pa
+
+    positive = pa.Check(lambda x: np.isfinite(x) & (x > 0), error="a positive finite number")
+    nonnegative = pa.Check(lambda x: np.isfinite(x) & (x >= 0), error="a finite number of at least 0")
+    above_one = pa.Check(lambda x: np.isfinite(x) & (x > 1), error="a finite number above 1, as a perplexity is")
+    finite = pa.Check(np.isfinite, error="a finite number")
+    flag = pa.Check.isin([0, 1], error="0 or 1")
+
+    def number(check, *, nullable=False):
+        return pa.Column("float64", check, nullable=nullable, coerce=True)
+
+    def whole(check):
+        return pa.Column("int64", check, coerce=True)
+
+    def text(*allowed, nullable=False):
+        return pa.Column(str, [pa.Check.isin(allowed)] if allowed else None, nullable=nullable)
+
+    def date():
+        return pa.Column("datetime64[ns]", coerce=True)
+
+    if kind == "runs":
+        checks = dict.fromkeys([*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding"], positive)
+        checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one}
+        columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}
+        return pa.DataFrameSchema(columns)
+    columns = {
+        "chinchilla_runs": {
+            **dict.fromkeys([*SIZES, "loss"], number(positive)),
+            "loss_halfwidth": number(nonnegative),
+            **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
+            "parameters_digitised": number(positive),
+        },
+        "chinchilla_models": dict.fromkeys(["parameters", "parameters_millions", "d_model"], number(positive)),
+        "lm_progress": {
+            "system": text(),
+            "paper_id": whole(positive),
+            "paper": text(),
+            "publication_date": date(),
+            "year": number(positive),
+            "benchmark": text("wt103", "wt2", "ptb"),
+            **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
+            **dict.fromkeys(["epochs", "vocabulary", "training_compute_flop"], number(positive, nullable=True)),
+            "transformer": whole(flag),
+            "perplexity": number(above_one),
+            "evidence": text("exact", "solved", "estimated"),
+        },
+        "attribution_systems": {
+            "system": text(),
+            "publication_date": date(),
+            **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
+            "transformer": whole(flag),
+        },
+        "published": {
+            "quantity": text(),
+            "estimate": number(finite),
+            **dict.fromkeys(["low", "high"], number(finite, nullable=True)),
+            "unit": text(nullable=True),
+            "source": text(),
+            "note": text(nullable=True),
+        },
+    }
+    return pa.DataFrameSchema(columns[kind], strict=True)

@@ -1,0 +1,131 @@
+"""The figures of a report as one JSON document, ``results.json``."""
+
+import json
+import math
+
+import numpy as np
+
+from ..inference import law_of, loo, metadata
+from ..inference.diagnostics import PARETO_K_LIMIT
+from ..inference.storage import replace
+
+SCHEMA = 1
+QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
+
+
+def summary(draws, *, ratio=False):
+    """Mean, standard deviation and quantiles of draws.
+
+    Parameters
+    ----------
+    draws : array_like
+        Draws of one quantity, of any shape.
+    ratio : bool
+        The quantity is a ratio or a time: its mean and standard deviation need not exist and are null.
+
+    Returns
+    -------
+    dict
+        ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
+    """
+    values = np.ravel(np.asarray(draws, float))
+    moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
+    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())), strict=True))
+    return {name: finite(x) for name, x in (moments | quantiles).items()}
+
+
+def finite(x):
+    """Return `x` as a float, or None where it is None or not finite."""
+    return None if x is None or not math.isfinite(x) else float(x)
+
+
+def parameters(fit):
+    """`summary` of every scalar of the posterior; no standard deviation of predictions is claimed here."""
+    posterior = fit["posterior"].to_dataset()
+    return {name: summary(draws) for name, draws in posterior.data_vars.items() if draws.dims == ("chain", "draw")}
+
+
+def law_entry(fit, result=None, points=None):
+    """What results.json says of one fitted law.
+
+    Parameters
+    ----------
+    fit : DataTree
+    result : ELPDData, optional
+        From `loo`, which is called if absent.
+    points : dict of str to dict, optional
+        Point estimates by estimator.
+    """
+    result = loo(fit) if result is None else result
+    said = metadata(fit)
+    law = law_of(fit)
+    verdict = said["diagnostics"]
+    return {
+        "data": said["data"]["source"],
+        "rows": said["data"]["rows"],
+        "scale": law.scale,
+        "noise": law.noise,
+        "parameters": parameters(fit),
+        "point_estimates": points or {},
+        "elpd_loo": finite(result.elpd),
+        "elpd_se": finite(result.se),
+        "p_loo": finite(result.p),
+        "pareto_k_max": finite(float(result.pareto_k.max())),
+        "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
+        "r_hat_max": finite(verdict["r_hat_max"]),
+        "ess_bulk_min": finite(verdict["ess_bulk_min"]),
+        "divergences": verdict["divergences"],
+    }
+
+
+def allocation_entries(allocation, law):
+    """What results.json says of compute-optimal sizes: one entry a budget."""
+    return [
+        {
+            "law": law,
+            "compute": float(at["compute"]),
+            "parameters": summary(at["parameters"]),
+            "tokens": summary(at["tokens"]),
+            "tokens_per_parameter": summary(at["tokens_per_parameter"], ratio=True),
+            "loss": summary(at["loss"]),
+            "extrapolation": float(at["extrapolation"]),
+        }
+        for at in (allocation.isel(compute=i) for i in range(allocation.sizes["compute"]))
+    ]
+
+
+def provenance(fits):
+    """Versions, seed, sampler, data fingerprints and priors of a set of fits."""
+    said = {name: metadata(fit) for name, fit in fits.items()}
+    first = next(iter(said.values()))
+    return {
+        "versions": first["versions"],
+        "seed": first["seed"],
+        "draws": first["settings"]["draws"],
+        "chains": first["settings"]["chains"],
+        "sampler": first["sampler"],
+        "data": {s["data"]["source"]: s["data"]["sha256"] for s in said.values()},
+        "priors": {name: s["priors"] for name, s in said.items()},
+    }
+
+
+def comparison_entries(table):
+    """Plain values of a table from `compare`."""
+    return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
+
+
+def to_json(document):
+    """JSON text in which no value is NaN or infinite."""
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def write_text(text, path):
+    """Write a whole file or none."""
+
+    def write(temporary):
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    replace(path, write)
+
+

@@ -1,0 +1,43 @@
+"""Tables of the report as HTML."""
+
+from .style import si
+
+
+def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None):
+    """A data frame as an HTML table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    title, note : str, optional
+    decimals : dict of str to int, optional
+        Decimals of numeric columns.
+    integers : sequence of str
+        Columns shown as whole numbers.
+    rowname : str, optional
+        The column that heads each row.
+    """
+    import great_tables as gt
+
+    table = gt.GT(frame, rowname_col=rowname)
+    if title:
+        table = table.tab_header(title)
+    for column, digits in (decimals or {}).items():
+        table = table.fmt_number(column, decimals=digits, use_seps=True)
+    for column in integers:
+        table = table.fmt_integer(column)
+    if note:
+        table = table.tab_source_note(gt.md(note))
+    table = table.sub_missing(missing_text="–").opt_table_font(stack="system-ui").tab_options(table_font_size="14px")
+    return table.as_raw_html()
+
+
+def interval(q, form="{:.4g}"):
+    """Median and 95% interval of a `results.summary` in words."""
+    low, middle, high = (form.format(q[k]) if q[k] is not None else "never" for k in ("q2.5", "q50", "q97.5"))
+    return f"{middle} [{low}, {high}]"
+
+
+def si_interval(q):
+    """`interval` with sizes as people say them: 70B."""
+    return f"{si(q['q50'])} [{si(q['q2.5'])}, {si(q['q97.5'])}]"

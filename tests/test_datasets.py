@@ -1,0 +1,187 @@
+import subprocess
+import sys
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.datasets import catalogue, load, notes, sha256
+from bayescaling.datasets.catalogue import FOLDER, TABLES
+from bayescaling.datasets.schemas import check
+
+ROWS = {
+    "chinchilla_runs": 245,
+    "chinchilla_models": 50,
+    "lm_progress": 231,
+    "attribution_systems": 6,
+    "published": 266,
+}
+
+
+def test_catalogue_lists_every_table_with_its_rows():
+    listed = catalogue().set_index("name")
+    assert listed["rows"].to_dict() == ROWS
+    assert not listed.isna().any(axis=None)
+    assert (listed.map(str).map(len) > 0).all(axis=None)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_load_gives_the_listed_rows_and_columns(name):
+    frame = load(name)
+    assert len(frame) == ROWS[name]
+    assert list(frame.columns) == list(TABLES[name].columns)
+    assert frame.index.equals(pd.RangeIndex(ROWS[name]))
+    assert frame.attrs["source"] == name
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_notes_tell_licence_and_columns(name):
+    text = notes(name)
+    assert text.startswith("# ")
+    assert "licence" in text.lower() or "CC-BY" in text
+    assert all(f"- `{column}`: " in text for column in load(name).columns)
+
+
+@pytest.mark.parametrize("reach", [load, notes])
+def test_unknown_table_names_the_tables_and_the_closest(reach):
+    with pytest.raises(bs.InputError, match='did you mean "chinchilla_runs"') as error:
+        reach("chinchila_runs")
+    assert all(name in str(error.value) for name in ROWS)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_chinchilla_runs_hold_together():
+    runs = load("chinchilla_runs")
+    np.testing.assert_allclose(6 * runs["parameters"] * runs["tokens"], runs["training_flop"], rtol=1e-12)
+    moves = (runs["parameters_digitised"] / runs["parameters"] - 1).abs()
+    assert moves.median() < 0.01
+    assert moves.max() < 0.01
+    np.testing.assert_array_equal(runs["parameters_nonembedding"] + 32000 * runs["d_model"], runs["parameters"])
+    assert (runs["parameters_nonembedding"] > 0).all()
+
+
+def test_every_run_has_a_published_configuration():
+    models = load("chinchilla_models")
+    published = set(zip(models["parameters"], models["d_model"], strict=True))
+    runs = load("chinchilla_runs")
+    assert set(zip(runs["parameters"], runs["d_model"], strict=True)) <= published
+
+
+def test_lm_progress_is_the_table_of_the_paper():
+    table = load("lm_progress")
+    assert table["benchmark"].value_counts().to_dict() == {"wt103": 103, "ptb": 80, "wt2": 48}
+    assert table["transformer"].sum() == 104
+    assert table["paper"].nunique() == 144
+    assert (table.groupby("paper_id")["paper"].nunique() == 1).all()
+    assert table["epochs"].notna().sum() == 152
+    assert table["vocabulary"].notna().sum() == 185
+    dates = table["publication_date"].dt
+    np.testing.assert_allclose(table["year"], dates.year + (dates.day_of_year - 1) / 365, rtol=1e-12)
+
+
+def test_published_estimates_lie_in_their_intervals():
+    table = load("published").dropna(subset=["low", "high"])
+    assert len(table) == 29
+    assert ((table["low"] <= table["estimate"]) & (table["estimate"] <= table["high"])).all()
+
+
+def test_numbers_are_read_to_the_last_digit():
+    path = FOLDER / "lm_progress.csv"
+    written = pd.read_csv(path, dtype=str)
+    for column in ["year", "perplexity", "parameters"]:
+        assert load("lm_progress")[column].tolist() == [float(cell) for cell in written[column]]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [
+        ("chinchilla_runs", "loss", -1.0),
+        ("chinchilla_runs", "loss_halfwidth", -0.1),
+        ("chinchilla_models", "d_model", np.inf),
+        ("lm_progress", "benchmark", "c4"),
+        ("lm_progress", "perplexity", 1.0),
+        ("lm_progress", "transformer", 2),
+        ("lm_progress", "epochs", 0.0),
+        ("attribution_systems", "parameters", 0.0),
+        ("published", "estimate", np.nan),
+    ],
+)
+def test_schemas_refuse_what_cannot_be(name, column, value):
+    frame = load(name)
+    frame.loc[3, column] = value
+    with pytest.raises(bs.InputError, match=rf'row 3 .*column "{column}"') as error:
+        check(frame, name, label=name)
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("change", [lambda frame: frame.drop(columns="loss"), lambda frame: frame.assign(extra=1)])
+def test_schemas_refuse_other_columns(change):
+    with pytest.raises(bs.InputError, match=r'"loss"|"extra"'):
+        check(change(load("chinchilla_runs")), "chinchilla_runs", label="t")
+
+
+@pytest.mark.parametrize("name", ["chinchilla_models", "lm_progress", "attribution_systems"])
+def test_fingerprint_changes_with_any_value(name):
+    frame = load(name).head(6)
+    original = sha256(frame)
+    seen = {original}
+    for row in range(len(frame)):
+        for column in frame.columns:
+            changed = frame.copy()
+            value = frame.at[row, column]
+            if isinstance(value, str):
+                changed.at[row, column] = value + " "
+            elif isinstance(value, pd.Timestamp):
+                changed.at[row, column] = value + pd.Timedelta(days=1)
+            elif isinstance(value, float):
+                changed.at[row, column] = 1.0 if np.isnan(value) else np.nextafter(value, np.inf)
+            else:
+                changed.at[row, column] = value + 1
+            seen.add(sha256(changed))
+    assert len(seen) == 1 + frame.size
+    assert sha256(frame) == original
+
+
+def test_fingerprint_is_of_contents_alone():
+    frame = load("lm_progress")
+    fingerprint = sha256(frame)
+    reindexed = frame.set_axis(range(1000, 1231)).rename_axis("run")
+    reindexed.attrs = {}
+    assert sha256(reindexed) == fingerprint
+    assert sha256(frame[frame.columns[::-1]]) == fingerprint
+    assert sha256(frame.astype({"paper_id": "int32", "transformer": "Int64", "paper": object})) == fingerprint
+    assert sha256(frame.astype({"publication_date": "datetime64[s]"})) == fingerprint
+    assert sha256(frame[::-1]) != fingerprint
+    assert sha256(frame.rename(columns={"year": "Year"})) != fingerprint
+    assert sha256(frame.astype({"transformer": bool})) != fingerprint
+    assert sha256(frame.head(0)) != sha256(frame.head(0).drop(columns="year"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["1", "2"], [1, 2]),
+        ([1, 2], [1.0, 2.0]),
+        (["ab", "c"], ["a", "bc"]),
+        ([None, "x"], ["", "x"]),
+        ([None, "x"], ["None", "x"]),
+    ],
+)
+def test_fingerprint_tells_kinds_and_boundaries_apart(one, other):
+    assert sha256(pd.DataFrame({"a": one})) != sha256(pd.DataFrame({"a": other}))
+
+
+def test_fingerprint_takes_missing_and_zeros_alike():
+    one = pd.DataFrame({"a": [0.0, np.nan], "b": pd.Series([None, "x"], dtype=object)})
+    other = pd.DataFrame({"a": [-0.0, -np.nan], "b": pd.Series([np.nan, "x"], dtype=object)})
+    assert sha256(one) == sha256(other)
+
+
+def test_fingerprint_stays_what_it_was():
+    frame = pd.DataFrame({"parameters": [1e6, 2e6], "d_model": [64, 128], "name": ["a", None], "flag": [True, False]})
+    assert sha256(frame) == "95b07675b2c0680cf950e8de7fe593f9ec439ccfe7320bdf17d37bf3152d3259"
+
+
+def test_import_loads_no_pandera():
+    code = "import sys, bayescaling.datasets as d; d.catalogue(); sys.exit('pandera' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
