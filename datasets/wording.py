@@ -30,6 +30,11 @@ def listed(names):
     return ", ".join(quoted(name) for name in names) or "none"
 
 
+def unknown(kind, value, choices):
+    """Sentence that refuses a value and names the choices, the closest first."""
+    return f"{kind} {quoted(value)} is unknown{suggestion(value, choices) or ';'} choose one of {', '.join(map(str, choices))}"
+
+
 def suggestion(name, names):
     """Question ``; did you mean "x"?`` with the name of `names` closest to `name`, or nothing."""
     known = {str(candidate).lower(): candidate for candidate in names}

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ..datasets import sha256
+from ..datasets.wording import unknown
 from ..errors import InputError
 from . import diagnostics, evaluate
 from .samplers import Compiled, Settings, choose
@@ -85,10 +86,9 @@ class Fitter:
 
 
 def _settings(options):
-    unknown = set(options) - set(Settings.__dataclass_fields__)
-    if unknown:
-        known = ", ".join(Settings.__dataclass_fields__)
-        raise InputError(f"option {sorted(unknown)[0]!r} is unknown to fit; sampling takes {known}")
+    for option in options:
+        if option not in Settings.__dataclass_fields__:
+            raise InputError(unknown("option", option, Settings.__dataclass_fields__))
     return Settings(**options)
 
 

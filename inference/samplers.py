@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from ..datasets.wording import unknown
 from ..errors import InputError
-from ..models.priors import suggestion
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
 
@@ -84,7 +84,7 @@ def choose(sampler=None):
     if sampler is None:
         return "numpyro" if _may_have_accelerator() and accelerator() else "nutpie"
     if sampler not in SAMPLERS:
-        raise InputError(f"sampler {sampler!r} is unknown; {suggestion(sampler, SAMPLERS)}")
+        raise InputError(unknown("sampler", sampler, SAMPLERS))
     if sampler == "numpyro" and not importlib.util.find_spec("numpyro"):
         raise InputError("sampler 'numpyro' needs the packages numpyro and jax: pip install 'bayescaling[numpyro]'")
     return sampler

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from ..datasets.wording import unknown
 from ..errors import InputError
-from ..models.priors import suggestion
 
 STEPS = 100_000
 TOLERANCE = 1e-9
@@ -72,7 +72,7 @@ WEIGHTINGS = {"stacking": stacking, "pseudo_bma": pseudo_bma, "equal": equal}
 def weigh(elpd_i, method):
     """Weights by the method called `method`."""
     if method not in WEIGHTINGS:
-        raise InputError(f"weighting {method!r} is unknown; {suggestion(method, WEIGHTINGS)}")
+        raise InputError(unknown("weighting", method, WEIGHTINGS))
     return WEIGHTINGS[method](elpd_i)
 
 

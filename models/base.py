@@ -10,7 +10,6 @@ from ..datasets import require
 from ..errors import InputError
 from .arrays import log
 from .noise import Noise
-from .priors import suggestion
 
 
 @dataclass(frozen=True)
@@ -236,5 +235,3 @@ def describe(law):
     priors = law.prior_of
     return [(q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked") for q in law.quantities]
 
-
-__all__ = ["Law", "describe", "suggestion"]

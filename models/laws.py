@@ -5,10 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..datasets.wording import unknown
 from ..errors import InputError
 from . import chinchilla
 from .base import Law
-from .priors import Quantity, suggestion
+from .priors import Quantity
 
 EXPONENT_RATIONALE = (
     "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the prior's "
@@ -115,8 +116,8 @@ def law(name, **options):
         If the name or an option is unknown.
     """
     if name not in LAWS:
-        raise InputError(f"law {name!r} is unknown; {suggestion(name, LAWS)}")
-    unknown = set(options) - set(LAWS[name].__dataclass_fields__)
-    if unknown:
-        raise InputError(f"option {sorted(unknown)[0]!r} is unknown to the {name} law")
+        raise InputError(unknown("law", name, LAWS))
+    strange = set(options) - set(LAWS[name].__dataclass_fields__)
+    if strange:
+        raise InputError(f"option {sorted(strange)[0]!r} is unknown to the {name} law")
     return LAWS[name](**options)

@@ -8,6 +8,7 @@ from math import erf, exp, log, pi, sqrt
 
 import numpy as np
 
+from ..datasets.wording import unknown
 from ..errors import InputError
 from .arrays import gammaln, log1p, namespace, where
 from .arrays import log as log_of
@@ -88,7 +89,7 @@ class Noise:
     def __post_init__(self):
         for option, value, choices in (("noise", self.family, NOISES), ("scale", self.scale, SCALES)):
             if value not in choices:
-                raise InputError(f"{option} {value!r} is unknown; choose one of {', '.join(choices)}")
+                raise InputError(unknown(option, value, choices))
         if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
             raise InputError(f"threshold of the Huber noise must be a positive number, not {self.threshold!r}")
 

@@ -2,12 +2,12 @@
 
 import ast
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 import scipy.special
 import scipy.stats as st
 
+from ..datasets.wording import unknown
 from ..errors import InputError
 
 DISTRIBUTIONS = {
@@ -26,12 +26,6 @@ DISTRIBUTIONS = {
     "Beta": (("alpha", "beta"), lambda alpha, beta: st.beta(alpha, beta)),
     "Uniform": (("lower", "upper"), lambda lower, upper: st.uniform(lower, upper - lower)),
 }
-
-
-def suggestion(name, choices):
-    """Words that name the closest choice, or list all of them."""
-    close = get_close_matches(str(name), list(choices), n=1)
-    return f"did you mean {close[0]!r}? (of {', '.join(choices)})" if close else f"choose one of {', '.join(choices)}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class Prior:
         except (SyntaxError, ValueError, AttributeError):
             raise InputError(form) from None
         if name not in DISTRIBUTIONS:
-            raise InputError(f"prior {text!r}: distribution {name!r} is unknown; {suggestion(name, DISTRIBUTIONS)}")
+            raise InputError(f"prior {text!r}: {unknown('distribution', name, DISTRIBUTIONS)}")
         names, frozen = DISTRIBUTIONS[name]
         arguments = dict(zip(names, values, strict=False)) | named
         if len(values) + len(named) != len(names) or set(arguments) != set(names):

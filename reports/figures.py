@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from ..inference import allocate, law_of, predict, runs_of
+from ..inference.allocate import compute_range
 from ..inference.diagnostics import PARETO_K_LIMIT
 from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
 from .style import BLUE, GREEN, GREY, ORANGE, RED, SIZES, axis, band, figure, line
@@ -242,17 +243,16 @@ def pareto_k(results):
         y={"title": "Pareto k after moment matching", "range": [-0.4, top]},
         height=340,
     ).update_layout(legend={"orientation": "h", "y": 1.12})
-    return drawn.add_hline(
-        y=PARETO_K_LIMIT, line={"color": GREY, "dash": "dash"}, annotation_text="limit 0.7", annotation_font_size=11
-    )
+    rows = max(result.n_data_points for result in results.values())
+    return drawn.add_trace(line([0, rows], [PARETO_K_LIMIT] * 2, GREY, f"limit {PARETO_K_LIMIT}", dash="dash", hoverinfo="skip"))
 
 
 def _with_range(drawn, fit):
-    flop = runs_of(fit)["training_flop"]
-    return drawn.add_vrect(
-        x0=flop.min(), x1=flop.max(), fillcolor=GREY, opacity=0.08, line_width=0, annotation_text="fitted runs",
-        annotation_position="top left", annotation_font_size=11,
-    )  # fmt: skip
+    low, high = compute_range(fit)
+    drawn.add_vrect(x0=low, x1=high, fillcolor=GREY, opacity=0.08, line_width=0)
+    middle = (np.log10(low) + np.log10(high)) / 2
+    text = {"text": "fitted runs", "font": {"size": 11, "color": GREY}, "showarrow": False}
+    return drawn.add_annotation(x=middle, y=0.99, yref="paper", yanchor="top", **text)
 
 
 BUDGETS = np.logspace(17, 27, 101)

@@ -11,7 +11,8 @@ TEMPLATE = "page.html.jinja"
 def _block(block, number):
     if isinstance(block, str):
         return {"html": block}
-    options = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+    buttons = [["toImage", "zoom2d", "pan2d", "resetScale2d"]]
+    options = {"responsive": True, "displaylogo": False, "modeBarButtons": buttons}
     return {"html": block.to_html(full_html=False, include_plotlyjs=False, config=options, div_id=f"figure-{number}")}
 
 

@@ -21,7 +21,7 @@ def figure(*traces, x=None, y=None, height=420, **layout):
         template="simple_white",
         font=FONT,
         height=height,
-        margin={"l": 70, "r": 20, "t": 30, "b": 60},
+        margin={"l": 70, "r": 55, "t": 30, "b": 60},
         legend={"bgcolor": "rgba(255,255,255,0.7)"},
         hoverlabel={"align": "left"},
         modebar={"orientation": "v"},
