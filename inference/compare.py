@@ -13,17 +13,16 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from ..errors import DiagnosticWarning, InputError
-from . import evaluate
 from .diagnostics import PARETO_K_LIMIT
-from .storage import metadata, runs_of
+from .storage import law_of, metadata
+from .unconstrained import unconstrained
 from .weights import weigh
 
 
 def loo(fit, *, moment_match=True):
-    """Expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
+    """Estimate the expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
 
     Parameters
     ----------
@@ -34,7 +33,8 @@ def loo(fit, *, moment_match=True):
     Returns
     -------
     arviz_stats.ELPDData
-        ``elpd``, ``se``, ``p`` and, pointwise over run, ``elpd_i`` and ``pareto_k``, on the scale of the fit's residuals.
+        ``elpd``, ``se``, ``p`` and, pointwise over run, ``elpd_i`` and ``pareto_k``, on the scale of the fit's
+        residuals.
 
     Warns
     -----
@@ -43,13 +43,13 @@ def loo(fit, *, moment_match=True):
     """
     import arviz_stats as azs
 
-    law, _ = evaluate.law_and_reference(fit)
-    with warnings.catch_warnings():
+    # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights.
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)
-        result = azs.loo(fit, pointwise=True, var_name=law.scale)
+        result = azs.loo(fit, pointwise=True, var_name=law_of(fit).scale)
         if moment_match and (result.pareto_k > PARETO_K_LIMIT).any():
             result = _moment_match(fit, result)
-    high = int((result.pareto_k > PARETO_K_LIMIT).sum())
+    high = int((~(result.pareto_k <= PARETO_K_LIMIT)).sum())
     if high:
         warnings.warn(
             f"Pareto k is above {PARETO_K_LIMIT} at {high} of {result.n_data_points} observations (largest "
@@ -63,35 +63,14 @@ def loo(fit, *, moment_match=True):
 def _moment_match(fit, result):
     import arviz_stats as azs
 
-    law, reference = evaluate.law_and_reference(fit)
-    priors = law.prior_of
-    posterior = evaluate.posterior_of(fit)
-    runs = runs_of(fit)
-    unconstrained = xr.concat(
-        [priors[name].to_unconstrained(posterior[name]) for name in priors], dim=pd.Index(list(priors), name="quantity")
-    ).transpose("chain", "draw", "quantity")
-
-    def constrained(upars):
-        pairs = {name: priors[name].from_unconstrained(upars.sel(quantity=name, drop=True)) for name in priors}
-        values = xr.Dataset({name: x for name, (x, _) in pairs.items()})
-        log_prior = sum(xr.apply_ufunc(priors[n].frozen.logpdf, x) + jacobian for n, (x, jacobian) in pairs.items())
-        return values.merge(evaluate.derived(law, values, reference)), log_prior
-
-    def log_prob(upars):
-        values, log_prior = constrained(upars)
-        return log_prior + evaluate.log_likelihood(law, values, runs).sum("run")
-
-    def log_likelihood_i(upars, i):
-        values, _ = constrained(upars)
-        return evaluate.log_likelihood(law, values, runs.iloc[[i]]).isel(run=0, drop=True)
-
+    draws, log_density, log_likelihood_i = unconstrained(fit)
     return azs.loo_moment_match(
         fit,
         result,
-        log_prob_upars_fn=log_prob,
+        log_prob_upars_fn=log_density,
         log_lik_i_upars_fn=log_likelihood_i,
-        upars=unconstrained,
-        var_name=law.scale,
+        upars=draws,
+        var_name=law_of(fit).scale,
         k_threshold=PARETO_K_LIMIT,
         pointwise=True,
     )
@@ -112,8 +91,8 @@ def check_comparable(fits):
         (scale,), (own,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
         if scale != own:
             raise InputError(
-                f"{first!r} is scored on the {scale} scale and {name!r} on the {own} scale; their densities have different "
-                "units: fit both on one scale"
+                f"{first!r} is scored on the {scale} scale and {name!r} on the {own} scale; their densities have "
+                "different units: fit both on one scale"
             )
         seen, theirs = (f["observed_data"][scale].values for f in (reference, fit))
         if seen.shape != theirs.shape or not np.array_equal(seen, theirs):
@@ -122,7 +101,9 @@ def check_comparable(fits):
                 if seen.shape != theirs.shape
                 else f"from row {int(np.argmax(seen != theirs))} on"
             )
-            raise InputError(f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows")
+            raise InputError(
+                f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows"
+            )
 
 
 def compare(fits, *, weighting="stacking", results=None):

@@ -36,11 +36,9 @@ class Fitter:
         self.compiled = Compiled(law.model(runs, self.reference), self.sampler)
         self._fresh = runs
 
-    def fit(
-        self, runs, *, seed=None, prior_predictive=False, posterior_predictive=False, progress=False, **settings
-    ):
+    def fit(self, runs, *, seed=None, prior_predictive=False, posterior_predictive=False, progress=False, **settings):
         """Fit to `runs`; see `fit` for the parameters and the result."""
-        settings = _settings(settings)
+        settings = settings_of(settings)
         seed = _seed(seed)
         self.law.check(runs)
         data = {} if runs is self._fresh else self.law.design(runs)
@@ -53,7 +51,9 @@ class Fitter:
         groups = {
             "posterior": posterior,
             "sample_stats": sample_stats,
-            "log_likelihood": evaluate.log_likelihood(self.law, posterior, runs).to_dataset().assign_coords(runs_coordinate),
+            "log_likelihood": evaluate.log_likelihood(self.law, posterior, runs)
+            .to_dataset()
+            .assign_coords(runs_coordinate),
             "observed_data": xr.Dataset(
                 {self.law.scale: ("run", self.law.on_scale(runs["loss"].to_numpy(float)))}, runs_coordinate
             ),
@@ -68,24 +68,40 @@ class Fitter:
             replicated = evaluate.replicated_loss(self.law, prior, runs, rng)
             groups["prior_predictive"] = _predictive(self.law, replicated, runs_coordinate)
         verdict = diagnostics.judge(posterior, sample_stats)
-        document = {
-            "schema": 1,
-            "law": {"name": self.law.name, "options": self.law.options, "reference": self.reference},
-            "priors": {name: str(prior) for name, prior in self.law.prior_of.items()},
-            "data": {"sha256": sha256(runs), "rows": len(runs), "source": str(runs.attrs.get("source", "the table"))},
-            "seed": seed,
-            "sampler": self.sampler,
-            "settings": {name: getattr(settings, name) for name in ("draws", "tune", "chains", "target_accept")},
-            "seconds": {"compile": self.compiled.seconds, "sample": seconds},
-            "versions": versions(),
-            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "diagnostics": verdict,
-        }
+        said = document(
+            law=self.law,
+            reference=self.reference,
+            priors={name: str(prior) for name, prior in self.law.prior_of.items()},
+            table=runs,
+            seed=seed,
+            sampler=self.sampler,
+            settings=settings,
+            seconds={"compile": self.compiled.seconds, "sample": seconds},
+            verdict=verdict,
+        )
         diagnostics.warn(verdict)
-        return with_metadata(xr.DataTree.from_dict(groups), document)
+        return with_metadata(xr.DataTree.from_dict(groups), said)
 
 
-def _settings(options):
+def document(*, law, reference, priors, table, seed, sampler, settings, seconds, verdict):
+    """Say what a fit was, in plain values: all that is needed to go on from a file, or to do it again."""
+    return {
+        "schema": 1,
+        "law": {"name": law.name, "options": law.options, "reference": reference},
+        "priors": priors,
+        "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
+        "seed": seed,
+        "sampler": sampler,
+        "settings": {name: getattr(settings, name) for name in ("draws", "tune", "chains", "target_accept")},
+        "seconds": seconds,
+        "versions": versions(),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "diagnostics": verdict,
+    }
+
+
+def settings_of(options):
+    """Make `Settings` of keyword arguments, refusing unknown ones."""
     for option in options:
         if option not in Settings.__dataclass_fields__:
             raise InputError(unknown("option", option, Settings.__dataclass_fields__))
@@ -98,6 +114,19 @@ def _seed(seed):
     if not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**31):
         raise InputError(f"seed must be a whole number from 0 to 2**31 - 1, not {seed!r}")
     return int(seed)
+
+
+def check_options(seed, sampler, settings):
+    """Refuse options of `fit` before the work that leads to it.
+
+    Raises
+    ------
+    InputError
+        If the seed, the sampler or a setting cannot be used.
+    """
+    settings_of(settings)
+    _seed(seed)
+    choose(sampler)
 
 
 def _constant_data(runs, coordinates):
@@ -156,8 +185,8 @@ def fit(
     -------
     DataTree
         Groups ``posterior`` (sampled quantities and the law's constants; dims chain, draw), ``sample_stats``,
-        ``log_likelihood`` (with run), ``observed_data`` and ``constant_data`` (run). What the fit was stands as JSON in the
-        attribute ``bayescaling``; `metadata` reads it.
+        ``log_likelihood`` (with run), ``observed_data`` and ``constant_data`` (run). What the fit was stands as JSON in
+        the attribute ``bayescaling``; `metadata` reads it.
 
     Raises
     ------
@@ -169,8 +198,7 @@ def fit(
     DiagnosticWarning
         If the chains did not converge.
     """
-    _settings(settings)
-    _seed(seed)
+    check_options(seed, sampler, settings)
     fitter = Fitter(law, runs, sampler=sampler)
     return fitter.fit(
         runs,

@@ -1,7 +1,7 @@
 """NUTS behind one interface: a model is compiled once, then sampled again on changed data.
 
-nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All three
-sample the same PyMC model and return the same groups.
+nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
+three sample the same PyMC model and return the same groups.
 """
 
 import importlib.util
@@ -9,7 +9,7 @@ import os
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,10 @@ class Settings:
                 raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
         if not 0 < self.target_accept < 1:
             raise InputError(f"target_accept must lie between 0 and 1, not {self.target_accept!r}")
+
+    def longer(self, times):
+        """Return the same settings with `times` as many draws and, beyond once, twice the warm-up."""
+        return replace(self, draws=self.draws * times, tune=self.tune * (2 if times > 1 else 1))
 
     @property
     def workers(self):
@@ -168,7 +172,8 @@ class Compiled:
     def _sample_nutpie(self, settings, seed, data, progress):
         import nutpie
 
-        compiled = self._nutpie.with_data(**data) if data else self._nutpie
+        used = {name: x for name, x in data.items() if name in self._nutpie.shared_data}
+        compiled = self._nutpie.with_data(**used) if used else self._nutpie
         run = nutpie.sample(
             compiled,
             draws=settings.draws,
@@ -184,8 +189,10 @@ class Compiled:
         )
         try:
             return run.wait()
-        except BaseException:
+        except BaseException as error:
             run.cancel()
+            if "initialization points failed" in str(error):
+                raise InputError("the density is not finite where sampling starts; check the priors") from error
             raise
 
     def _sample_pymc(self, settings, seed, data, progress):
@@ -255,4 +262,3 @@ def _statistics(stats):
         if theirs in stats and ours not in kept and stats[theirs].dims == ("chain", "draw"):
             kept[ours] = stats[theirs].drop_attrs()
     return xr.Dataset(kept)
-

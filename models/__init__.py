@@ -2,5 +2,10 @@
 
 from .laws import Chinchilla, law, laws
 from .priors import Prior
+from .progress_law import Progress
+from .specifications import SPECIFICATIONS, Specification
 
-__all__ = ["Chinchilla", "Prior", "law", "laws"]
+__all__ = ["Chinchilla", "SPECIFICATIONS",
+    "Prior",
+    "Progress",
+    "Specification", "law", "laws"]

@@ -1,6 +1,6 @@
 """The laws by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +10,12 @@ from ..errors import InputError
 from . import chinchilla
 from .base import Law
 from .priors import Quantity
+from .progress_law import Progress
+from .specifications import SPECIFICATIONS
 
 EXPONENT_RATIONALE = (
-    "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the prior's "
-    "95% interval is 0.08 to 1.2. It avoids 0, where optima and doubling times cease to exist."
+    "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the "
+    "prior's 95% interval is 0.08 to 1.2. It avoids 0, where optima and doubling times cease to exist."
 )
 
 
@@ -21,8 +23,8 @@ EXPONENT_RATIONALE = (
 class Chinchilla(Law):
     """The Chinchilla law, ``loss = E + A/N**alpha + B/D**beta`` (Hoffmann et al. 2022, equation 2).
 
-    N is all parameters, D training tokens, loss in nats per token. Sampled are quantities that the data see directly, with
-    N0 and D0 the geometric means of N and D over the table:
+    N is all parameters, D training tokens, loss in nats per token. Sampled are quantities that the data see directly,
+    with N0 and D0 the geometric means of N and D over the table:
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why
@@ -70,7 +72,8 @@ class Chinchilla(Law):
             "LogNormal(1.1, 0.5)",
             (0, np.inf),
             "nats/token",
-            "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone.",
+            "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies "
+            "alone.",
         ),
         Quantity("reducible_share", "Beta(2, 2)", (0, 1), "", "Share of that loss above E; neither side preferred."),
         Quantity("parameter_share", "Beta(2, 2)", (0, 1), "", "Share of the reducible loss that parameters remove."),
@@ -102,9 +105,12 @@ class Chinchilla(Law):
 LAWS = {law.name: law for law in (Chinchilla,)}
 
 
+PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
+
+
 def laws():
     """Names of the laws that can be fitted."""
-    return tuple(LAWS)
+    return (*LAWS, *PROGRESS)
 
 
 def law(name, **options):
@@ -115,9 +121,16 @@ def law(name, **options):
     InputError
         If the name or an option is unknown.
     """
-    if name not in LAWS:
-        raise InputError(unknown("law", name, LAWS))
-    strange = set(options) - set(LAWS[name].__dataclass_fields__)
-    if strange:
-        raise InputError(f"option {sorted(strange)[0]!r} is unknown to the {name} law")
-    return LAWS[name](**options)
+    if name in PROGRESS:
+        kind, options = Progress, {"specification": int(name.removeprefix("progress-"))} | options
+    elif name == "progress" and "specification" in options:
+        kind = Progress
+    elif name in LAWS:
+        kind = LAWS[name]
+    else:
+        raise InputError(unknown("law", name, laws()))
+    known = [f.name for f in fields(kind)]
+    for option in options:
+        if option not in known:
+            raise InputError(unknown(f"option of the {name} law,", option, known))
+    return kind(**options)
