@@ -1,12 +1,12 @@
 """The command line: ``bayescaling COMMAND``.
 
-Results go to standard output (one JSON document with ``--json``), everything else to standard error. Input that cannot be
-used is refused in one line with exit status 2. Imports that cost time happen inside the commands.
+Results go to standard output (one JSON document with ``--json``), everything else to standard error. Input that cannot
+be used is refused in one line with exit status 2. Imports that cost time happen inside the commands.
 """
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from .errors import DiagnosticWarning, InputError
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -24,9 +23,12 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output and nothing else.")]
 Data = Annotated[str, typer.Option("--data", help="A built-in table or a file of runs (CSV, TSV, Parquet, netCDF).")]
 Columns = Annotated[
-    Optional[list[str]], typer.Option("--column", help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN")
+    list[str] | None,
+    typer.Option("--column", help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN"),
 ]
-Ignore = Annotated[Optional[list[str]], typer.Option("--ignore", help="A column to set aside. Repeatable.", metavar="COLUMN")]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", help="A column to set aside. Repeatable.", metavar="COLUMN")
+]
 Perplexity = Annotated[bool, typer.Option("--perplexity", help="Convert a perplexity column to loss.")]
 Fits = Annotated[list[Path], typer.Argument(help="Fits that 'bayescaling fit' wrote.", metavar="FILE.nc...")]
 Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
@@ -75,14 +77,15 @@ def _print_table(title, header, rows):
     _console().print(table)
 
 
-def _number(x, digits=4):
-    return "-" if x is None else f"{x:.{digits}g}"
+def _number(x, form=".4g"):
+    return "-" if x is None else format(x, form)
 
 
 def _summary_row(name, q):
     return name, *(_number(q[key]) for key in ("mean", "sd", "q2.5", "q50", "q97.5"))
 
 
+INTERRUPTED = 130
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 
 
@@ -90,19 +93,22 @@ SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 def fit(
     law: Annotated[str, typer.Argument(metavar="LAW", help="Such as chinchilla.")],
     data: Data = "chinchilla_runs",
-    out: Annotated[Optional[Path], typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
     prior: Annotated[
-        Optional[list[str]], typer.Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST")
+        list[str] | None,
+        typer.Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
     ] = None,
     noise: Annotated[str, typer.Option(help="student_t, normal or huber.")] = "student_t",
     scale: Annotated[str, typer.Option(help="Residuals on log_loss or loss.")] = "log_loss",
     threshold: Annotated[float, typer.Option(help="Threshold of the Huber noise, in units of its scale.")] = 1.345,
-    measurement_error: Annotated[bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")] = False,
-    sampler: Annotated[Optional[str], typer.Option(help="nutpie, numpyro or pymc.")] = None,
+    measurement_error: Annotated[
+        bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")
+    ] = False,
+    sampler: Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")] = None,
     draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
     chains: Annotated[int, typer.Option()] = 4,
-    cores: Annotated[Optional[int], typer.Option(help="Chains run at a time.")] = None,
+    cores: Annotated[int | None, typer.Option(help="Chains run at a time.")] = None,
     target_accept: Annotated[float, typer.Option()] = 0.9,
     seed: Seed = 1,
     column: Columns = None,
@@ -143,8 +149,12 @@ def fit(
         return
     rows = [_summary_row(name, q) for name, q in entry["parameters"].items()]
     _print_table(f"{law} on {entry['data']}, {entry['rows']} runs, {noise} noise on {scale}", SUMMARY_HEADER, rows)
-    k = f"largest Pareto k {entry['pareto_k_max']:.2f}, {entry['k_above_0.7']} above 0.7"
-    print(f"elpd_loo {entry['elpd_loo']:.1f} (se {entry['elpd_se']:.1f}), {k}")
+    elpd, se, k = (
+        _number(entry["elpd_loo"], ".1f"),
+        _number(entry["elpd_se"], ".1f"),
+        _number(entry["pareto_k_max"], ".2f"),
+    )
+    print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(sentence(metadata(fitted)["diagnostics"]))
     if out:
         print(f"written to {out}")
@@ -168,7 +178,10 @@ def compare(
         print(results.to_json({"weighting": weighting, "models": results.comparison_entries(table)}), end="")
         return
     shown = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences")
-    rows = [(name, *(f"{row[c]:.3g}" if c == "weight" else _number(row[c]) for c in shown)) for name, row in table.iterrows()]
+    rows = [
+        (name, *(f"{row[c]:.3g}" if c == "weight" else _number(row[c]) for c in shown))
+        for name, row in table.iterrows()
+    ]
     _print_table(f"leave-one-out, {weighting} weights", ("", *shown), rows)
 
 
@@ -193,7 +206,9 @@ def allocate(
         beyond = entry["extrapolation"]
         note = f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
         _print_table(
-            f"{entry['law']} at {entry['compute']:.3g} FLOP{note}", SUMMARY_HEADER, [_summary_row(n, entry[n]) for n in names]
+            f"{entry['law']} at {entry['compute']:.3g} FLOP{note}",
+            SUMMARY_HEADER,
+            [_summary_row(n, entry[n]) for n in names],
         )
     _say_diagnostics(diagnose(fitted))
 
@@ -225,17 +240,19 @@ def points(
         return
     names = ("A", "B", "alpha", "beta", "E")
     rows = [
-        (name, *(_number(e.constants[n], 5) for n in names), e.rows, "yes" if e.converged else "NO")
+        (name, *(_number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
         for name, e in parametric.items()
     ]
     _print_table("parametric fits", ("", *names, "rows", "converged"), rows)
-    rows = [(name, _number(e.exponent), _number(e.standard_error, 2), len(e.points)) for name, e in envelopes.items()]
+    rows = [
+        (name, _number(e.exponent), _number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()
+    ]
     _print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
 
 
 @app.command()
 def data(
-    name: Annotated[Optional[str], typer.Argument(metavar="NAME", help="A table.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")] = None,
     notes: Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")] = False,
     json: Json = False,
 ):
@@ -245,21 +262,30 @@ def data(
     from .reports import results
 
     if name is None:
+        if notes:
+            raise InputError("--notes needs the name of a table")
         table = catalogue()
         if json:
             print(results.to_json({"tables": table.to_dict("records")}), end="")
             return
-        _print_table("tables", ("name", "rows", "description"), table[["name", "rows", "description"]].to_numpy().tolist())
+        _print_table(
+            "tables", ("name", "rows", "description"), table[["name", "rows", "description"]].to_numpy().tolist()
+        )
         return
     table = load(name)
     if json:
-        import json as json_module
-
-        print(results.to_json({"name": name, "rows": json_module.loads(table.to_json(orient="records"))}), end="")
+        said = {"notes": notes_on(name)} if notes else {}
+        print(results.to_json({"name": name, **said, "rows": _records(table)}), end="")
     elif notes:
         print(notes_on(name))
     else:
         print(table.to_csv(index=False), end="")
+
+
+def _records(table):
+    dates = {column: table[column].dt.strftime("%Y-%m-%d") for column in table.select_dtypes("datetime")}
+    plain = table.assign(**dates).astype(object)
+    return plain.where(plain.notna(), None).to_dict("records")
 
 
 @app.command()
@@ -268,7 +294,7 @@ def report(
     draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
     chains: Annotated[int, typer.Option()] = 4,
-    sampler: Annotated[Optional[str], typer.Option(help="nutpie, numpyro or pymc.")] = None,
+    sampler: Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")] = None,
     seed: Seed = 1,
     json: Json = False,
 ):
@@ -314,18 +340,21 @@ def main():
         status = app(standalone_mode=False)
     except InputError as error:
         status = _refuse(str(error))
-    except typer.Abort:
-        status = 130
-    except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
-        status = 130
+    except (typer.Abort, KeyboardInterrupt):
+        status = INTERRUPTED
     except BrokenPipeError:
         status = 141
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        status = _refuse(error.format_message())
+        status = _refuse(f"{error.format_message().rstrip('.')}; see {_command(error)} --help")
+    if status == INTERRUPTED:
+        print("interrupted", file=sys.stderr)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _command(error):
+    return getattr(getattr(error, "ctx", None), "command_path", "bayescaling")
 
 
 def _refuse(message):

@@ -32,7 +32,8 @@ def listed(names):
 
 def unknown(kind, value, choices):
     """Sentence that refuses a value and names the choices, the closest first."""
-    return f"{kind} {quoted(value)} is unknown{suggestion(value, choices) or ';'} choose one of {', '.join(map(str, choices))}"
+    near = suggestion(value, choices) or ";"
+    return f"{kind} {quoted(value)} is unknown{near} choose one of {', '.join(map(str, choices))}"
 
 
 def suggestion(name, names):

@@ -55,15 +55,18 @@ def allocate(fit, compute):
     -------
     Dataset
         ``parameters``, ``tokens``, ``tokens_per_parameter`` and ``loss`` (mean loss in nats per token), dims
-        (chain, draw, compute); ``extrapolation`` (compute), decades of compute by which the budget lies above (positive)
-        or below (negative) the fitted runs, 0 within; ``outside`` (compute), whether it is not 0.
+        (chain, draw, compute); ``extrapolation`` (compute), decades of compute by which the budget lies above
+        (positive) or below (negative) the fitted runs, 0 within; ``outside`` (compute), whether it is not 0.
 
     Raises
     ------
     InputError
         If a budget is not a positive number.
     """
-    budgets = np.atleast_1d(np.asarray(compute, float))
+    try:
+        budgets = np.atleast_1d(np.asarray(compute, float))
+    except (TypeError, ValueError):
+        budgets = np.array([np.nan])
     if budgets.ndim != 1 or not (np.isfinite(budgets) & (budgets > 0)).all():
         raise InputError(f"compute must be positive FLOP, not {compute!r}")
     law, _ = evaluate.law_and_reference(fit)
@@ -74,7 +77,13 @@ def allocate(fit, compute):
     result["loss"] = law.mean(draws, result)
     result["extrapolation"] = decades_outside(at, *compute_range(fit))
     result["outside"] = result["extrapolation"] != 0
-    units = {"parameters": "1", "tokens": "1", "tokens_per_parameter": "1", "loss": "nats/token", "extrapolation": "decades"}
+    units = {
+        "parameters": "1",
+        "tokens": "1",
+        "tokens_per_parameter": "1",
+        "loss": "nats/token",
+        "extrapolation": "decades",
+    }
     for name, unit in units.items():
         result[name].attrs["units"] = unit
     result["compute"].attrs["units"] = "FLOP"

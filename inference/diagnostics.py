@@ -49,8 +49,8 @@ def judge(posterior, sample_stats):
     Returns
     -------
     dict
-        ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped there),
-        ``ok`` and ``warnings``, a list of sentences that is empty when ``ok``.
+        ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
+        there), ``ok`` and ``warnings``, a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
     verdict = {
@@ -83,7 +83,9 @@ def sentence(verdict):
         f"{verdict['divergences']} divergences, r_hat at most {r_hat_text}, "
         f"bulk ESS at least {verdict['ess_bulk_min']:.0f}, tail ESS at least {verdict['ess_tail_min']:.0f}"
     )
-    return f"converged: {figures}" if verdict["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(verdict["warnings"])
+    return (
+        f"converged: {figures}" if verdict["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(verdict["warnings"])
+    )
 
 
 def warn(verdict):

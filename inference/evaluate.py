@@ -94,5 +94,5 @@ def posterior_of(fit):
 
 
 def law_and_reference(fit):
-    """The law of a fit and the reference of its sampled quantities."""
+    """Return the law of a fit and the reference of its sampled quantities."""
     return law_of(fit), metadata(fit)["law"]["reference"]

@@ -58,7 +58,9 @@ class Local:
             total = total - state.c[exponents][..., j] * evaluate(column)
         for j, columns in enumerate(drifts.values()):
             if columns[side] is not None:
-                total = total - state.c[slopes][..., j] * evaluate(columns[side]) / state.reference["rate_scales"][side][j]
+                total = (
+                    total - state.c[slopes][..., j] * evaluate(columns[side]) / state.reference["rate_scales"][side][j]
+                )
         return total
 
     def _etas(self, points):
@@ -93,7 +95,7 @@ class Local:
         return growth.optimum(compute, self.p, self.q, self.a, self.b)
 
     def terms(self, log_parameters, log_tokens):
-        """The two terms of the reducible loss, the transformer factor left out."""
+        """Return the two terms of the reducible loss, the transformer factor left out."""
         if self.single:
             first = np.exp(self.p - self.a * (log_parameters + log_tokens))
             return first, np.zeros_like(first)
@@ -163,9 +165,9 @@ def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5
     Returns
     -------
     DataFrame
-        One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling time in
-        months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never". ``no_optimum`` counts draws
-        without an optimum, which both leave out.
+        One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
+        time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
+        ``no_optimum`` counts draws without an optimum, which both leave out.
     """
     state = state_of(fit)
     rows = []
@@ -178,7 +180,10 @@ def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5
         rows.append(
             {"label": label, "p_progress": float((rate[valid] > 0).mean()), "no_optimum": int((~valid).sum())}
             | dict(zip(named, growth.doubling_quantiles(rate[valid], probabilities), strict=True))
-            | {f"optimal_{n}": q for n, q in zip(named, np.quantile(months, probabilities, method="inverted_cdf"), strict=True)}
+            | {
+                f"optimal_{n}": q
+                for n, q in zip(named, np.quantile(months, probabilities, method="inverted_cdf"), strict=True)
+            }
         )
     return pd.DataFrame(rows).set_index("label")
 
@@ -198,8 +203,8 @@ def attribution(fit, systems, pairs=None):
     Returns
     -------
     Dataset
-        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling, parameter_efficiency,
-        data_efficiency; WT103.
+        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
+        parameter_efficiency, data_efficiency; WT103.
     """
     state = state_of(fit)
     dates = pd.to_datetime(systems["publication_date"])
@@ -265,14 +270,14 @@ def effective_compute(fit, years, *, start=2014.0):
 
 
 def physical_compute(years):
-    """Growth of training compute since 2014 in e-folds: doubling every 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
+    """Growth of compute since 2014, e-folds: doubling in 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
     years = np.asarray(years, float)
     doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
     return doublings * np.log(2)
 
 
 def frontier(fit, *, loss, years, log_parameters):
-    """Tokens at which a loss is reached, by year, along parameters: (year, size, chain, draw) of log D, infinite if never.
+    """Tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, infinite if never.
 
     Parameters
     ----------

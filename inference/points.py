@@ -22,7 +22,7 @@ START_GRID = {
     "beta": np.arange(0.0, 2.1, 0.5),
 }
 
-NARROWEST = 1e-11  # narrowest quadratic zone in log loss, well above the rounding of a residual
+NARROWEST = 1e-10  # narrowest quadratic zone in log loss, well above the rounding of a residual
 OPTIMAL = 1e-5  # largest relative gradient of a minimum; a single run among 245 pulls 4e-3
 FLAT = 1e-6  # scaled eigenvalue of a flat direction over delta: so small is curvature beside residuals that vanish
 SAME = 1e-6  # relative difference of two objectives below which they are one optimum

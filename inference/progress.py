@@ -1,4 +1,4 @@
-"""Fit the family of algorithmic-progress laws: one compilation serves every specification, every table and every refit."""
+"""Fit the family of algorithmic-progress laws: one compilation serves every specification, table and refit."""
 
 from dataclasses import fields, replace
 
@@ -8,7 +8,7 @@ import xarray as xr
 
 from ..datasets import load
 from ..models import progress as family
-from ..models.progress_law import Progress
+from ..models.progress_law import OPTIONAL, Progress
 from ..models.specifications import ARCHITECTURES, BENCHMARKS, SPECIFICATIONS
 from . import diagnostics
 from .fit import check_options, document, settings_of
@@ -23,7 +23,7 @@ PRIOR_DRIVEN = 0.8
 
 
 class ProgressFitter:
-    """Compiled graphs of the family, one for each set of `Progress.features`.
+    """The compiled family, to fit any of its laws to any rows.
 
     Parameters
     ----------
@@ -39,14 +39,15 @@ class ProgressFitter:
         self._compiled = {}
 
     def compiled(self, law):
-        """The compiled graph that serves `law`."""
-        if law.features not in self._compiled:
-            self._compiled[law.features] = Compiled(law.model(self.table), self.sampler)
-        return self._compiled[law.features]
+        """Return the compiled graph that serves `law`: plain for the specifications, with switches for variants."""
+        features = OPTIONAL if law.features else ()
+        if features not in self._compiled:
+            self._compiled[features] = Compiled(law.model(self.table, features=features), self.sampler)
+        return self._compiled[features]
 
     def sample(self, law, rows, reference, settings, seed, *, progress=False):
         """Draws of z for some rows: (posterior Dataset, sample_stats, seconds)."""
-        arrays = law.changing(law.design(rows, reference))
+        arrays = law.design(rows, reference)
         return self.compiled(law).sample(settings, seed, arrays, progress)
 
     def fit(self, law, *, rows=None, seed=1, progress=False, least_ess=LEAST_ESS, **settings):
@@ -60,16 +61,18 @@ class ProgressFitter:
         seed : int
         progress : bool
         least_ess : int
-            Where the least bulk ESS of a coefficient is lower, chains are run 4 and then 16 times as long and thinned to the draws
-            asked for; 0 for never. After a divergence the chains are run once more with a target acceptance of 0.99.
+            Where the least bulk ESS of a coefficient is lower, chains are run 4 and then 16 times as long and thinned
+            to the draws asked for; 0 for never. After a divergence the chains are run once more with a target
+            acceptance of 0.99.
         **settings
             As for `fit`.
 
         Returns
         -------
         DataTree
-            ``posterior`` (named coefficients, dims benchmark or architecture where they differ), ``unconstrained_posterior`` (z),
-            ``sample_stats``, ``log_likelihood``, ``observed_data`` and ``constant_data`` (evaluation).
+            ``posterior`` (named coefficients, dims benchmark or architecture where they differ),
+            ``unconstrained_posterior`` (z), ``sample_stats``, ``log_likelihood``, ``observed_data`` and
+            ``constant_data`` (evaluation).
         """
         check_options(seed, self.sampler, settings)
         settings = settings_of({"target_accept": TARGET_ACCEPT} | settings)
@@ -91,8 +94,9 @@ class ProgressFitter:
             else:
                 break
         said = document(
-            law=law, reference=reference, priors=law.described_priors(), table=rows, seed=seed, sampler=self.sampler, settings=settings,
-            seconds={"compile": self.compiled(law).seconds, "sample": seconds}, verdict=verdict | {"thinned_by": thin},
+            law=law, reference=reference, priors=law.described_priors(), table=rows, seed=seed, sampler=self.sampler,
+            settings=settings, seconds={"compile": self.compiled(law).seconds, "sample": seconds}, verdict=verdict |
+            {"thinned_by": thin},
         )  # fmt: skip
         diagnostics.warn(verdict)
         return with_metadata(state.tree(stats), said)
@@ -140,22 +144,36 @@ class State:
         rule = family.paper_log_likelihood if self.law.paper_effects else family.log_likelihood
         return family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1)
 
+    def paper_log_likelihood(self):
+        """Log density of each paper's rows together, (chain, draw, paper), papers in order of their ids."""
+        if self.law.paper_effects:
+            return family.paper_log_likelihood(self.c, self.design)
+        return self.log_likelihood() @ self.design["paper"].T
+
+    def predicted(self):
+        """Mean loss of the fitted rows, (chain, draw, row), in nats."""
+        return family.mean(self.c, self.design)
+
     def mean(self, table):
         """Mean loss at the rows of another table, (chain, draw, row)."""
         return family.mean(self.c, self.law.design(table, self.reference))
 
     def named(self):
         """Dataset of named coefficients."""
-        return xr.Dataset(named_coefficients(self.law, self.reference, self.c, self.design), coords=_coordinates(self.z))
+        return xr.Dataset(
+            named_coefficients(self.law, self.reference, self.c, self.design), coords=_coordinates(self.z)
+        )
 
     def tree(self, sample_stats):
-        """The groups of a fit."""
+        """Return the groups of a fit."""
         run = {"evaluation": np.arange(len(self.rows))}
         scale = self.law.scale
         draws = ("chain", "draw")
         coordinates = _coordinates(self.z)
         z = xr.DataArray(
-            self.z[..., self.law.active()], dims=(*draws, "coordinate"), coords=coordinates | {"coordinate": self.law.coordinates}
+            self.z[..., self.law.active()],
+            dims=(*draws, "coordinate"),
+            coords=coordinates | {"coordinate": self.law.coordinates},
         )
         log_likelihood = xr.DataArray(self.log_likelihood(), dims=(*draws, "evaluation"), coords=coordinates | run)
         return xr.DataTree.from_dict(
@@ -170,13 +188,27 @@ class State:
         )
 
 
-STORED = ("system", "paper_id", "benchmark", "year", "parameters", "dataset_tokens", "epochs", "vocabulary", "transformer", "perplexity")
+STORED = (
+    "system",
+    "paper_id",
+    "benchmark",
+    "year",
+    "parameters",
+    "dataset_tokens",
+    "epochs",
+    "vocabulary",
+    "transformer",
+    "perplexity",
+)
 
 
 def _constant_data(rows, coordinates):
     kept = {name: rows[name] for name in STORED if name in rows}
     return xr.Dataset(
-        {name: ("evaluation", x.astype(str).to_numpy(object) if x.dtype.kind not in "iufb" else x.to_numpy()) for name, x in kept.items()},
+        {
+            name: ("evaluation", x.astype(str).to_numpy(object) if x.dtype.kind not in "iufb" else x.to_numpy())
+            for name, x in kept.items()
+        },
         coordinates,
     )
 
@@ -208,10 +240,10 @@ NAMES = {"y": "year", "after": "year_change", "hinge": "year_change"}
 def named_coefficients(law, reference, c, d):
     """Coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
 
-    ``alpha_`` and ``beta_`` stand for the terms of parameters and of data: ``const``, ``year`` (yearly fall), ``year_change``
-    (its change at the cutoff), ``param`` or ``data`` (the exponent, at the year ``Yc`` of the reference where it changes),
-    ``param_rate`` or ``data_rate`` (its yearly change there), ``compute`` (specification 18); ``shared_year`` where one
-    coefficient serves both.
+    ``alpha_`` and ``beta_`` stand for the terms of parameters and of data: ``const``, ``year`` (yearly fall),
+    ``year_change`` (its change at the cutoff), ``param`` or ``data`` (the exponent, at the year ``Yc`` of the reference
+    where it changes), ``param_rate`` or ``data_rate`` (its yearly change there), ``compute`` (specification 18);
+    ``shared_year`` where one coefficient serves both.
     """
     out = {}
 
@@ -226,7 +258,10 @@ def named_coefficients(law, reference, c, d):
 
     def put_levels(name, values):
         kept = values[..., : len(law.levels)]
-        put(name, (("chain", "draw", "benchmark"), kept, list(law.levels)) if by_level else (("chain", "draw"), kept[..., 0]))
+        put(
+            name,
+            (("chain", "draw", "benchmark"), kept, list(law.levels)) if by_level else (("chain", "draw"), kept[..., 0]),
+        )
 
     sizes_n, sizes_d, drifts = law.slots
     put_levels("alpha_const", raw["const_parameters"])
@@ -248,7 +283,13 @@ def named_coefficients(law, reference, c, d):
             shared = law.spec.shared_year and kind == "year"
             if shared and side == 1:
                 continue
-            name = f"{prefix}_{sized}_rate" if kind == "rate" else "shared_" + NAMES[factor] if shared else f"{prefix}_{NAMES[factor]}"
+            name = (
+                f"{prefix}_{sized}_rate"
+                if kind == "rate"
+                else "shared_" + NAMES[factor]
+                if shared
+                else f"{prefix}_{NAMES[factor]}"
+            )
             dims, values, *labels = _by_label(columns, c[key], which)
             put(name, (dims, values / (scales if labels else scales[0]), *labels))
     if law.spec.vocabulary:
@@ -285,7 +326,15 @@ def prior_driven(fit, *, draws=4000, seed=0):
     rows = []
     for name, draws_of in flatten(state.named()).items():
         own, theirs = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (draws_of, flatten(prior)[name]))
-        rows.append({"coefficient": name, "posterior": own, "prior": theirs, "ratio": own / theirs, "prior_driven": own > PRIOR_DRIVEN * theirs})
+        rows.append(
+            {
+                "coefficient": name,
+                "posterior": own,
+                "prior": theirs,
+                "ratio": own / theirs,
+                "prior_driven": own > PRIOR_DRIVEN * theirs,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -321,8 +370,8 @@ def fit_progress(table=None, *, specifications=tuple(SPECIFICATIONS), seed=1, sa
     -------
     dict of int to DataTree
     """
-    from rich.progress import Progress as Bar
     from rich.console import Console
+    from rich.progress import Progress as Bar
 
     table = load("lm_progress") if table is None else table
     options = {name: settings.pop(name) for name in list(settings) if name in {f.name for f in fields(Progress)}}

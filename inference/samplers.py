@@ -137,9 +137,11 @@ class Compiled:
         start = time.perf_counter()
         if sampler == "nutpie":
             import nutpie
+            from pytensor.graph.traversal import ancestors
 
             with _quiet():
                 self._nutpie = nutpie.compile_pymc_model(model)
+                self._used = {variable.name for variable in ancestors([model.logp()])}
         self.seconds = time.perf_counter() - start
 
     def sample(self, settings, seed, data=None, progress=False):
@@ -172,7 +174,7 @@ class Compiled:
     def _sample_nutpie(self, settings, seed, data, progress):
         import nutpie
 
-        used = {name: x for name, x in data.items() if name in self._nutpie.shared_data}
+        used = {name: x for name, x in data.items() if name in self._used}
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
         run = nutpie.sample(
             compiled,

@@ -14,7 +14,7 @@ KEY = "bayescaling"
 
 
 def metadata(fit):
-    """What a fit was: law, options, priors, data fingerprint, seed, sampler, settings, versions, seconds, diagnostics.
+    """Say what a fit was: law, priors, data fingerprint, seed, sampler, settings, versions, seconds, diagnostics.
 
     Raises
     ------

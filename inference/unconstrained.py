@@ -65,7 +65,9 @@ def _of_progress(fit):
         return State(state.law, state.reference, state.rows, z)
 
     def as_draws(values, moved):
-        return xr.DataArray(values, dims=("chain", "draw"), coords={k: moved[k] for k in ("chain", "draw") if k in moved.coords})
+        return xr.DataArray(
+            values, dims=("chain", "draw"), coords={k: moved[k] for k in ("chain", "draw") if k in moved.coords}
+        )
 
     def log_density(moved):
         return as_draws(moved_state(moved).log_density(), moved)

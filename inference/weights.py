@@ -85,5 +85,7 @@ def _finite(elpd_i):
     elpd_i = np.asarray(elpd_i, float)
     if not np.isfinite(elpd_i).all():
         row, column = np.argwhere(~np.isfinite(elpd_i))[0]
-        raise InputError(f"elpd of observation {row} under model {column} is {elpd_i[row, column]}; weights need finite values")
+        raise InputError(
+            f"elpd of observation {row} under model {column} is {elpd_i[row, column]}; weights need finite values"
+        )
     return elpd_i

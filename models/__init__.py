@@ -5,7 +5,4 @@ from .priors import Prior
 from .progress_law import Progress
 from .specifications import SPECIFICATIONS, Specification
 
-__all__ = ["Chinchilla", "SPECIFICATIONS",
-    "Prior",
-    "Progress",
-    "Specification", "law", "laws"]
+__all__ = ["SPECIFICATIONS", "Chinchilla", "Prior", "Progress", "Specification", "law", "laws"]

@@ -26,18 +26,32 @@ def namespace(*arrays):
 
 
 def exp(x):
+    """Exponential."""
     return namespace(x).exp(x)
 
 
 def log(x):
+    """Natural logarithm."""
     return namespace(x).log(x)
 
 
 def log1p(x):
+    """Natural logarithm of 1 + x."""
     return namespace(x).log1p(x)
 
 
+def sinh(x):
+    """Hyperbolic sine."""
+    return namespace(x).sinh(x)
+
+
+def arcsinh(x):
+    """Inverse hyperbolic sine."""
+    return namespace(x).arcsinh(x)
+
+
 def where(condition, x, y):
+    """Elements of `x` where `condition` holds, of `y` elsewhere."""
     return namespace(condition, x, y).where(condition, x, y)
 
 

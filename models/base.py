@@ -25,8 +25,8 @@ class Law:
     threshold : float
         Threshold of the Huber noise in units of its scale.
     measurement_error : bool
-        Add a uniform reading error on plus or minus the table's ``loss_halfwidth``. Errors read off one colour scale are
-        not independent of each other; this option treats them as if they were.
+        Add a uniform reading error on plus or minus the table's ``loss_halfwidth``. Errors read off one colour scale
+        are not independent of each other; this option treats them as if they were.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 
@@ -140,6 +140,17 @@ class Law:
                     "runs of several sizes"
                 )
 
+    def _check_priors(self, table, reference):
+        medians = {name: float(prior.frozen.median()) for name, prior in self.prior_of.items()}
+        columns = {column: table[column].to_numpy(float) for column in self.columns}
+        with np.errstate(all="ignore"):
+            loss = self.mean(self.constants(medians, reference), columns)
+        if not (np.isfinite(loss) & (loss > 0)).all():
+            listed = ", ".join(f"{name} {median:.3g}" for name, median in medians.items())
+            raise InputError(
+                f"at the medians of the priors ({listed}) the {self.name} law has no finite loss; check the priors"
+            )
+
     def design(self, table):
         """Arrays that the PyMC model holds as data: sizes, the observations and their reading errors."""
         arrays = {column: table[column].to_numpy(float) for column in self.columns}
@@ -168,12 +179,13 @@ class Law:
         Returns
         -------
         pymc.Model
-            With `pymc.Data` for the design (``parameters``, ``tokens``, ``observed``, ...) and the reference, so that it
-            is compiled once and refitted by changing data.
+            With `pymc.Data` for the design (``parameters``, ``tokens``, ``observed``, ...) and the reference, so that
+            it is compiled once and refitted by changing data.
         """
         import pymc as pm
 
         self.check(table)
+        self._check_priors(table, reference or self.reference(table))
         with pm.Model() as model:
             data = {name: pm.Data(name, array) for name, array in self.design(table).items()}
             centre = {name: pm.Data(name, x) for name, x in (reference or self.reference(table)).items()}
@@ -233,5 +245,7 @@ class Law:
 def describe(law):
     """Lines that state each sampled quantity's prior and why it is as it is."""
     priors = law.prior_of
-    return [(q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked") for q in law.quantities]
-
+    return [
+        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked")
+        for q in law.quantities
+    ]

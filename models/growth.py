@@ -1,7 +1,8 @@
-"""What follows from two falling exponentials, ``exp(p - a log N) + exp(q - b log D)``: optima, growth rates, doubling times.
+"""What two falling exponentials ``exp(p - a log N) + exp(q - b log D)`` imply: optima, growth rates, doubling times.
 
-All functions take arrays of one broadcastable shape, draws among them. Rates are in log units of effective compute a year; a
-doubling time is the reciprocal of a rate that may be near or below zero, so it is only ever read off quantiles of the rate.
+All functions take arrays of one broadcastable shape, draws among them. Rates are in log units of effective compute a
+year; a doubling time is the reciprocal of a rate that may be near or below zero, so it is only ever read off quantiles
+of the rate.
 
 References
 ----------
@@ -32,7 +33,7 @@ def optimum(compute, p, q, a, b):
 
 
 def terms(log_parameters, log_tokens, p, q, a, b):
-    """The two terms of the loss at given sizes."""
+    """Return the two terms of the loss at given sizes."""
     return exp(p - a * log_parameters), exp(q - b * log_tokens)
 
 
@@ -70,7 +71,7 @@ def doubling_quantiles(rate, probabilities):
 
 
 def years_to_match(first, second, fall_first, fall_second, target, *, steps=60):
-    """Years after which progress lowers ``first + second`` to `target`, the terms falling exponentially at constant rates.
+    """Years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ def years_to_match(first, second, fall_first, fall_second, target, *, steps=60):
     Returns
     -------
     array_like
-        Infinite where progress never gets there first: the loss does not fall at the start, or turns back above the target.
+        Infinite where progress never gets there first: the loss does not fall at the start, or turns back above the
+        target.
     """
     first, second, fall_first, fall_second, target = np.broadcast_arrays(first, second, fall_first, fall_second, target)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..datasets.wording import unknown
 from ..errors import InputError
-from .arrays import gammaln, log1p, namespace, where
+from .arrays import arcsinh, gammaln, log1p, namespace, sinh, where
 from .arrays import log as log_of
 from .priors import Quantity
 
@@ -18,6 +18,7 @@ NOISES = ("student_t", "normal", "huber")
 SCALES = ("log_loss", "loss")
 
 QUADRATURE_NODES = 32
+LEAST_HALFWIDTH = 1e-4  # in units of sigma; below it a reading error changes a log density by less than 1e-8
 
 
 def normal_logp(residual, sigma):
@@ -77,8 +78,8 @@ class Noise:
     threshold : float
         Threshold of the Huber density in units of its scale sigma.
     measurement_error : bool
-        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``: its variance is added under
-        normal noise, its density is convolved (Gauss-Legendre) under the others, and sigma is training scatter alone.
+        Each reading of the loss carries a uniform error on plus or minus ``loss_halfwidth``: its variance is added
+        under normal noise, its density is convolved numerically under the others, and sigma is training scatter alone.
     """
 
     family: str = "student_t"
@@ -105,8 +106,8 @@ class Noise:
             f"LogNormal({typical:.4g}, 1.5)",
             (0, np.inf),
             unit,
-            "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a fifth; "
-            "the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
+            "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a "
+            "fifth; the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
         )
         nu = Quantity(
             "nu_minus_one",
@@ -122,7 +123,7 @@ class Noise:
         return {"nu": 1 + values["nu_minus_one"]} if self.family == "student_t" else {}
 
     def arguments(self, values):
-        """What `logp` and `draw` take after the residual, in order."""
+        """Return what `logp` and `draw` take after the residual, in order."""
         return (values["sigma"], 1 + values["nu_minus_one"]) if self.family == "student_t" else (values["sigma"],)
 
     def _exact(self, residual, arguments):
@@ -152,10 +153,18 @@ class Noise:
             return self._exact(residual, arguments)
         if self.family == "normal":
             return normal_logp(residual, (arguments[0] ** 2 + halfwidth**2 / 3) ** 0.5)
+        return self._convolved(residual, arguments, halfwidth)
+
+    def _convolved(self, residual, arguments, halfwidth):
+        """Mean density over readings within `halfwidth`, the scatter being ``sigma sinh(v)`` and v the variable."""
+        sigma = arguments[0]
+        halfwidth = where(halfwidth > LEAST_HALFWIDTH * sigma, halfwidth, LEAST_HALFWIDTH * sigma)
+        low, high = arcsinh((residual - halfwidth) / sigma), arcsinh((residual + halfwidth) / sigma)
         nodes, weights = np.polynomial.legendre.leggauss(QUADRATURE_NODES)
-        shifted = residual[..., None] - halfwidth[..., None] * nodes
-        widened = [a[..., None] if getattr(a, "ndim", 0) else a for a in arguments]
-        return _log_mean_over_nodes(self._exact(shifted, widened), weights / 2)
+        scatter = sinh((low + high)[..., None] / 2 + (high - low)[..., None] / 2 * nodes)
+        unit = [1.0, *(a[..., None] if getattr(a, "ndim", 0) else a for a in arguments[1:])]
+        log_density = self._exact(scatter, unit) + 0.5 * log1p(scatter**2)
+        return _log_mean_over_nodes(log_density, weights / 2) + log_of((high - low) / (2 * halfwidth))
 
     def draw(self, rng, shape, *arguments, halfwidth=None):
         """Residuals drawn at random, of `shape`."""

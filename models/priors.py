@@ -104,8 +104,8 @@ class Prior:
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
         low, high = self.support
         if np.isfinite(low) and np.isfinite(high):
-            x = low + (high - low) * scipy.special.expit(z)
-            return x, np.log(x - low) + np.log(high - x) - np.log(high - low)
+            log_slope = scipy.special.log_expit(z) + scipy.special.log_expit(-z) + np.log(high - low)
+            return low + (high - low) * scipy.special.expit(z), log_slope
         if np.isfinite(low):
             return low + np.exp(z), z
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
@@ -114,7 +114,8 @@ class Prior:
         """Register the prior under `name` in the PyMC model of the context."""
         import pymc as pm
 
-        return getattr(pm, self.distribution)(name, **self.arguments)
+        # A Python float that float32 can hold would be computed with in float32.
+        return getattr(pm, self.distribution)(name, **{k: np.float64(v) for k, v in self.arguments.items()})
 
 
 def _quietly(frozen, arguments):

@@ -1,8 +1,8 @@
 """Algorithmic progress in language models: one family of models whose columns are switched by data.
 
-``mean = E + f (exp(eta_N) + exp(eta_D)) + gamma log(vocabulary)`` with L = log(perplexity) in nats, after Ho et al. (2024). Each
-eta is an intercept (shared, or one a benchmark) minus sizes times exponents minus drifts times years. All 20 specifications and
-their variants share one graph: what differs are the arrays of a design (`progress_design`).
+``mean = E + f (exp(eta_N) + exp(eta_D)) + gamma log(vocabulary)`` with L = log(perplexity) in nats, after Ho et al.
+(2024). Each eta is an intercept (shared, or one a benchmark) minus sizes times exponents minus drifts times years. All
+20 specifications and their variants share one graph: what differs are the arrays of a design (`progress_design`).
 
 Sampled are standard normal coordinates z of what can be judged and what the data see:
 
@@ -106,8 +106,10 @@ def _absent(switch):
 
 
 def _when(switch, value, otherwise=0.0):
-    """`value` where the switch is on, else `otherwise`; `value` is a function that is not called if the switch is absent."""
-    return otherwise if _absent(switch) else switch * value() + (1 - switch) * otherwise
+    """`value` where the switch is on, else `otherwise`; `value` is a function, not called if the switch is absent."""
+    if isinstance(switch, float):
+        return value() if switch else otherwise
+    return switch * value() + (1 - switch) * otherwise
 
 
 def _averaged(weights, values):
@@ -115,7 +117,7 @@ def _averaged(weights, values):
 
 
 def coefficients(z, d):
-    """What the coordinates z mean under a design.
+    """Say what the coordinates z mean under a design.
 
     Parameters
     ----------
@@ -126,9 +128,9 @@ def coefficients(z, d):
     Returns
     -------
     dict
-        ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` (..., level); ``alpha`` and ``beta`` (..., size slot);
-        ``drift_parameters`` and ``drift_data`` (..., drift slot); ``vocabulary``, ``log_factor``, ``sigma``, ``nu`` and
-        ``paper_sd`` (..., 1).
+        ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` (..., level); ``alpha`` and ``beta`` (..., size
+        slot); ``drift_parameters`` and ``drift_data`` (..., drift slot); ``vocabulary``, ``log_factor``, ``sigma``,
+        ``nu`` and ``paper_sd`` (..., 1).
     """
     part = {name: z[..., s] for name, s in SLICES.items()}
     judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in SLICES.items()}
@@ -157,7 +159,8 @@ def coefficients(z, d):
         "reducible": loss_centre - irreducible - vocabulary * d["log_vocabulary_centre"],
         "share": share,
         "rest": rest,
-        "alpha": exp(judged["elasticity_parameters"]) / (_averaged(d["weights_parameters"], share) + 1 - d["weights_parameters"].sum(-1)),
+        "alpha": exp(judged["elasticity_parameters"])
+        / (_averaged(d["weights_parameters"], share) + 1 - d["weights_parameters"].sum(-1)),
         "beta": exp(judged["elasticity_data"]) / (_averaged(d["weights_data"], rest) + 1 - d["weights_data"].sum(-1)),
         "drift_parameters": d["both"] * (total + r * split) + d["shared"] * total + d["only_parameters"] * total / s,
         "drift_data": d["both"] * (total - s * split) + d["shared"] * total + d["only_data"] * total / r,
@@ -181,8 +184,14 @@ def _log_reducible(c):
 def mean(c, d):
     """Mean loss of each row, (..., row), from what `coefficients` returned."""
     base = _log_reducible(c)
-    eta_n = (base + log(c["share"])) @ d["level"].T - c["alpha"] @ d["sizes_parameters"].T - c["drift_parameters"] @ d["drifts_parameters"].T
-    eta_d = (base + log(c["rest"])) @ d["level"].T - c["beta"] @ d["sizes_data"].T - c["drift_data"] @ d["drifts_data"].T
+    eta_n = (
+        (base + log(c["share"])) @ d["level"].T
+        - c["alpha"] @ d["sizes_parameters"].T
+        - c["drift_parameters"] @ d["drifts_parameters"].T
+    )
+    eta_d = (
+        (base + log(c["rest"])) @ d["level"].T - c["beta"] @ d["sizes_data"].T - c["drift_data"] @ d["drifts_data"].T
+    )
     reducible = exp(eta_n) + d["two_terms"] * exp(eta_d)
     if not isinstance(c["log_factor"], float):
         reducible = exp(c["log_factor"] * d["transformer"]) * reducible
@@ -193,7 +202,9 @@ def mean(c, d):
 def residuals(c, d):
     """Observed minus mean, (..., row), on the scale of the observations."""
     fitted = mean(c, d)
-    return d["observed"] - _when(d["on_log"], lambda: log(where(fitted > LEAST_REDUCIBLE, fitted, LEAST_REDUCIBLE)), fitted)
+    return d["observed"] - _when(
+        d["on_log"], lambda: log(where(fitted > LEAST_REDUCIBLE, fitted, LEAST_REDUCIBLE)), fitted
+    )
 
 
 def log_likelihood(c, d):
@@ -205,8 +216,8 @@ def log_likelihood(c, d):
 def conditional_log_likelihood(c, d):
     """Log density of each row given the other rows of its paper, (..., row), under normal noise with paper effects.
 
-    A paper's rows are jointly normal with variance ``sigma**2 + paper_sd**2`` and covariance ``paper_sd**2``; the conditional
-    density is what leave-one-out needs.
+    A paper's rows are jointly normal with variance ``sigma**2 + paper_sd**2`` and covariance ``paper_sd**2``; the
+    conditional density is what leave-one-out needs.
     """
     r, sigma = residuals(c, d), c["sigma"]
     joint = sigma**2 + (d["paper"].sum(1) @ d["paper"] - 1) * c["paper_sd"] ** 2
@@ -223,11 +234,31 @@ def paper_log_likelihood(c, d):
     return -0.5 * (squares / sigma**2 + 2 * (size - 1) * log(sigma) + log(joint) + size * math.log(2 * math.pi))
 
 
+def total_log_likelihood(c, d):
+    """Log density of all rows together, (...)."""
+    normal = (
+        log_likelihood(c, d | {"student_t": 0.0}).sum(-1)
+        if _absent(d["use_papers"])
+        else paper_log_likelihood(c, d).sum(-1)
+    )
+    return _when(d["student_t"], lambda: log_likelihood(c, d | {"student_t": 1.0}).sum(-1), normal)
+
+
 def raw(c, d):
-    """Coefficients as Ho et al. code them: intercepts at the origin (constant and offsets), sizes, drifts, vocabulary, factor."""
+    """Coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
     base = _log_reducible(c)
-    const_n = base + log(c["share"]) + _centred(c["alpha"], d["centre_sizes_parameters"]) + _centred(c["drift_parameters"], d["centre_drifts_parameters"])
-    const_d = base + log(c["rest"]) + _centred(c["beta"], d["centre_sizes_data"]) + _centred(c["drift_data"], d["centre_drifts_data"])
+    const_n = (
+        base
+        + log(c["share"])
+        + _centred(c["alpha"], d["centre_sizes_parameters"])
+        + _centred(c["drift_parameters"], d["centre_drifts_parameters"])
+    )
+    const_d = (
+        base
+        + log(c["rest"])
+        + _centred(c["beta"], d["centre_sizes_data"])
+        + _centred(c["drift_data"], d["centre_drifts_data"])
+    )
     return {
         "const_parameters": const_n @ d["intercepts"].T,
         "const_data": const_d @ d["intercepts"].T,
@@ -246,8 +277,9 @@ def log_prior(z, c, d):
     """Log prior density of z, (...): standard normal, or the paper's penalty as a Laplace density of its coefficients.
 
     The penalty ``delta sum |theta|`` on a mean squared error over n rows is, given sigma, a Laplace density of scale
-    ``2 sigma**2/(n delta)``; its normaliser depends on sigma and is included, and so is the Jacobian of the coefficients in z.
-    Coordinates that stand for no coefficient (sigma, nu, slots that are off) keep their standard normal prior.
+    ``2 sigma**2/(n delta)``; its normaliser depends on sigma and is included, and so is the Jacobian of the
+    coefficients in z. Coordinates that stand for no coefficient (sigma, nu, slots that are off) keep their standard
+    normal prior.
     """
     if _absent(d["penalty"]):
         return -0.5 * (z**2).sum(-1) - 0.5 * DIMENSION * math.log(2 * math.pi)
@@ -258,14 +290,25 @@ def log_prior(z, c, d):
     theta = raw(c, d)
     two = d["two_terms"]
     penalised = (
-        (abs(theta["const_parameters"]) + two * abs(theta["const_data"])) * part["loss_centre"]
-    ).sum(-1) + (abs(theta["alpha"]) * part["elasticity_parameters"]).sum(-1) + (abs(theta["beta"]) * part["elasticity_data"]).sum(-1)
+        ((abs(theta["const_parameters"]) + two * abs(theta["const_data"])) * part["loss_centre"]).sum(-1)
+        + (abs(theta["alpha"]) * part["elasticity_parameters"]).sum(-1)
+        + (abs(theta["beta"]) * part["elasticity_data"]).sum(-1)
+    )
     penalised = penalised + (
-        (abs(theta["drift_parameters"]) * (d["both"] + d["only_parameters"] + d["shared"]) + abs(theta["drift_data"]) * (d["both"] + d["only_data"]))
+        (
+            abs(theta["drift_parameters"]) * (d["both"] + d["only_parameters"] + d["shared"])
+            + abs(theta["drift_data"]) * (d["both"] + d["only_data"])
+        )
         * part["yearly_total"]
     ).sum(-1)
-    penalised = penalised + (abs(c["vocabulary"]) * part["vocabulary"]).sum(-1) + (abs(c["gamma_transformer"]) * part["transformer"]).sum(-1)
-    jacobian = (log(c["alpha"]) * part["elasticity_parameters"]).sum(-1) + (log(c["beta"]) * part["elasticity_data"]).sum(-1)
+    penalised = (
+        penalised
+        + (abs(c["vocabulary"]) * part["vocabulary"]).sum(-1)
+        + (abs(c["gamma_transformer"]) * part["transformer"]).sum(-1)
+    )
+    jacobian = (log(c["alpha"]) * part["elasticity_parameters"]).sum(-1) + (
+        log(c["beta"]) * part["elasticity_data"]
+    ).sum(-1)
     idle = 1 - d["weights_drifts"].sum(-1)
     s, r = _averaged(d["weights_drifts"], c["share"]) + idle, _averaged(d["weights_drifts"], c["rest"]) + idle
     jacobian = jacobian - ((d["only_parameters"] * log(s) + d["only_data"] * log(r)) * part["yearly_total"]).sum(-1)

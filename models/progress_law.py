@@ -39,23 +39,44 @@ class Judged:
 
 
 JUDGED = {
-    "loss_centre": Judged(1.3, 0.3, "LogNormal", "Loss at the centre of a benchmark's rows: 2.0 to 6.6 nats, perplexity 8 to 730."),
+    "loss_centre": Judged(
+        1.3, 0.3, "LogNormal", "Loss at the centre of a benchmark's rows: 2.0 to 6.6 nats, perplexity 8 to 730."
+    ),
     "share": Judged(
-        0.0, 0.5, "LogitNormal", "Share of the parameter term there: common mean of sd 1.5 (5% to 95%), benchmarks within sd 0.5 of it."
+        0.0,
+        0.5,
+        "LogitNormal",
+        "Share of the parameter term there: common mean of sd 1.5 (5% to 95%), benchmarks within sd 0.5 of it.",
     ),
     "elasticity_parameters": Judged(
-        -3.0, 1.0, "LogNormal", "Fall of log loss per e-fold of parameters: 0.7% to 35%, so tenfold lowers the loss by 2% to 55%."
+        -3.0,
+        1.0,
+        "LogNormal",
+        "Fall of log loss per e-fold of parameters: 0.7% to 35%, so tenfold lowers the loss by 2% to 55%.",
     ),
     "elasticity_data": Judged(-3.0, 1.0, "LogNormal", "The same for data."),
-    "yearly_total": Judged(0.0, 0.05, "Normal", "Yearly fall of log loss at fixed size, through both terms: -10% to 10%, no sign preferred."),
-    "yearly_split": Judged(0.0, 0.1, "Normal", "Difference of the two terms' yearly falls: either term may carry the progress."),
+    "yearly_total": Judged(
+        0.0,
+        0.05,
+        "Normal",
+        "Yearly fall of log loss at fixed size, through both terms: -10% to 10%, no sign preferred.",
+    ),
+    "yearly_split": Judged(
+        0.0, 0.1, "Normal", "Difference of the two terms' yearly falls: either term may carry the progress."
+    ),
     "irreducible_share": Judged(-1.0, 1.5, "LogitNormal", "Share of the loss that no size removes: 2% to 87%."),
     "vocabulary": Judged(0.0, 0.1, "Normal", "Nats of loss per e-fold of vocabulary."),
-    "transformer": Judged(0.0, 0.3, "Normal", "Log factor of a transformer on the reducible loss (or the log-odds of the factor, sd 3)."),
-    "sigma": Judged(-1.6, 0.7, "LogNormal", "Scatter about the law: 0.05 to 0.8 nats (or a quarter of that on log loss)."),
+    "transformer": Judged(
+        0.0, 0.3, "Normal", "Log factor of a transformer on the reducible loss (or the log-odds of the factor, sd 3)."
+    ),
+    "sigma": Judged(
+        -1.6, 0.7, "LogNormal", "Scatter about the law: 0.05 to 0.8 nats (or a quarter of that on log loss)."
+    ),
     "nu_minus_one": Judged(2.3, 1.0, "LogNormal", "Degrees of freedom above 1: from nearly Cauchy to nearly normal."),
     "paper_sd": Judged(-1.9, 0.8, "LogNormal", "Scatter between papers: 0.03 to 0.7 nats."),
-    "pooled_sd": Judged(-1.6, 0.8, "LogNormal", "Scatter of benchmarks about their common mean, where it is estimated."),
+    "pooled_sd": Judged(
+        -1.6, 0.8, "LogNormal", "Scatter of benchmarks about their common mean, where it is estimated."
+    ),
 }
 SHARE_MEAN_SD = 1.5
 
@@ -73,7 +94,8 @@ class Progress:
     scale : {"loss", "log_loss"}
         Residuals of L = log(perplexity), or of log L.
     transformer : {None, "sigmoid", "exp"}
-        A factor on the reducible loss of transformers: sigma(gamma_T), which forces a gain (equation 7), or exp(gamma_T).
+        A factor on the reducible loss of transformers: sigma(gamma_T), which forces a gain (equation 7), or
+        exp(gamma_T).
     irreducible : bool
         An irreducible loss for each benchmark, at least 0 (equation 12).
     cutoff : float, optional
@@ -134,7 +156,9 @@ class Progress:
         if self.paper_effects and self.noise != "normal":
             raise InputError("paper_effects are integrated out under normal noise only; set noise='normal'")
         if self.penalty is not None and not 0 < self.penalty < np.inf:
-            raise InputError(f"penalty {self.penalty!r}: a Laplace prior needs a positive delta; at 0 the prior is flat and improper")
+            raise InputError(
+                f"penalty {self.penalty!r}: a Laplace prior needs a positive delta; at 0 the prior is flat and improper"
+            )
         if self.cutoff is not None and not self._timed:
             raise InputError("cutoff: this specification has no year slope that could change")
 
@@ -179,11 +203,13 @@ class Progress:
             for column in predictor:
                 if column.kind in ("year", "rate"):
                     timed = tuple(f for f in column.factors if f not in ("n", "d", "c"))
-                    drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[side] = column
+                    drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[
+                        side
+                    ] = column
         if max(len(sizes[0]), len(sizes[1])) > progress.SIZES or len(drifts) > progress.DRIFTS:
             raise InputError(
-                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {progress.SIZES} size columns in a predictor and "
-                f"{progress.DRIFTS} columns with a date can be fitted"
+                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {progress.SIZES} size columns "
+                f"in a predictor and {progress.DRIFTS} columns with a date can be fitted"
             )
         return sizes[0], sizes[1], drifts
 
@@ -196,7 +222,7 @@ class Progress:
     # The table -------------------------------------------------------------------------------------------------------
 
     def rows(self, table):
-        """The rows of a table that this law is fitted to.
+        """Return the rows of a table that this law is fitted to.
 
         Raises
         ------
@@ -242,7 +268,7 @@ class Progress:
         }
 
     def points(self, origin, *, parameters, tokens, year, benchmark, transformer):
-        """Values of all factors at sizes, dates, benchmarks and architectures of one shape, and their derivatives by date."""
+        """Values of all factors at sizes, dates, benchmarks and architectures of one shape; derivatives by date."""
         n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
         year = np.asarray(year, float) + np.zeros_like(n)
         late = (year >= (np.inf if self.cutoff is None else self.cutoff)).astype(float)
@@ -276,7 +302,7 @@ class Progress:
     # The design ------------------------------------------------------------------------------------------------------
 
     def reference(self, table):
-        """What the coordinates refer to, fixed in every refit: the origin, and the mean of each column within each level."""
+        """Say what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
         rows = self.rows(table)
         origin = self.origin(table)
         points = self.points_of(rows, origin)
@@ -302,10 +328,12 @@ class Progress:
         }
 
     def _rate_scales(self, points, side):
-        """Mean size by which a rate column is divided, so that its drift is a yearly change at the centre; 1 for other drifts."""
+        """Mean size that divides a rate column, its drift then a yearly change at the centre; 1 for other drifts."""
         size = ("n", "d")[side]
         drifts = self.slots[2]
-        return [float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()]
+        return [
+            float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()
+        ]
 
     def _level(self, rows):
         level = np.zeros((len(rows), progress.LEVELS))
@@ -319,7 +347,7 @@ class Progress:
         return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
 
     def design(self, table, reference):
-        """The arrays of `progress.DESIGN` for a table.
+        """Return the arrays of `progress.DESIGN` for a table.
 
         Parameters
         ----------
@@ -399,12 +427,25 @@ class Progress:
         return weights
 
     def _drift_roles(self, reference):
-        roles = {name: np.zeros(progress.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")}
+        roles = {
+            name: np.zeros(progress.DRIFTS)
+            for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
+        }
         roles |= {"raw_drifts_parameters": np.ones(progress.DRIFTS), "raw_drifts_data": np.ones(progress.DRIFTS)}
-        roles |= {name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")}
+        roles |= {
+            name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")
+        }
         year = reference["Yc"]
         for j, ((_, kind, benchmark, architecture), (in_n, in_d)) in enumerate(self.slots[2].items()):
-            role = "only_data" if in_n is None else "only_parameters" if in_d is None else "shared" if self.spec.shared_year else "both"
+            role = (
+                "only_data"
+                if in_n is None
+                else "only_parameters"
+                if in_d is None
+                else "shared"
+                if self.spec.shared_year
+                else "both"
+            )
             roles[role][j] = 1.0
             roles["by_benchmark"][j] = float(benchmark is not None)
             for side, name in enumerate(("parameters", "data")):
@@ -489,10 +530,15 @@ class Progress:
         place = rows.attrs.get("source", "the table")
         needed = int(self.active().sum())
         if len(rows) < needed:
-            raise InputError(f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add evaluations")
+            raise InputError(
+                f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
+                "evaluations"
+            )
         for level in self.levels:
             if level != "all" and not (rows["benchmark"] == level).any():
-                raise InputError(f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for")
+                raise InputError(
+                    f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
+                )
 
     def described_priors(self):
         """Prior of each judged quantity that is sampled, in words."""
@@ -505,7 +551,7 @@ class Progress:
         }
 
     def with_options(self, **options):
-        """The same law with other options."""
+        """Return the same law with other options."""
         return replace(self, **options)
 
     @property
@@ -523,35 +569,45 @@ class Progress:
         }
         return tuple(name for name, on in used.items() if on)
 
-    def model(self, table, reference=None):
-        """The PyMC model of the family, switched to this law by its data.
+    def model(self, table, reference=None, *, features=None):
+        """Return the PyMC model of the family, switched to this law by its data.
 
-        Laws with the same `features` share one graph, so that one compilation serves them all and every refit.
+        Parameters
+        ----------
+        table : DataFrame
+        reference : dict, optional
+        features : sequence of str, optional
+            Switches of `OPTIONAL` that are data in the graph, at least those that this law needs (the default). Laws
+            whose features are among them share one compilation.
         """
         import pymc as pm
 
+        features = self.features if features is None else features
         arrays = self.design(table, reference or self.reference(table))
         with pm.Model() as model:
             d = {
-                name: pm.Data(name, array, shape=_static_shape(name, array)) if self._varies(name) else float(array)
+                name: float(array)
+                if name in OPTIONAL and name not in features
+                else pm.Data(name, array, shape=_static_shape(name, array))
                 for name, array in arrays.items()
             }
             z = pm.Flat("z", shape=progress.DIMENSION)
             c = progress.coefficients(z, d)
             pm.Potential("log_prior", progress.log_prior(z, c, d))
-            by_paper = progress.paper_log_likelihood if self.paper_effects else progress.log_likelihood
-            pm.Potential("log_likelihood", by_paper(c, d).sum())
+            pm.Potential("log_likelihood", progress.total_log_likelihood(c, d))
         return model
 
-    def _varies(self, name):
-        return name not in OPTIONAL or name in self.features
 
-    def changing(self, arrays):
-        """Those of a design's arrays that a compiled model takes as data."""
-        return {name: array for name, array in arrays.items() if self._varies(name)}
-
-
-OPTIONAL = ("use_irreducible", "factor_sigmoid", "factor_exp", "on_log", "student_t", "use_papers", "pooling", "penalty")
+OPTIONAL = (
+    "use_irreducible",
+    "factor_sigmoid",
+    "factor_exp",
+    "on_log",
+    "student_t",
+    "use_papers",
+    "pooling",
+    "penalty",
+)
 
 
 def _static_shape(name, array):

@@ -1,7 +1,7 @@
-"""The 20 specifications of algorithmic progress of Ho et al. (2024), table 10, in the notation in which a user writes more.
+"""The 20 specifications of algorithmic progress of Ho et al. (2024), table 10, in a notation that users write too.
 
-A specification is two linear predictors, ``mean = exp(eta_N) + exp(eta_D)``. A predictor is a sum of terms; a term is a product
-(``:``) of factors. There is no implicit intercept.
+A specification is two linear predictors, ``mean = exp(eta_N) + exp(eta_D)``. A predictor is a sum of terms; a term is
+a product (``:``) of factors. There is no implicit intercept.
 
 ====== ==========================================================================
 factor meaning
@@ -15,8 +15,8 @@ c      log(6ND/(6 N0 D0)) = n + d
 log(Y) logarithm of the date in years
 ====== ==========================================================================
 
-Columns with y, n, d, c or log(Y) enter with a minus sign and their coefficients are reported with it, so that progress and
-scaling are positive.
+Columns with y, n, d, c or log(Y) enter with a minus sign and their coefficients are reported with it, so that progress
+and scaling are positive.
 """
 
 import re
@@ -73,11 +73,11 @@ class Column:
         return shown
 
     def values(self, points):
-        """The column at `points` (a mapping of factor values, ``benchmark`` and ``architecture``)."""
+        """Return the column at `points` (a mapping of factor values, ``benchmark`` and ``architecture``)."""
         return np.prod([points[f] for f in self.factors] + [self.covers(points)], axis=0)
 
     def yearly_change(self, points):
-        """Derivative of the column by the date, per year."""
+        """Return the derivative of the column by the date, per year."""
         timed = [f for f in self.factors if f in YEARS]
         if not timed:
             return np.zeros(np.shape(points["n"]))
@@ -107,13 +107,19 @@ def parse(formula, size):
         for factor in factors:
             if factor not in allowed:
                 raise InputError(
-                    f"specification {quoted(formula)}: there is no column {quoted(factor)} here; a term is made of {listed(sorted(allowed))}"
+                    f"specification {quoted(formula)}: there is no column {quoted(factor)} here; a term is made of "
+                    f"{listed(sorted(allowed))}"
                 )
         numeric = tuple(f for f in factors if f not in ("1", "b", "t"))
         if sum(f in YEARS for f in numeric) > 1 or sum(f in SIZES for f in numeric) > 1:
-            raise InputError(f"specification {quoted(formula)}: term {quoted(term)} holds two sizes or two dates; write at most one of each")
+            raise InputError(
+                f"specification {quoted(formula)}: term {quoted(term)} holds two sizes or two dates; write at most "
+                "one of each"
+            )
         if "t" in factors and not numeric:
-            raise InputError(f"specification {quoted(formula)}: intercepts are 1 or b; t goes with a size or a date, such as t:n")
+            raise InputError(
+                f"specification {quoted(formula)}: intercepts are 1 or b; t goes with a size or a date, such as t:n"
+            )
         columns += [
             Column(numeric, b, t)
             for b in (BENCHMARKS if "b" in factors else (None,))
@@ -152,14 +158,19 @@ class Specification:
     diminishing: bool = False
 
     def __post_init__(self):
-        intercepts = [{c.benchmark for c in p if c.kind == "intercept"} for p in (self.columns_parameters, self.columns_data) if p]
+        intercepts = [
+            {c.benchmark for c in p if c.kind == "intercept"} for p in (self.columns_parameters, self.columns_data) if p
+        ]
         if any(not i or i != intercepts[0] or i not in ({None}, set(BENCHMARKS)) for i in intercepts):
             raise InputError(
-                f"specification {quoted(self.parameters)}, {quoted(self.data)}: both predictors need the same intercepts, 1 or b"
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: both predictors need the same "
+                "intercepts, 1 or b"
             )
         for formula, columns in ((self.parameters, self.columns_parameters), (self.data, self.columns_data)):
             if columns and not any(c.kind == "size" for c in columns):
-                raise InputError(f"specification {quoted(formula)}: a predictor needs a size (n, d or c) without a date")
+                raise InputError(
+                    f"specification {quoted(formula)}: a predictor needs a size (n, d or c) without a date"
+                )
 
     @property
     def columns_parameters(self):
@@ -199,6 +210,6 @@ NO_PROGRESS = (16, 17)
 
 
 def coefficient_count(specification):
-    """Number of coefficients, those of table 10 of Ho et al. (2024)."""
+    """Return the number of coefficients, those of table 10 of Ho et al. (2024)."""
     shared = sum(c.kind == "year" for c in specification.columns_data) if specification.shared_year else 0
     return len(specification.columns_parameters) + len(specification.columns_data) - shared + specification.vocabulary

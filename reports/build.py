@@ -5,13 +5,11 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-
-
-
 from ..datasets import load
 from ..errors import DiagnosticWarning, InputError
 from ..inference import allocate, compare, diagnose, fit, loo, save_fit
 from ..inference.diagnostics import sentence
+from ..inference.fit import check_options
 from ..inference.storage import check_writable
 from ..models import Chinchilla
 from . import chinchilla_page, results
@@ -50,6 +48,7 @@ class Stages:
 
     @contextmanager
     def __call__(self, name):
+        """Time the block as the stage called `name`."""
         self._bar.update(self._task, description=name)
         start = time.perf_counter()
         yield
@@ -82,6 +81,7 @@ def report(out="report", *, seed=1, sampler=None, progress=False, **settings):
         If the folder cannot be written or an option is unknown.
     """
     out = Path(out)
+    check_options(seed, sampler, settings)
     _prepare(out)
     runs, published = load("chinchilla_runs"), load("published")
     warned = []
@@ -89,7 +89,9 @@ def report(out="report", *, seed=1, sampler=None, progress=False, **settings):
         fits = {}
         for name, law in NOISES.items():
             with stage(name), _collected(warned):
-                fits[name] = fit(law, runs, seed=seed, sampler=sampler, posterior_predictive=name == "chinchilla", **settings)
+                fits[name] = fit(
+                    law, runs, seed=seed, sampler=sampler, posterior_predictive=name == "chinchilla", **settings
+                )
         with stage("point estimates"), _collected(warned):
             parametric, envelopes = point_estimates(runs)
             trimmed, _ = point_estimates(runs, drop_highest=5)
@@ -104,7 +106,8 @@ def report(out="report", *, seed=1, sampler=None, progress=False, **settings):
             "seconds": stage.seconds,
             "provenance": results.provenance(fits),
             "laws": {
-                name: results.law_entry(f, elpd[name]) | {"rank": int(comparison.loc[name, "rank"])} for name, f in fits.items()
+                name: results.law_entry(f, elpd[name]) | {"rank": int(comparison.loc[name, "rank"])}
+                for name, f in fits.items()
             },
             "allocation": results.allocation_entries(allocation, "chinchilla"),
             "published": beside,
@@ -131,7 +134,9 @@ def _prepare(out):
     try:
         (out / "posteriors").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out}: the folder cannot be made ({error.strerror}); choose another place with --out") from None
+        raise InputError(
+            f"{out}: the folder cannot be made ({error.strerror}); choose another place with --out"
+        ) from None
     check_writable(out / "results.json")
 
 
@@ -144,5 +149,3 @@ def _collected(warned):
         if issubclass(warning.category, DiagnosticWarning):
             warned.append(str(warning.message))
             warnings.warn(warning.message, stacklevel=3)
-
-

@@ -21,7 +21,7 @@ PREFIX = "chinchilla."
 
 
 def published_constants(published):
-    """Published sets of constants by source, and the table of every published Chinchilla quantity."""
+    """Return published sets of constants by source, and the table of every published Chinchilla quantity."""
     table = published[published["quantity"].str.startswith(PREFIX)].copy()
     table["quantity"] = table["quantity"].str.removeprefix(PREFIX)
     sets = {}
@@ -63,12 +63,14 @@ def _findings(fit, document, runs):
         f"{tables.interval(per_tenfold, '{:.2f}')} times the parameters.",
         f"The irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α is "
         f"{tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
-        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum is {tables.si_interval(gopher['parameters'])} "
-        f"parameters on {tables.si_interval(gopher['tokens'])} tokens, {ratio} tokens per parameter. That budget lies "
-        f"{gopher['extrapolation']:.1f} decades above the largest run ({largest:.1e} FLOP), so it rests on the form of the law.",
-        f"The residuals have ν = {tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in {no_variance:.0%} of draws, "
-        "where a run's loss has no standard deviation: read its quantiles). Under normal noise β would be "
-        f"{tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} instead of {student['elpd_loo']:.0f}.",
+        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum is "
+        f"{tables.si_interval(gopher['parameters'])} parameters on {tables.si_interval(gopher['tokens'])} tokens, "
+        f"{ratio} tokens per parameter. That budget lies {gopher['extrapolation']:.1f} decades above the largest run "
+        f"({largest:.1e} FLOP), so it rests on the form of the law.",
+        f"The residuals have ν = {tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in "
+        f"{no_variance:.0%} of draws, where a run's loss has no standard deviation: read its quantiles). Under normal "
+        f"noise β would be {tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} "
+        f"instead of {student['elpd_loo']:.0f}.",
     ]
 
 
@@ -81,12 +83,20 @@ def _parameter_table(document, table):
     rows = []
     for name, label in LABELS.items():
         q = ours[name]
-        row = {"quantity": label, "mean": _short(q["mean"]), "sd": _short(q["sd"], 3), "median [95%]": tables.interval(q)}
+        row = {
+            "quantity": label,
+            "mean": _short(q["mean"]),
+            "sd": _short(q["sd"], 3),
+            "median [95%]": tables.interval(q),
+        }
         for source in table["source"].unique():
             found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
             row[source] = f"{found.iloc[0]:.5g} (P≥ {at_least[name, source]:.3f})" if len(found) else "–"
         rows.append(row)
-    note = "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. A dash: not reported."
+    note = (
+        "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
+        "A dash: not reported."
+    )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
 
@@ -96,11 +106,26 @@ def _short(x, digits=4):
 
 def _loo_table(comparison):
     frame = comparison.reset_index(names="fit")
-    shown = ["fit", "elpd", "se", "elpd_diff", "dse", "p", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "ess_bulk_min", "divergences"]
+    shown = [
+        "fit",
+        "elpd",
+        "se",
+        "elpd_diff",
+        "dse",
+        "p",
+        "weight",
+        "pareto_k_max",
+        "k_above_0.7",
+        "r_hat_max",
+        "ess_bulk_min",
+        "divergences",
+    ]
     decimals = {"elpd": 1, "se": 1, "elpd_diff": 1, "dse": 1, "p": 1, "weight": 2, "pareto_k_max": 2, "r_hat_max": 3}
     renamed = {"elpd_diff": "difference", "dse": "its se", "weight": "stacking weight", "pareto_k_max": "largest k",
                "k_above_0.7": "k > 0.7", "r_hat_max": "r_hat", "ess_bulk_min": "bulk ESS"}  # fmt: skip
-    note = "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
+    note = (
+        "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
+    )
     return tables.html(
         frame[shown].rename(columns=renamed),
         decimals={renamed.get(k, k): v for k, v in decimals.items()},
@@ -119,8 +144,14 @@ def _point_table(parametric, trimmed, sets):
             verdict = f"{'yes' if estimate.converged else 'NO'}, {estimate.starts_at_best} of {estimate.starts} starts"
             rows.append(row | {"runs": str(estimate.rows), "converged": verdict})
     for source, constants in sets.items():
-        rows.append({"estimator": f"published: {source}"} | {n: f"{constants[n]:.5g}" for n in CONSTANTS} | {"runs": "–", "converged": "–"})
-    return tables.html(pd.DataFrame(rows), rowname="estimator", note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss.")
+        rows.append(
+            {"estimator": f"published: {source}"}
+            | {n: f"{constants[n]:.5g}" for n in CONSTANTS}
+            | {"runs": "–", "converged": "–"}
+        )
+    return tables.html(
+        pd.DataFrame(rows), rowname="estimator", note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss."
+    )
 
 
 def _envelope_table(envelopes, document):
@@ -135,8 +166,8 @@ def _envelope_table(envelopes, document):
         }
         for name, e in envelopes.items()
     ]
-    rows.append({"estimator": "posterior of the law", "exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that",
-                 "points": "–", "verdict": ""})  # fmt: skip
+    posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
+    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
     return tables.html(pd.DataFrame(rows), rowname="estimator")
 
 
@@ -172,64 +203,81 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
         {
             "title": "The data",
             "text": [
-                f"{len(runs)} training runs of Hoffmann et al. (2022), read off their figure 4: parameters N (snapped to the "
-                f"sizes of their table A9), training compute, final loss up to {worst:.2f} nats per token. Tokens are D = C/(6N)."
+                f"{len(runs)} training runs of Hoffmann et al. (2022), read off their figure 4: parameters N "
+                f"(snapped to the sizes of their table A9), training compute, final loss up to {worst:.2f} nats per "
+                "token. Tokens are D = C/(6N)."
             ],
             "blocks": [figures.data(runs)],
         },
         {
             "title": "Parameters beside the published sets",
             "text": [
-                "L = E + A/N<sup>α</sup> + B/D<sup>β</sup>, Student-t residuals on log loss, all runs. Dashed lines are published "
-                "estimates, thick segments their 95% intervals. Ours differ from Besiroglu et al. because all 245 runs are kept "
-                "(they leave out the five highest losses) and because a Student-t density weighs residuals otherwise than an "
-                "absolute error. The constants printed by Hoffmann et al. do not minimise their own objective on these runs, as Besiroglu et "
-                "al. showed."
+                "L = E + A/N<sup>α</sup> + B/D<sup>β</sup>, Student-t residuals on log loss, all runs. Dashed lines "
+                "are published estimates, thick segments their 95% intervals. Ours differ from Besiroglu et al. "
+                "because all 245 runs are kept (they leave out the five highest losses) and because a Student-t "
+                "density weighs residuals otherwise than an absolute error. The constants printed by Hoffmann et al. "
+                "do not minimise their own objective on these runs, as Besiroglu et al. showed."
             ],
-            "blocks": [figures.posterior_beside_published(main, table, NAMES), _parameter_table(document, table), figures.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS})],
+            "blocks": [
+                figures.posterior_beside_published(main, table, NAMES),
+                _parameter_table(document, table),
+                figures.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
+            ],
         },
         {
             "title": "The usual point estimators",
             "text": [
-                "Maximum likelihood of a Huber density (threshold 10<sup>-3</sup>, in effect least absolute error) on log loss, from "
-                "many starts, as Hoffmann et al. and Besiroglu et al. did; then the two estimators that need no law."
+                "Maximum likelihood of a Huber density (threshold 10<sup>-3</sup>, in effect least absolute error) "
+                "on log loss, from many starts, as Hoffmann et al. and Besiroglu et al. did; then the two estimators "
+                "that need no law."
             ],
             "blocks": [_point_table(parametric, trimmed, sets), _envelope_table(envelopes, document)],
         },
         {
             "title": "The loss surface",
-            "text": ["Iso-loss lines of the posterior median; dotted lines have constant compute. The red line joins the optima."],
+            "text": [
+                "Iso-loss lines of the posterior median; dotted lines have constant compute. The red line joins the "
+                "optima."
+            ],
             "blocks": [figures.loss_surface(main)],
         },
         {
             "title": "Posterior predictive check",
             "text": [
-                "Each run against its predictive distribution, and the calibration of leave-one-out predictions. A line inside the "
-                "band is what a calibrated model would give."
+                "Each run against its predictive distribution, and the calibration of leave-one-out predictions. A "
+                "line inside the band is what a calibrated model would give."
             ],
             "blocks": [figures.predictive_check(main), figures.loo_pit(main)],
         },
         {
             "title": "Which noise? Leave-one-out comparison",
             "text": [
-                "The same law and the same runs under four densities of the residual. Reading error adds a uniform error of the "
-                "half-width with which each loss was read off a colour scale; errors off one scale are not independent, as it assumes."
+                "The same law and the same runs under four densities of the residual. Reading error adds a uniform "
+                "error of the half-width with which each loss was read off a colour scale; errors off one scale are "
+                "not independent, as it assumes."
             ],
             "blocks": [_loo_table(comparison), figures.pareto_k(elpd)],
         },
         {
             "title": "Compute-optimal allocation",
             "text": [
-                "For every draw of the constants, the N and D of least mean loss at a budget: N* = G (C/6)<sup>β/(α+β)</sup>, "
-                "D* = C/(6N*). Shaded: where the fitted runs lie; beyond it the bands carry the law's uncertainty but not that of its form."
+                "For every draw of the constants, the N and D of least mean loss at a budget: N* = G "
+                "(C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs lie; beyond it the bands carry "
+                "the law's uncertainty but not that of its form."
             ],
-            "blocks": [figures.allocation(main, sets), _allocation_table(document), figures.tokens_per_parameter(main, sets), figures.optimal_loss(main)],
+            "blocks": [
+                figures.allocation(main, sets),
+                _allocation_table(document),
+                figures.tokens_per_parameter(main, sets),
+                figures.optimal_loss(main),
+            ],
         },
         {
             "title": "Priors and convergence",
-            "text": ["Priors attach to what is sampled; E, A and B follow from it, with N and D measured from their geometric means."],
+            "text": [
+                "Priors attach to what is sampled; E, A and B follow from it, with N and D measured from their "
+                "geometric means."
+            ],
             "blocks": [_prior_table(law_of(main)), figures.ranks(main, CONSTANTS)],
         },
     ]
-
-

@@ -75,7 +75,15 @@ def posterior_beside_published(fit, published, names):
         grid, height = density(values)
         once = {"showlegend": i == 0, "legendgroup": "posterior"}
         drawn.add_trace(
-            line(grid, height, BLUE, "posterior", fill="tozeroy", hovertemplate=f"{name} %{{x:.4g}}<extra>posterior</extra>", **once),
+            line(
+                grid,
+                height,
+                BLUE,
+                "posterior",
+                fill="tozeroy",
+                hovertemplate=f"{name} %{{x:.4g}}<extra>posterior</extra>",
+                **once,
+            ),
             **place,
         )
         top = height.max()
@@ -87,11 +95,21 @@ def posterior_beside_published(fit, published, names):
                 text += f" [{row.low:g}, {row.high:g}]"
                 level = top * (0.12 + 0.12 * j)
                 drawn.add_trace(
-                    line([row.low, row.high], [level] * 2, colour, row.source, width=5, opacity=0.35, hoverinfo="skip", showlegend=False),
+                    line(
+                        [row.low, row.high],
+                        [level] * 2,
+                        colour,
+                        row.source,
+                        width=5,
+                        opacity=0.35,
+                        hoverinfo="skip",
+                        showlegend=False,
+                    ),
                     **place,
                 )
             drawn.add_trace(
-                line([row.estimate] * 2, [0, top], colour, dash="dash", hovertemplate=text + "<extra></extra>", **same), **place
+                line([row.estimate] * 2, [0, top], colour, dash="dash", hovertemplate=text + "<extra></extra>", **same),
+                **place,
             )
         marked = published.loc[published["quantity"] == name, ["estimate", "low", "high"]].to_numpy()
         ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
@@ -124,7 +142,14 @@ def loss_surface(fit):
             x=n,
             y=d,
             z=median,
-            contours={"coloring": "lines", "showlabels": True, "start": 1.9, "end": 5, "size": 0.1, "labelfont": {"size": 10}},
+            contours={
+                "coloring": "lines",
+                "showlabels": True,
+                "start": 1.9,
+                "end": 5,
+                "size": 0.1,
+                "labelfont": {"size": 10},
+            },
             colorscale=[[0, "#0b2f57"], [1, "#9cc3e6"]],
             showscale=False,
             name="iso-loss (nats/token)",
@@ -147,9 +172,18 @@ def loss_surface(fit):
         inside = n[(slots / n > d[0]) & (slots / n < d[-1])]
         if len(inside):
             traces.append(
-                line(inside, slots / inside, ORANGE, "iso-FLOP", width=1, dash="dot", legendgroup="flop", showlegend=i == 0,
-                     hovertemplate=f"C 10^{decade} FLOP<extra></extra>")
-            )  # fmt: skip
+                line(
+                    inside,
+                    slots / inside,
+                    ORANGE,
+                    "iso-FLOP",
+                    width=1,
+                    dash="dot",
+                    legendgroup="flop",
+                    showlegend=i == 0,
+                    hovertemplate=f"C 10^{decade} FLOP<extra></extra>",
+                )
+            )
     path = _optimal_path(fit, np.logspace(17, 25, 60), n, d)
     traces.append(line(path["parameters"], path["tokens"], RED, "compute-optimal (median)", width=3, hoverinfo="skip"))
     return figure(
@@ -162,7 +196,12 @@ def loss_surface(fit):
 
 def _optimal_path(fit, compute, n, d):
     median = allocate(fit, compute)[["parameters", "tokens"]].median(DRAWS)
-    inside = (median["parameters"] > n[0]) & (median["parameters"] < n[-1]) & (median["tokens"] > d[0]) & (median["tokens"] < d[-1])
+    inside = (
+        (median["parameters"] > n[0])
+        & (median["parameters"] < n[-1])
+        & (median["tokens"] > d[0])
+        & (median["tokens"] < d[-1])
+    )
     return median.isel(compute=inside.values)
 
 
@@ -197,7 +236,7 @@ def predictive_check(fit):
 
 
 def loo_pit(fit, *, replications=1000, seed=0):
-    """Empirical distribution of leave-one-out probability integral transforms minus the uniform, with a simultaneous band."""
+    """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
     import arviz_stats as azs
 
     (pit,) = azs.loo_pit(fit).data_vars.values()
@@ -244,7 +283,9 @@ def pareto_k(results):
         height=340,
     ).update_layout(legend={"orientation": "h", "y": 1.12})
     rows = max(result.n_data_points for result in results.values())
-    return drawn.add_trace(line([0, rows], [PARETO_K_LIMIT] * 2, GREY, f"limit {PARETO_K_LIMIT}", dash="dash", hoverinfo="skip"))
+    return drawn.add_trace(
+        line([0, rows], [PARETO_K_LIMIT] * 2, GREY, f"limit {PARETO_K_LIMIT}", dash="dash", hoverinfo="skip")
+    )
 
 
 def _with_range(drawn, fit):
@@ -283,7 +324,9 @@ def allocation(fit, published):
         for trace in traces:
             trace.showlegend = shown and bool(trace.name)
             drawn.add_trace(trace, **first)
-        drawn.update_yaxes(**axis({"parameters": "Optimal parameters N*", "tokens": "Optimal tokens D*"}[name], type="log"), **first)
+        drawn.update_yaxes(
+            **axis({"parameters": "Optimal parameters N*", "tokens": "Optimal tokens D*"}[name], type="log"), **first
+        )
         drawn.update_xaxes(**axis(COMPUTE, type="log"), **first)
     drawn.update_layout(figure(height=430).layout)
     drawn.update_layout(legend={"orientation": "h", "y": 1.12})
@@ -297,7 +340,15 @@ def tokens_per_parameter(fit, published):
     ratio = allocate(fit, BUDGETS)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     law = law_of(fit)
     traces = [*band(BUDGETS, ratio[0], ratio[4], BLUE, "95%"), *band(BUDGETS, ratio[1], ratio[3], BLUE, "50%")]
-    traces.append(line(BUDGETS, ratio[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>median</extra>"))
+    traces.append(
+        line(
+            BUDGETS,
+            ratio[2],
+            BLUE,
+            "median",
+            hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>median</extra>",
+        )
+    )
     for source, constants in published.items():
         n, d = law.optimum(constants, BUDGETS)
         traces.append(
@@ -308,7 +359,11 @@ def tokens_per_parameter(fit, published):
     drawn = figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
-        y={"title": "Optimal tokens per parameter D*/N*", "type": "log", "tickvals": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]},
+        y={
+            "title": "Optimal tokens per parameter D*/N*",
+            "type": "log",
+            "tickvals": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+        },
     ).update_layout(legend={"orientation": "h", "y": 1.14})
     return _with_range(drawn, fit)
 

@@ -22,7 +22,8 @@ def render(sections, document, warned, verdicts):
     Parameters
     ----------
     sections : list of dict
-        ``title``, ``text`` and ``points`` (paragraphs and findings, HTML) and ``blocks`` (Plotly figures or HTML tables).
+        ``title``, ``text`` and ``points`` (paragraphs and findings, HTML) and ``blocks`` (Plotly figures or HTML
+        tables).
     document : dict
         What stands in results.json.
     warned : list of str
@@ -39,8 +40,14 @@ def render(sections, document, warned, verdicts):
         for block in section["blocks"]:
             blocks.append(_block(block, count))
             count += 1
-        numbered.append({"text": [], "points": []} | section | {"blocks": blocks, "anchor": section["title"].lower().replace(" ", "-")})
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined)
+        numbered.append(
+            {"text": [], "points": []}
+            | section
+            | {"blocks": blocks, "anchor": section["title"].lower().replace(" ", "-")}
+        )
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
+    )
     return environment.get_template(TEMPLATE).render(
         sections=numbered,
         warned=warned,

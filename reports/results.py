@@ -46,7 +46,7 @@ def parameters(fit):
 
 
 def law_entry(fit, result=None, points=None):
-    """What results.json says of one fitted law.
+    """Say of one fitted law what results.json does.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def law_entry(fit, result=None, points=None):
 
 
 def allocation_entries(allocation, law):
-    """What results.json says of compute-optimal sizes: one entry a budget."""
+    """Say of compute-optimal sizes what results.json does: one entry a budget."""
     return [
         {
             "law": law,
@@ -127,5 +127,3 @@ def write_text(text, path):
             file.write(text)
 
     replace(path, write)
-
-

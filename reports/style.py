@@ -7,13 +7,13 @@ POWER = {"exponentformat": "power", "showexponent": "all", "dtick": 1}
 
 
 def faded(colour, alpha):
-    """A hex colour as rgba with `alpha`."""
+    """Return a hex colour as rgba with `alpha`."""
     r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({r},{g},{b},{alpha})"
 
 
 def figure(*traces, x=None, y=None, height=420, **layout):
-    """A figure with the shared look; `x` and `y` are axis options, their ``title`` a string with its unit."""
+    """Make a figure with the shared look; `x` and `y` are axis options, their ``title`` a string with its unit."""
     import plotly.graph_objects as go
 
     drawn = go.Figure([*traces])
@@ -39,7 +39,7 @@ def axis(title=None, **options):
 
 
 def band(x, low, high, colour, name, *, group=None):
-    """A shaded band between two lines."""
+    """Draw a shaded band between two lines."""
     import plotly.graph_objects as go
 
     edge = {"line": {"width": 0}, "hoverinfo": "skip", "legendgroup": group, "mode": "lines"}
@@ -50,7 +50,7 @@ def band(x, low, high, colour, name, *, group=None):
 
 
 def line(x, y, colour, name, **options):
-    """A line."""
+    """Draw a line."""
     import plotly.graph_objects as go
 
     style = {"color": colour, "width": options.pop("width", 2), "dash": options.pop("dash", "solid")}
@@ -58,7 +58,7 @@ def line(x, y, colour, name, **options):
 
 
 def si(x):
-    """A number as people say model sizes: 70B, 1.4T."""
+    """Write a number as people say model sizes: 70B, 1.4T."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(x) >= size:
             return f"{x / size:.3g}{letter}"

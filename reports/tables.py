@@ -4,7 +4,7 @@ from .style import si
 
 
 def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None):
-    """A data frame as an HTML table.
+    """Write a data frame as an HTML table.
 
     Parameters
     ----------

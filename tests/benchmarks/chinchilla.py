@@ -2,16 +2,17 @@
 
     python tests/benchmarks/chinchilla.py [--cap SECONDS] [--json FILE]
 
-Every contender runs in a process of its own on the built-in 245 runs, 4 chains x (1000 + 1000), Student-t noise on log loss:
+Every contender runs in a process of its own on the built-in 245 runs, 4 chains x (1000 + 1000), Student-t noise on log
+loss:
 
 nutpie      the default of bayescaling.fit
 numpyro     the same model with NumPyro; its sampling is timed on a second run of the compiled program
 pymc        the same model and parameterisation with PyMC's default sampler
 textbook    PyMC's default sampler on (E, A, B, alpha, beta) as they are printed
 
-"sampling" excludes compilation; "cold" is the whole process, imports included. A contender that reaches the cap is killed, and
-a ratio against it is a lower bound: the default's ESS per second over what the contender would need to beat it, one effective
-sample for every draw in the capped time.
+"sampling" excludes compilation; "cold" is the whole process, imports included. A contender that reaches the cap is
+killed, and a ratio against it is a lower bound: the default's ESS per second over what the contender would need to beat
+it, one effective sample for every draw in the capped time.
 """
 
 import argparse
@@ -48,12 +49,11 @@ def run_ours(sampler):
 
 def run_numpyro_warm():
     """Time a second NumPyro run of the compiled program, for its sampling speed alone."""
+    import bayescaling as bs
     import jax
     import numpyro
     import xarray as xr
     from pymc.sampling.jax import get_jaxified_logp
-
-    import bayescaling as bs
 
     jax.config.update("jax_num_cpu_devices", CHAINS)
     jax.config.update("jax_enable_x64", True)
@@ -79,7 +79,9 @@ def run_pymc(model, names):
     import pymc as pm
 
     with model:
-        trace = pm.sample(DRAWS, tune=TUNE, chains=CHAINS, random_seed=1, progressbar=False, compute_convergence_checks=False)
+        trace = pm.sample(
+            DRAWS, tune=TUNE, chains=CHAINS, random_seed=1, progressbar=False, compute_convergence_checks=False
+        )
     posterior = trace["posterior"]
     seconds = posterior.attrs.get("sampling_time") or trace["sample_stats"].attrs["sampling_time"]
     return ess_of(getattr(posterior, "to_dataset", lambda: posterior)(), names), seconds
@@ -87,10 +89,9 @@ def run_pymc(model, names):
 
 def textbook_model():
     """The law with its printed constants as the sampled quantities."""
+    import bayescaling as bs
     import numpy as np
     import pymc as pm
-
-    import bayescaling as bs
     from bayescaling.models import chinchilla
 
     runs = bs.load("chinchilla_runs")
@@ -157,7 +158,8 @@ def main():
     warm = measure("numpyro warm", options.cap)
     figures["numpyro"]["sampling"] = warm["sampling"]
     figures["numpyro"]["ess_warm"] = warm["ess"]
-    print(f"{'':10}{'ESS':>8}{'sampling s':>12}{'cold s':>9}{'ESS/s sampling':>16}{'ESS/s cold':>12}{'default is faster by':>24}")
+    header = f"{'':10}{'ESS':>8}{'sampling s':>12}{'cold s':>9}{'ESS/s sampling':>16}{'ESS/s cold':>12}"
+    print(f"{header}{'default is faster by':>24}")
     for name, f in figures.items():
         sampling, cold = speed(f, "sampling"), speed(f, "cold")
         ratios = [speed(figures["nutpie"], clock) / speed(f, clock) for clock in ("sampling", "cold")]

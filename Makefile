@@ -1,0 +1,46 @@
+# make report     fit everything on the built-in tables and write report/index.html
+# make test       check the style, run the tests, try the built wheel, run the tests of inference on a newer Python
+#
+# Both set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
+
+PYTHON ?= $(shell .ci/find-python base)
+OUT ?= report
+PIP := -m pip --disable-pip-version-check install --quiet
+NOT_INFERENCE := $(foreach name,cli datasets package reading report,--ignore=tests/test_$(name).py)
+
+.PHONY: report test style pytest wheel next next-pytest
+.NOTPARALLEL:
+
+report: .venv/installed
+	.venv/bin/bayescaling report --out $(OUT)
+
+test: style pytest wheel next
+
+style: .venv/installed
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+pytest: .venv/installed
+	.venv/bin/pytest -n 2 --dist loadfile
+
+wheel: .venv/installed
+	.venv/bin/python .ci/try_wheel.py
+
+next: .venv/installed
+	@python=$$(.ci/find-python next .venv/bin/python) && \
+	if [ -n "$$python" ]; then $(MAKE) --no-print-directory next-pytest NEXT_PYTHON="$$python"; \
+	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
+
+next-pytest: .venv-next/installed
+	.venv-next/bin/pytest -n 2 --dist loadfile $(NOT_INFERENCE)
+
+.venv/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }
+	test -x .venv/bin/pip || $(PYTHON) -m venv .venv
+	.venv/bin/python $(PIP) -c constraints.txt -e '.[test]'
+	@touch $@
+
+.venv-next/installed: pyproject.toml constraints-3.12.txt
+	test -x .venv-next/bin/pip || $(NEXT_PYTHON) -m venv .venv-next
+	.venv-next/bin/python $(PIP) -c constraints-3.12.txt -e '.[test]'
+	@touch $@

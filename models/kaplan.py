@@ -1,0 +1,66 @@
+"""The mathematics of Kaplan's law, on arrays of any broadcastable shape and any array library.
+
+Notation: N parameters, without embeddings in the paper, D training tokens, C = 6 N D training FLOP, loss in nats per
+token. The law has no irreducible loss.
+
+References
+----------
+.. [1] Kaplan, J. et al. (2020). Scaling laws for neural language models. arXiv:2001.08361.
+"""
+
+from .arrays import exp, log
+from .chinchilla import FLOP_PER_PARAMETER_TOKEN
+
+# Kaplan et al. (2020), the fits of N and D one at a time in section 1.2; table 2 has others of the joint law.
+PUBLISHED = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
+
+
+def loss(parameters, tokens, *, Nc, Dc, aN, aD):
+    """Mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, equation 1.5 of Kaplan et al. (2020).
+
+    Parameters
+    ----------
+    parameters, tokens : array_like
+        N and D, positive.
+    Nc, Dc, aN, aD : array_like
+        The constants of the law, all positive, broadcast against `parameters` and `tokens`.
+
+    Returns
+    -------
+    array_like
+        Loss in nats per token, of the broadcast shape.
+    """
+    shortage = exp((aN / aD) * (log(Nc) - log(parameters))) + exp(log(Dc) - log(tokens))
+    return exp(aD * log(shortage))
+
+
+def optimum(compute, *, Nc, Dc, aN, aD):
+    """Parameters and tokens of least loss at a compute budget.
+
+    The loss rises with ``(Nc/N)**r + Dc/D``, r = aN/aD, which on ``N D = C/6`` is least where ``r (Nc/N)**r = Dc/D``:
+    ``N* = (r Nc**r C/(6 Dc))**(1/(1+r))`` and ``D* = C/(6 N*)``.
+
+    Parameters
+    ----------
+    compute : array_like
+        Training compute C in FLOP.
+    Nc, Dc, aN, aD : array_like
+        The constants of the law, all positive.
+
+    Returns
+    -------
+    tuple of array_like
+        N* and D*.
+    """
+    log_slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
+    ratio = aN / aD
+    log_parameters = (log(ratio) + ratio * log(Nc) + log_slots - log(Dc)) / (1 + ratio)
+    return exp(log_parameters), exp(log_slots - log_parameters)
+
+
+def parameter_exponent(*, aN, aD, **_):
+    """Exponent ``aD/(aN+aD)`` of N* in C, .575 at the published constants.
+
+    The exponent .73 of Kaplan et al. (2020) comes from their fit of the loss to compute and steps, not from this law.
+    """
+    return aD / (aN + aD)

@@ -1,0 +1,91 @@
+import warnings
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference import Fitter
+
+# Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
+PUBLISHED = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
+
+
+def in_sampled_quantities(constants, reference):
+    """Invert `models.chinchilla.constants`."""
+    at_parameters = constants["A"] * reference["reference_parameters"] ** -constants["alpha"]
+    at_tokens = constants["B"] * reference["reference_tokens"] ** -constants["beta"]
+    reducible = at_parameters + at_tokens
+    return {
+        "loss_centre": constants["E"] + reducible,
+        "reducible_share": reducible / (constants["E"] + reducible),
+        "parameter_share": at_parameters / reducible,
+        "alpha": constants["alpha"],
+        "beta": constants["beta"],
+    }
+
+
+@pytest.fixture(scope="session")
+def runs():
+    return bs.load("chinchilla_runs")
+
+
+@pytest.fixture(scope="session")
+def reference(runs):
+    return bs.Chinchilla().reference(runs)
+
+
+@pytest.fixture(scope="session")
+def truth(reference):
+    """Sampled quantities at published constants; Student-t noise as heavy-tailed as that of the digitised runs."""
+    return in_sampled_quantities(PUBLISHED, reference) | {"sigma": 0.004, "nu_minus_one": 1.0}
+
+
+@pytest.fixture(scope="session")
+def fit_default(runs):
+    """The default fit, compiled on its own; 4 x (1000 + 1000)."""
+    return bs.fit(bs.Chinchilla(), runs, seed=1, posterior_predictive=True, prior_predictive=True)
+
+
+@pytest.fixture(scope="session")
+def fitter(runs):
+    """Student-t noise on log loss, compiled once."""
+    return Fitter(bs.Chinchilla(), runs)
+
+
+@pytest.fixture(scope="session")
+def fitter_normal(runs):
+    return Fitter(bs.Chinchilla(noise="normal"), runs)
+
+
+@pytest.fixture(scope="session")
+def fit_normal(fitter_normal, runs):
+    return fitter_normal.fit(runs, seed=1, draws=2000)
+
+
+@pytest.fixture(scope="session")
+def fitter_reading_error(runs):
+    """Huber noise with a reading error, on the scale of the loss."""
+    return Fitter(bs.Chinchilla(noise="huber", scale="loss", measurement_error=True), runs)
+
+
+@pytest.fixture(scope="session")
+def fit_reading_error(fitter_reading_error, runs):
+    return fitter_reading_error.fit(runs, seed=1, draws=500, tune=500)
+
+
+@pytest.fixture(scope="session")
+def simulated(fitter, runs, truth):
+    """Build the runs' design with losses that the law draws at `truth`, or at what is given."""
+
+    def simulate(seed, **changed):
+        losses = fitter.law.simulate(truth | changed, runs, np.random.default_rng(seed))
+        return runs.assign(loss=losses)
+
+    return simulate
+
+
+@pytest.fixture
+def quiet():
+    """Fit without raising what is said of convergence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        yield

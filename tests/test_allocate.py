@@ -1,0 +1,107 @@
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.models.noise import huber_logp
+from scipy import stats
+
+BUDGETS = np.array([1e17, 1e20, 5.76e23, 1e26])
+
+
+@pytest.fixture(scope="module")
+def sizes():
+    return pd.DataFrame({"parameters": [1e8, 7e10, 4e11], "tokens": [1e10, 1.4e12, 8e12]})
+
+
+@pytest.fixture(scope="module")
+def draws(fit_default):
+    return fit_default["posterior"].to_dataset()
+
+
+def test_allocation_is_the_closed_form_of_each_draw(fit_default, draws):
+    found = bs.allocate(fit_default, BUDGETS)
+    assert dict(found.sizes) == {"chain": 4, "draw": 1000, "compute": 4}
+    A, B, alpha, beta, E = (draws[name].values[..., None] for name in ("A", "B", "alpha", "beta", "E"))
+    ratio = (alpha * A / (beta * B)) ** (1 / (alpha + beta))
+    parameters = ratio * (BUDGETS / 6) ** (beta / (alpha + beta))
+    tokens = (BUDGETS / 6) ** (alpha / (alpha + beta)) / ratio
+    np.testing.assert_allclose(found["parameters"], parameters, rtol=1e-10)
+    np.testing.assert_allclose(found["tokens"], tokens, rtol=1e-10)
+    np.testing.assert_allclose(found["tokens_per_parameter"], tokens / parameters, rtol=1e-10)
+    np.testing.assert_allclose(found["loss"], E + A / parameters**alpha + B / tokens**beta, rtol=1e-12)
+    spent = 6 * found["parameters"] * found["tokens"]
+    np.testing.assert_allclose(spent, np.broadcast_to(BUDGETS, tokens.shape), rtol=1e-12)
+
+
+def test_no_other_size_of_the_same_budget_is_better(fit_default, draws):
+    best = bs.allocate(fit_default, 1e22).isel(compute=0)
+    for factor in (0.5, 0.9, 1.1, 2):
+        parameters = best["parameters"] * factor
+        tokens = 1e22 / 6 / parameters
+        other = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
+        assert bool((other > best["loss"]).all())
+
+
+def test_extrapolation_counts_decades_beyond_the_runs(fit_default, runs):
+    least, greatest = runs["training_flop"].min(), runs["training_flop"].max()
+    budgets = [least / 100, least, np.sqrt(least * greatest), greatest, 10 * greatest]
+    found = bs.allocate(fit_default, budgets)
+    np.testing.assert_allclose(found["extrapolation"], [-2, 0, 0, 0, 1], atol=1e-8)
+    assert list(found["outside"].values) == [True, False, False, False, True]
+    assert found["extrapolation"].attrs["units"] == "decades"
+
+
+@pytest.mark.parametrize("budget", [0, -1e20, np.nan, np.inf, [1e20, -1], [[1e20]], None, "much"])
+def test_budgets_that_are_none_are_refused(fit_default, budget):
+    with pytest.raises(bs.InputError, match="compute must be positive FLOP, not"):
+        bs.allocate(fit_default, budget)
+
+
+def test_means_are_those_of_the_law(fit_default, draws, sizes):
+    found = bs.predict(fit_default, sizes, noise=False)
+    assert found["loss"].dims == ("chain", "draw", "run")
+    for row, (parameters, tokens) in enumerate(sizes.itertuples(index=False)):
+        expected = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
+        np.testing.assert_allclose(found["loss"].isel(run=row), expected, rtol=1e-12)
+    np.testing.assert_array_equal(found["tokens"], sizes["tokens"])
+
+
+def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes):
+    found = np.log(bs.predict(fit_default, sizes, seed=5)["loss"])
+    mean = np.log(bs.predict(fit_default, sizes, noise=False)["loss"])
+    place = stats.t.cdf(((found - mean) / draws["sigma"]).values, draws["nu"].values[..., None])
+    for row in range(3):
+        assert stats.kstest(place[..., row].ravel(), "uniform").pvalue > 1e-3
+    for level in (0.025, 0.25, 0.5, 0.75, 0.975):
+        quantile = found.quantile(level, ("chain", "draw"))
+        unit = ((quantile - mean) / draws["sigma"]).transpose("chain", "draw", "run").values
+        below = stats.t.cdf(unit, draws["nu"].values[..., None]).mean(axis=(0, 1))
+        np.testing.assert_allclose(below, level, atol=4 * np.sqrt(level * (1 - level) / 4000))
+
+
+def test_seed_of_a_prediction(fit_default, sizes):
+    first, again = bs.predict(fit_default, sizes), bs.predict(fit_default, sizes)
+    assert first.identical(again)
+    assert bs.predict(fit_default, sizes, seed=1).identical(first)
+    assert not bs.predict(fit_default, sizes, seed=2).identical(first)
+
+
+def test_prediction_leaves_the_reading_error_out(fit_reading_error, sizes):
+    draws = fit_reading_error["posterior"].to_dataset()
+    found = bs.predict(fit_reading_error, sizes, seed=1)["loss"]
+    mean = bs.predict(fit_reading_error, sizes, noise=False)["loss"]
+    unit = ((found - mean) / draws["sigma"]).values
+    grid = np.linspace(-40, 40, 80_001)
+    cumulative = np.cumsum(np.exp(huber_logp(grid, 1.0, 1.345))) * (grid[1] - grid[0])
+    for row in range(3):
+        assert stats.kstest(unit[..., row].ravel(), lambda x: np.interp(x, grid, cumulative)).pvalue > 1e-3
+
+
+def test_tables_without_sizes_are_refused(fit_default, sizes):
+    with pytest.raises(bs.InputError, match='a prediction needs "tokens"'):
+        bs.predict(fit_default, sizes.drop(columns="tokens"))
+    for wrong in (0, -1e9, np.nan, np.inf, "big"):
+        spoilt = sizes.astype(object)
+        spoilt.loc[1, "tokens"] = wrong
+        with pytest.raises(bs.InputError, match=r"column 'tokens' is .* in row 1, which is not a positive number"):
+            bs.predict(fit_default, spoilt)

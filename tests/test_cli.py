@@ -1,0 +1,418 @@
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+from unittest import mock
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bayescaling.cli import app, main
+
+pytestmark = pytest.mark.filterwarnings("always::bayescaling.DiagnosticWarning")
+
+COMMAND = Path(sys.executable).with_name("bayescaling")
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
+TABLES = list(bs.catalogue()["name"])
+SHORT = ("--draws", "200", "--tune", "300", "--chains", "2")
+ROWS = 12
+SIZES = np.geomspace(1e7, 1e10, ROWS)
+RUNS = pd.DataFrame({"N": SIZES, "D": 20 * SIZES[::-1], "loss": np.linspace(4, 2, ROWS)})
+
+Said = namedtuple("Said", "status out err")
+
+
+def call(*arguments, folder):
+    """Run the command line in this process, in `folder`."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["bayescaling", *map(str, arguments)]),
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as left,
+    ):
+        main()
+    return Said(left.value.code, out.getvalue(), err.getvalue())
+
+
+def spawn(*arguments, folder):
+    """Run the installed command, in `folder`."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300)
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.is_file() and path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def refused(*arguments, folder, run=call):
+    """The one line with which the command line refuses `arguments`; nothing else is said or written."""
+    before = contents(folder)
+    said = run(*arguments, folder=folder)
+    assert said.status == 2
+    assert said.out == ""
+    assert contents(folder) == before
+    assert said.err.startswith("error: ")
+    assert said.err.endswith("\n")
+    assert len(said.err.splitlines()) == 1
+    return said.err
+
+
+def succeeded(*arguments, folder, run=call):
+    said = run(*arguments, folder=folder)
+    assert said.status == 0, said.err
+    assert all(line.startswith("warning: ") for line in said.err.splitlines())
+    return said.out
+
+
+def changed(column, value, line=7):
+    table = RUNS.astype(object)
+    table.loc[line - 2, column] = value
+    return table.to_csv(index=False)
+
+
+@pytest.fixture(scope="module")
+def fits(tmp_path_factory):
+    """Folder with fits that the command line made: two of the built-in runs, one of a user's."""
+    folder = tmp_path_factory.mktemp("fits")
+    bs.load("chinchilla_runs").sample(80, random_state=1).to_csv(folder / "mine.csv", index=False)
+    succeeded("fit", "chinchilla", *SHORT, "--out", "student.nc", folder=folder)
+    succeeded("fit", "chinchilla", *SHORT, "--noise", "normal", "--out", "normal.nc", folder=folder)
+    succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--out", "mine.nc", folder=folder)
+    assert {path.name for path in folder.iterdir()} == {"mine.csv", "student.nc", "normal.nc", "mine.nc"}
+    return folder
+
+
+# What it says of itself -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_each_command(command, tmp_path):
+    said = call(command, "--help", folder=tmp_path)
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith(f"Usage: bayescaling {command} ")
+
+
+def test_help_lists_every_command(tmp_path):
+    said = spawn("--help", folder=tmp_path)
+    assert (said.status, said.err) == (0, "")
+    assert all(f"\n  {command} " in said.out for command in COMMANDS)
+
+
+def test_version(tmp_path):
+    assert spawn("--version", folder=tmp_path) == (0, f"{bs.__version__}\n", "")
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def test_data_lists_the_tables(tmp_path):
+    text = succeeded("data", folder=tmp_path)
+    listed = json.loads(succeeded("data", "--json", folder=tmp_path))["tables"]
+    assert [table["name"] for table in listed] == TABLES
+    for table in listed:
+        assert table["name"] in text
+        assert table["rows"] == len(bs.load(table["name"]))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_data_shows_a_table(name, tmp_path):
+    table = bs.load(name)
+    dates = dict.fromkeys(table.select_dtypes("datetime"), "datetime64[ns]")
+    shown = pd.read_csv(io.StringIO(succeeded("data", name, folder=tmp_path)))
+    document = json.loads(succeeded("data", name, "--json", "--notes", folder=tmp_path))
+    for frame in (shown, pd.DataFrame(document["rows"])):
+        pd.testing.assert_frame_equal(frame.astype(dates), table, check_dtype=False, check_exact=True)
+    assert document["notes"] == bs.notes(name)
+    assert succeeded("data", name, "--notes", folder=tmp_path).strip() == bs.notes(name).strip()
+
+
+# Fits -----------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
+    options = (*SHORT, "--prior", "alpha=LogNormal(-1, 0.5)", "--seed", "7", "--json", "--out", "f.nc")
+    document = json.loads(succeeded("fit", "chinchilla", *options, folder=tmp_path, run=spawn))
+    assert os.listdir(tmp_path) == ["f.nc"]
+    fit = bs.open_fit(tmp_path / "f.nc")
+    assert dict(fit["posterior"].sizes) == {"chain": 2, "draw": 200}
+    for name, summary in document["parameters"].items():
+        draws = fit["posterior"][name].values
+        assert summary["mean"] == pytest.approx(draws.mean(), rel=1e-12)
+        assert summary["q97.5"] == pytest.approx(np.quantile(draws, 0.975), rel=1e-12)
+    said = document["provenance"]
+    assert said["priors"]["chinchilla"]["alpha"] == "LogNormal(-1, 0.5)"
+    assert said["priors"]["chinchilla"]["beta"] == "LogNormal(-1.2, 0.7)"
+    assert (said["seed"], said["draws"], said["chains"], said["sampler"]) == (7, 200, 2, "nutpie")
+    assert (document["data"], document["rows"], document["noise"]) == ("chinchilla_runs", 245, "student_t")
+    assert bs.loo(fit).elpd == pytest.approx(document["elpd_loo"], rel=1e-9)
+
+
+def test_fit_in_words(fits):
+    text = succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", folder=fits)
+    assert text.startswith("chinchilla on mine.csv, 80 runs, normal noise on log_loss")
+    assert "exponent_parameters" in text
+    assert "elpd_loo" in text
+    assert "bulk ESS" in text
+
+
+def test_fit_reads_a_table_with_its_own_names(tmp_path):
+    runs = bs.load("chinchilla_runs").head(30)
+    table = pd.DataFrame(
+        {"size": runs["parameters"], "FLOPs": runs["training_flop"], "ppl": np.exp(runs["loss"]), "D": 1}
+    )
+    table.to_csv(tmp_path / "own.tsv", sep="\t", index=False)
+    options = ("--data", "own.tsv", "--column", "parameters=size", "--ignore", "D", "--perplexity")
+    document = json.loads(succeeded("fit", "chinchilla", *SHORT, "--json", *options, folder=tmp_path))
+    assert (document["data"], document["rows"]) == ("own.tsv", 30)
+
+
+def test_compare(fits):
+    document = json.loads(succeeded("compare", "normal.nc", "student.nc", "--json", folder=fits))
+    models = document["models"]
+    assert list(models) == ["student.nc", "normal.nc"]
+    assert sum(model["weight"] for model in models.values()) == pytest.approx(1)
+    assert models["student.nc"]["elpd_diff"] == 0
+    assert models["normal.nc"]["elpd_diff"] < -2 * models["normal.nc"]["dse"]
+    text = succeeded("compare", "normal.nc", "student.nc", "--weighting", "pseudo_bma", folder=fits)
+    assert text.startswith("leave-one-out, pseudo_bma weights")
+    assert text.index("student.nc") < text.index("normal.nc")
+
+
+def test_allocate(fits):
+    budgets = ("--compute", "1e21", "--compute", "1e24")
+    document = json.loads(succeeded("allocate", "student.nc", *budgets, "--json", folder=fits))
+    expected = bs.allocate(bs.open_fit(fits / "student.nc"), [1e21, 1e24])
+    assert [entry["compute"] for entry in document["allocation"]] == [1e21, 1e24]
+    for entry, compute in zip(document["allocation"], (1e21, 1e24), strict=True):
+        at = expected.sel(compute=compute)
+        for name in ("parameters", "tokens", "tokens_per_parameter", "loss"):
+            assert entry[name]["q50"] == pytest.approx(float(at[name].median()), rel=1e-12)
+        assert entry["tokens_per_parameter"]["mean"] is None
+        assert entry["extrapolation"] == float(at["extrapolation"])
+    assert [entry["extrapolation"] > 0 for entry in document["allocation"]] == [False, True]
+    assert "ok" in document["diagnostics"]
+    assert "decades above the fitted runs" in succeeded("allocate", "student.nc", *budgets, folder=fits)
+
+
+def test_points(tmp_path):
+    bs.load("chinchilla_runs").to_csv(tmp_path / "runs.csv", index=False)
+    document = json.loads(succeeded("points", "--data", "runs.csv", "--drop-highest", "5", "--json", folder=tmp_path))
+    estimates = document["point_estimates"]
+    assert set(estimates) == {"huber_free_scale", "huber_fixed_threshold", "isoflop", "frontier"}
+    assert estimates["huber_fixed_threshold"]["rows"] == 240
+    text = succeeded("points", "--data", "runs.csv", "--drop-highest", "5", folder=tmp_path)
+    assert f"{estimates['huber_fixed_threshold']['constants']['E']:.5g}" in text
+    assert f"{estimates['isoflop']['exponent']:.4g}" in text
+
+
+# Refusals -------------------------------------------------------------------------------------------------------------
+
+FILES = {
+    "empty.csv": b"",
+    "blank.csv": b"\n \n",
+    "header.csv": b"N,D,loss\n",
+    "random.csv": np.random.default_rng(0).bytes(500),
+    "random.parquet": b"PAR1" + np.random.default_rng(0).bytes(500),
+    "random.nc": np.random.default_rng(0).bytes(500),
+    "random.xyz": b"abc",
+    "ragged.csv": b"N,D,loss\n1e6,1e9,3\n1e7,1e9\n",
+    "few.csv": RUNS.head(6).to_csv(index=False).encode(),
+    "one_size.csv": RUNS.assign(N=1e9).to_csv(index=False).encode(),
+    "no_loss.csv": RUNS.drop(columns="loss").to_csv(index=False).encode(),
+    "no_tokens.csv": RUNS.drop(columns="D").to_csv(index=False).encode(),
+    "duplicate.csv": b"N,D,loss,loss\n1e6,1e9,3,3\n",
+    "ambiguous.csv": RUNS.assign(params=RUNS["N"]).to_csv(index=False).encode(),
+    "inconsistent.csv": RUNS.assign(C=7 * RUNS["N"] * RUNS["D"]).to_csv(index=False).encode(),
+    "text.csv": changed("N", "70B").encode(),
+    "nan.csv": changed("D", np.nan).encode(),
+    "zero.csv": changed("N", 0).encode(),
+    "negative.csv": changed("D", -2e9).encode(),
+    "infinite.csv": changed("D", np.inf).encode(),
+    "zero_loss.csv": changed("loss", 0).encode(),
+    "negative_loss.csv": changed("loss", -1.5).encode(),
+    "good.csv": RUNS.to_csv(index=False).encode(),
+    "file": b"no folder",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    xr.Dataset({"loss": ("run", [1.0, 2.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    (tmp_path / "place").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("missing.csv", ["no such file"]),
+        ("empty.csv", ["empty"]),
+        ("blank.csv", ["empty"]),
+        ("header.csv", ["no rows"]),
+        ("random.csv", ["line 2"]),
+        ("random.parquet", ["not a Parquet file"]),
+        ("random.nc", ["not a netCDF-4 file"]),
+        ("random.xyz", [".xyz"]),
+        ("place", ["folder"]),
+        ("ragged.csv", ["line 3", "2 fields where the header has 3"]),
+        ("few.csv", ["6 rows are fewer than the 7"]),
+        ("one_size.csv", ["parameters", "several sizes"]),
+        ("no_loss.csv", ["no column for loss", "--column loss="]),
+        ("no_tokens.csv", ["tokens", "--column"]),
+        ("duplicate.csv", ['2 columns are called "loss"']),
+        ("ambiguous.csv", ['"N", "params" could each be parameters']),
+        ("inconsistent.csv", ["line 2", 'column "C"', "ratio 1.167"]),
+        ("text.csv", ["line 7", 'column "N"', '"70B"', "70e9"]),
+        ("nan.csv", ["line 7", 'column "D"', "NaN"]),
+        ("zero.csv", ["line 7", 'column "N"', "found 0"]),
+        ("negative.csv", ["line 7", 'column "D"', "found -2000000000"]),
+        ("infinite.csv", ["line 7", 'column "D"', "found inf"]),
+        ("zero_loss.csv", ["line 7", 'column "loss"', "found 0"]),
+        ("negative_loss.csv", ["line 7", 'column "loss"', "found -1.5"]),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
+    message = refused("fit", "chinchilla", "--data", name, "--out", "place/f.nc", "--json", folder=folder)
+    assert message.startswith(f"error: {name}")
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--prior", "alfa=LogNormal(0, 1)"], "'alfa'"),
+        (["--prior", "E=LogNormal(0, 1)"], "derived, not sampled"),
+        (["--prior", "alpha=LogNormal(0"], "cannot be read"),
+        (["--prior", "alpha=LogNormal(0, x)"], "cannot be read"),
+        (["--prior", "alpha=LogNormal(0)"], "takes 2 parameters: mu, sigma"),
+        (["--prior", "alpha=LogNormal(0, -1)"], "check the signs"),
+        (["--prior", "alpha=Lognormal(0, 1)"], '"LogNormal"'),
+        (["--prior", "alpha=Normal(0, 1)"], "support"),
+        (["--prior", "reducible_share=Uniform(0, 2)"], "support"),
+        (["--prior", "alpha=LogNormal(10, 0.1)"], "no finite loss"),
+        (["--prior", "alpha"], "NAME=VALUE"),
+        (["--prior", "alpha=Gamma(2, 4)", "--prior", "alpha=Gamma(2, 5)"], "twice"),
+        (["--noise", "cauchy"], "cauchy"),
+        (["--scale", "log"], "log_loss"),
+        (["--threshold", "0"], "threshold"),
+        (["--sampler", "stan"], "nutpie"),
+        (["--draws", "0"], "draws"),
+        (["--draws", "-10"], "draws"),
+        (["--draws", "many"], "--draws"),
+        (["--draws", "10.5"], "--draws"),
+        (["--tune", "0"], "tune"),
+        (["--chains", "0"], "chains"),
+        (["--cores", "0"], "cores"),
+        (["--target-accept", "1"], "target_accept"),
+        (["--seed", "-1"], "seed"),
+        (["--bogus"], "--bogus"),
+        (["--data", "good.csv", "--measurement-error"], "loss_halfwidth"),
+        (["--data", "good.csv", "--perplexity"], "perplexity"),
+        (["--data", "good.csv", "--ignore", "nothing"], "nothing"),
+        (["--data", "good.csv", "--column", "loss=nothing"], "nothing"),
+        (["--data", "good.csv", "--column", "size=N"], '"size"'),
+        (["--column", "loss=L"], "built-in table"),
+        (["extra"], "extra"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
+    assert words in refused("fit", "chinchilla", *options, "--out", "place/f.nc", "--json", folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Missing command"),
+        (["fits"], "fits"),
+        (["--bogus"], "--bogus"),
+        (["fit"], "LAW"),
+        (["fit", "chinchila"], "chinchilla"),
+        (["data", "chinchilla_run"], "chinchilla_runs"),
+        (["data", "--notes"], "name of a table"),
+        (["points", "--data", "few.csv", "--drop-highest", "3"], "few.csv: 3 rows"),
+        (["points", "--drop-highest", "-1"], "drop_highest"),
+        (["compare"], "FILE.nc"),
+        (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),
+        (["compare", "other.nc", "other.nc"], "twice"),
+        (["compare", "missing.nc", "other.nc"], "missing.nc: there is no such file"),
+        (["compare", "random.nc", "other.nc"], "random.nc: not a netCDF file"),
+        (["allocate", "other.nc", "--compute", "1e21"], "other.nc: a netCDF file, but no fit"),
+        (["allocate", "file", "--compute", "1e21"], "file: not a netCDF file"),
+        (["allocate", "other.nc"], "--compute"),
+        (["allocate", "other.nc", "--compute", "much"], "--compute"),
+        (["report", "--out", "report", "--draws", "0"], "draws"),
+        (["report", "--out", "report", "--sampler", "stan"], "stan"),
+        (["report", "--out", "report", "--seed", "-1"], "seed"),
+        # A path below a regular file cannot be written by anyone, root included.
+        (["report", "--out", "file/report"], "file/report"),
+        (["report", "--out", "file"], "file"),
+        (["fit", "chinchilla", "--out", "file/f.nc"], "file/f.nc"),
+        (["fit", "chinchilla", "--out", "nowhere/f.nc"], "nowhere/f.nc"),
+        (["fit", "chinchilla", "--out", "place"], "place"),
+    ],
+)
+def test_a_command_that_cannot_be_done_is_refused(arguments, words, folder):
+    assert words in refused(*arguments, folder=folder)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["fit", "chinchilla", "--data", "text.csv"], ["report", "--out", "file/report"], ["fit", "--bogus"]]
+)
+def test_the_installed_command_refuses_in_one_line(arguments, folder):
+    refused(*arguments, folder=folder, run=spawn)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "student.nc"], "at least two fits"),
+        (["compare", "student.nc", "mine.nc"], "245 and 80 rows"),
+        (["compare", "student.nc", "normal.nc", "--weighting", "best"], "best"),
+        (["allocate", "student.nc", "--compute", "-1e21"], "positive"),
+        (["allocate", "student.nc", "--compute", "0"], "positive"),
+        (["allocate", "student.nc", "--compute", "nan"], "positive"),
+    ],
+)
+def test_what_fits_cannot_answer_is_refused(arguments, words, fits):
+    assert words in refused(*arguments, folder=fits)
+
+
+# Interruption ---------------------------------------------------------------------------------------------------------
+
+
+def sampling(process, seconds):
+    """Wait until the sampler's threads run, where the system tells; else for `seconds`."""
+    threads = Path(f"/proc/{process.pid}/task")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError):
+            if any("nutpie" in path.read_text() for path in threads.glob("*/comm")):
+                return
+        time.sleep(0.2)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_an_interrupted_fit_leaves_nothing(tmp_path):
+    arguments = [COMMAND, "fit", "chinchilla", "--draws", "200000", "--out", "f.nc"]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        sampling(process, 30)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err) == ("", "interrupted\n")
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,218 @@
+import itertools
+
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.inference import evaluate
+from bayescaling.models.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
+from scipy import stats
+from scipy.integrate import quad
+
+THRESHOLDS = (0.05, 0.5, 1.345, 4.0)
+DENSITIES = {
+    "normal": lambda x: normal_logp(x, 0.7),
+    "student_t nu=1.3": lambda x: student_t_logp(x, 0.7, 1.3),
+    "student_t nu=30": lambda x: student_t_logp(x, 0.7, 30.0),
+    **{f"huber k={k}": lambda x, k=k: huber_logp(x, 0.7, k) for k in THRESHOLDS},
+}
+
+
+def mass(log_density, scale=0.7, span=1e5):
+    """Integral over the line; beyond `span` scales the tail of a Student-t is left out."""
+    ends = [0.0, *np.geomspace(0.1, span, 40) * scale]
+
+    def both_sides(x):
+        return sum(np.exp(float(log_density(side))) for side in (-x, x))
+
+    return sum(quad(both_sides, a, b)[0] for a, b in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_density_integrates_to_one(name):
+    missing = 2 * stats.t.sf(1e5, 1.3) if name == "student_t nu=1.3" else 0.0
+    assert mass(DENSITIES[name]) + missing == pytest.approx(1, abs=1e-9)
+
+
+def test_normal_and_student_t_are_those_of_scipy_and_pymc():
+    import pymc as pm
+
+    x = np.linspace(-20, 20, 401)
+    np.testing.assert_allclose(normal_logp(x, 0.3), stats.norm.logpdf(x, scale=0.3), rtol=1e-12)
+    for nu in np.array([1.01, 1.6, 4.0, 60.0]):
+        ours = student_t_logp(x, 0.3, nu)
+        np.testing.assert_allclose(ours, stats.t.logpdf(x, nu, scale=0.3), rtol=1e-10, atol=1e-10)
+        theirs = pm.logp(pm.StudentT.dist(nu=nu, mu=np.float64(0), sigma=np.float64(0.3)), x).eval()
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_huber_density_is_written_out(threshold):
+    sigma, x = 0.6, np.linspace(-5, 5, 101)
+    u = x / sigma
+    rho = [0.5 * v**2 if abs(v) <= threshold else threshold * (abs(v) - threshold / 2) for v in u]
+    normaliser = np.sqrt(2 * np.pi) * (2 * stats.norm.cdf(threshold) - 1) + 2 / threshold * np.exp(-(threshold**2) / 2)
+    assert huber_normaliser(threshold) == pytest.approx(normaliser, rel=1e-12)
+    np.testing.assert_allclose(huber_logp(x, sigma, threshold), -np.array(rho) - np.log(sigma * normaliser), rtol=1e-12)
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_huber_draws_follow_the_huber_density(threshold):
+    draws = huber_draw(np.random.default_rng(1), threshold, 20_000)
+
+    def density(x):
+        return np.exp(float(huber_logp(x, 1.0, threshold)))
+
+    # The density has exponential tails of rate `threshold`: 40 of their lengths hold all of it.
+    grid = np.linspace(-1, 1, 4001) * (threshold + 40 / threshold)
+    pieces = np.exp(huber_logp(grid, 1.0, threshold))
+    cumulative = np.concatenate([[0], np.cumsum((pieces[1:] + pieces[:-1]) / 2 * np.diff(grid))])
+    assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
+    second = 2 * sum(quad(lambda x: x**2 * density(x), a, b)[0] for a, b in ((0, threshold), (threshold, np.inf)))
+    fourth = 2 * sum(quad(lambda x: x**4 * density(x), a, b)[0] for a, b in ((0, threshold), (threshold, np.inf)))
+    error = np.sqrt((fourth - second**2) / draws.size)
+    assert draws.mean() == pytest.approx(0, abs=4 * np.sqrt(second / draws.size))
+    assert (draws**2).mean() == pytest.approx(second, abs=4 * error)
+    inside = 2 * quad(density, 0, threshold)[0]
+    error = np.sqrt(inside * (1 - inside) / draws.size)
+    assert (abs(draws) <= threshold).mean() == pytest.approx(inside, abs=4 * error)
+
+
+@pytest.mark.parametrize(("family", "arguments"), [("normal", ()), ("student_t", (2.5,)), ("huber", ())])
+@pytest.mark.parametrize("reading", [False, True])
+def test_draws_follow_the_density_that_is_scored(family, arguments, reading):
+    noise = Noise(family, "loss", 1.0, reading)
+    sigma, halfwidth = 0.3, np.array([0.5])
+    draws = noise.draw(np.random.default_rng(2), (20_000,), sigma, *arguments, halfwidth=halfwidth)
+    grid = np.linspace(-60, 60, 400_001)
+    density = np.exp(noise.logp(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5)))
+    if family == "normal" and reading:  # a normal of the same variance stands for the sum of a normal and a uniform
+        assert draws.std() == pytest.approx(np.sqrt(sigma**2 + 0.5**2 / 3), rel=0.02)
+        return
+    cumulative = np.cumsum(density) * (grid[1] - grid[0])
+    assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
+
+
+def convolved(family, residual, halfwidth, sigma, shape):
+    """Log mean density within a reading error, by adaptive quadrature between the places where it is not smooth."""
+    log_density = {"student_t": student_t_logp, "huber": huber_logp}[family]
+
+    def density(x):
+        return np.exp(float(log_density(x, sigma, shape)))
+
+    marks = sigma * np.array([-100, -10, -shape, -1, 0, 1, shape, 10, 100])
+    within = np.unique(marks[abs(marks - residual) < halfwidth])
+    ends = [residual - halfwidth, *within, residual + halfwidth]
+    parts = [quad(density, a, b, epsabs=0, epsrel=1e-11)[0] for a, b in itertools.pairwise(ends)]
+    return np.log(sum(parts) / (2 * halfwidth))
+
+
+# Largest error of a log density for sigma >= halfwidth/5 and for sigma = halfwidth/100. The Huber density is not smooth
+# at its threshold, so quadrature is less exact there.
+CONVOLUTIONS = [
+    ("student_t", 1.1, 1e-11, 1e-7),
+    ("student_t", 1.7, 1e-11, 1e-7),
+    ("student_t", 8.0, 1e-11, 1e-5),
+    ("huber", 1e-3, 2e-6, 2e-6),
+    ("huber", 0.5, 1e-4, 2e-3),
+    ("huber", 1.345, 1e-4, 2e-3),
+]
+
+
+@pytest.mark.parametrize(("family", "shape", "tolerance", "far"), CONVOLUTIONS)
+def test_reading_error_is_convolved(family, shape, tolerance, far):
+    halfwidth = 0.003
+    residual = np.array([0.0, 0.0004, 0.0017, 0.0029, 0.003, 0.0031, 0.004, -0.0045, 0.05])
+    noise = Noise(family, "log_loss", shape if family == "huber" else 1.345, True)
+    for ratio in (1e3, 5, 1, 0.5, 0.2, 0.01):
+        sigma = ratio * halfwidth
+        near = residual if ratio >= 0.2 or family == "student_t" else residual[abs(residual) < halfwidth]
+        arguments = (sigma, shape) if family == "student_t" else (sigma,)
+        found = noise.logp(near, *arguments, halfwidth=np.full(near.shape, halfwidth))
+        expected = [convolved(family, r, halfwidth, sigma, shape) for r in near]
+        off = tolerance if ratio >= 0.2 else far
+        np.testing.assert_allclose(found, expected, rtol=0, atol=off, err_msg=f"sigma/h {ratio}")
+
+
+@pytest.mark.parametrize("ratio", [5, 0.2, 0.01])
+@pytest.mark.parametrize(
+    ("family", "shape", "off"), [("student_t", (1.7,), 1e-7), ("huber", (), 1e-4), ("normal", (), 1e-9)]
+)
+def test_density_with_reading_error_integrates_to_one(family, shape, off, ratio):
+    noise, halfwidth = Noise(family, "loss", 1.345, True), np.array([0.3])
+    sigma = ratio * 0.3
+
+    def log_density(x):
+        return noise.logp(np.array([x]), sigma, *shape, halfwidth=halfwidth)[0]
+
+    span = max(sigma, 0.3)
+    # Beyond 1e5 spans the tail of the scatter alone, far from the reading error, is what is left.
+    missing = 2 * stats.t.sf(1e5 * span / sigma, *shape) if family == "student_t" else 0.0
+    assert mass(log_density, span) + missing == pytest.approx(1, abs=off)
+
+
+def test_reading_error_adds_its_variance_under_normal_noise():
+    noise, residual = Noise("normal", "loss", 1.345, True), np.linspace(-3, 3, 7)
+    halfwidth = np.linspace(0, 2, 7)
+    expected = stats.norm.logpdf(residual, scale=np.sqrt(0.4**2 + halfwidth**2 / 3))
+    np.testing.assert_allclose(noise.logp(residual, 0.4, halfwidth=halfwidth), expected, rtol=1e-12)
+
+
+def test_reading_error_is_relative_on_the_log_scale(runs):
+    on = {scale: bs.Chinchilla(scale=scale, measurement_error=True).halfwidth(runs) for scale in ("loss", "log_loss")}
+    np.testing.assert_array_equal(on["loss"], runs["loss_halfwidth"])
+    ends = np.log(runs["loss"] + runs["loss_halfwidth"]) - np.log(runs["loss"] - runs["loss_halfwidth"])
+    np.testing.assert_allclose(on["log_loss"], ends / 2, rtol=1e-4)
+    assert bs.Chinchilla().halfwidth(runs) is None
+
+
+@pytest.mark.parametrize(("family", "shape"), [("student_t", (1.7,)), ("huber", ()), ("normal", ())])
+def test_no_reading_error_is_no_reading_error(family, shape):
+    residual = np.array([-2.0, -0.1, 0.0, 0.3, 50.0])
+    with_error = Noise(family, "loss", 1.345, True).logp(residual, 0.4, *shape, halfwidth=np.zeros(5))
+    without = Noise(family, "loss", 1.345, False).logp(residual, 0.4, *shape)
+    np.testing.assert_allclose(with_error, without, rtol=0, atol=1e-8)
+
+
+COMBINATIONS = list(itertools.product(("student_t", "normal", "huber"), ("log_loss", "loss"), (False, True)))
+
+
+@pytest.mark.parametrize(("noise", "scale", "reading"), COMBINATIONS)
+def test_what_is_sampled_is_what_is_scored(runs, noise, scale, reading):
+    law = bs.Chinchilla(noise=noise, scale=scale, measurement_error=reading)
+    few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))
+    model, reference = law.model(few), law.reference(few)
+    log_density = model.compile_logp(mode="FAST_COMPILE")
+    slope = model.compile_dlogp(mode="FAST_COMPILE") if reading else None
+    random = np.random.default_rng(4)
+    for _ in range(3):
+        values = {name: float(prior.frozen.rvs(random_state=random)) for name, prior in law.prior_of.items()}
+        point, log_prior = {}, 0.0
+        for variable, name in zip(model.value_vars, law.prior_of, strict=True):
+            prior = law.prior_of[name]
+            point[variable.name] = np.asarray(prior.to_unconstrained(values[name]))
+            x, jacobian = prior.from_unconstrained(point[variable.name])
+            log_prior += float(prior.frozen.logpdf(x) + jacobian)
+        sampled = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in values.items()})
+        draws = sampled.merge(evaluate.derived(law, sampled, reference))
+        expected = log_prior + float(evaluate.log_likelihood(law, draws, few).sum())
+        assert float(log_density(point)) == pytest.approx(expected, rel=1e-10)
+        if slope:
+            assert_gradient(log_density, slope, point)
+
+
+def assert_gradient(log_density, slope, point):
+    step = 1e-5
+    shifted = [[log_density(point | {name: x + way}) for way in (step, -step)] for name, x in point.items()]
+    numerical = [(up - down) / (2 * step) for up, down in shifted]
+    np.testing.assert_allclose(slope(point), np.array(numerical, float), rtol=1e-4, atol=1e-3)
+
+
+def test_unknown_noise_and_scale_and_threshold_are_refused():
+    with pytest.raises(bs.InputError, match='noise "student" is unknown; did you mean "student_t"'):
+        bs.Chinchilla(noise="student").quantities  # noqa: B018
+    with pytest.raises(bs.InputError, match='scale "log" is unknown'):
+        bs.Chinchilla(scale="log").quantities  # noqa: B018
+    for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
+        with pytest.raises(bs.InputError, match="must be a positive number"):
+            bs.Chinchilla(noise="huber", threshold=threshold)

@@ -1,0 +1,127 @@
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import bayescaling as bs
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# A module may import from its own folder and from those named here; imports inside functions count.
+MAY_IMPORT = {
+    "errors": set(),
+    "datasets": {"errors"},
+    "models": {"errors", "datasets"},
+    "inference": {"errors", "datasets", "models"},
+    "reports": {"errors", "datasets", "models", "inference"},
+    "training": {"errors", "datasets"},
+    "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
+    "cli": {"__init__", "errors", "datasets", "models", "inference", "reports", "training"},
+}
+MODULES = [
+    path.relative_to(ROOT)
+    for folder in (".", "datasets", "models", "inference", "training", "reports")
+    for path in sorted((ROOT / folder).glob("*.py"))
+]
+# Spelt so that this file does not name what it forbids.
+FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
+MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
+
+
+def part_of(path):
+    return path.parts[0].removesuffix(".py")
+
+
+def imported_parts(path):
+    """Parts of the package that a module imports from."""
+    here = ("bayescaling", *path.with_suffix("").parts)
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".") if node.module else []
+            start = list(here[: len(here) - node.level]) if node.level else []
+            names = [[*start, *module, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name[0] == "bayescaling" and name[-1] != "__version__":
+                yield name[1] if name[1] in MAY_IMPORT else "__init__"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_imports_point_one_way(path):
+    part = part_of(path)
+    assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
+
+
+def test_the_check_of_imports_sees_them():
+    assert set(imported_parts(Path("cli.py"))) >= {"datasets", "errors", "models", "inference", "reports"}
+    assert set(imported_parts(Path("inference/fit.py"))) >= {"datasets", "errors", "inference"}
+
+
+def test_import_loads_nothing_heavy():
+    heavy = ("numpy", "pandas", "scipy", "xarray", "pymc", "pytensor", "numba", "jax", "plotly", "matplotlib", "typer")
+    code = f"import sys, bayescaling; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(bs, name).__doc__
+    assert name in dir(bs)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = bs.nonsense
+
+
+def test_every_subpackage_is_shipped():
+    found = {"bayescaling"} | {f"bayescaling.{path.parent.name}" for path in ROOT.glob("*/__init__.py")}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == found
+
+
+def test_versions_agree():
+    assert PROJECT["project"]["version"] == bs.__version__
+    assert f"## {bs.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_no_file_names_a_machine():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    assert "cli.py" in names
+    for name in names:
+        if (ROOT / name).is_file():
+            text = (ROOT / name).read_text(encoding="utf-8", errors="ignore")
+            assert not MACHINE.search(text), f"{name}: {MACHINE.search(text)[0]}"
+
+
+def python_block():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return block
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_the_script_in_the_readme_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(python_block(), "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out
+    assert os.listdir(tmp_path) == ["chinchilla.nc"]
+
+
+def commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^ {4}bayescaling (\w+)", text, re.MULTILINE)
+
+
+def test_the_readme_names_the_commands_there_are():
+    from bayescaling.cli import app
+
+    assert set(commands()) == {command.callback.__name__ for command in app.registered_commands}

@@ -1,0 +1,167 @@
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.models import law
+from bayescaling.models.priors import DISTRIBUTIONS, Prior
+
+EXAMPLES = {
+    "Normal": "Normal(-0.3, 1.7)",
+    "LogNormal": "LogNormal(-1.2, 0.7)",
+    "HalfNormal": "HalfNormal(0.4)",
+    "TruncatedNormal": "TruncatedNormal(0.3, 0.6, 0.1, 2)",
+    "StudentT": "StudentT(3, 0.5, 1.5)",
+    "Laplace": "Laplace(0.2, 0.9)",
+    "Gamma": "Gamma(2, 0.1)",
+    "InverseGamma": "InverseGamma(3, 1.5)",
+    "Exponential": "Exponential(2.5)",
+    "Beta": "Beta(2, 3.5)",
+    "Uniform": "Uniform(0.1, 1.2)",
+}
+
+
+def test_every_distribution_is_tested():
+    assert EXAMPLES.keys() == DISTRIBUTIONS.keys()
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
+def test_scipy_and_pymc_have_the_same_density(text):
+    import pymc as pm
+
+    prior = Prior.parse(text)
+    x = prior.frozen.ppf([0.001, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999])
+    with pm.Model():
+        theirs = pm.logp(prior.variable("x"), x).eval()
+    off = 1e-8 if prior.distribution == "TruncatedNormal" else 1e-11  # PyMC's normaliser of it is no closer
+    np.testing.assert_allclose(prior.frozen.logpdf(x), theirs, rtol=off, atol=off)
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
+def test_unconstrained_values_come_back_with_their_jacobian(text):
+    prior = Prior.parse(text)
+    x = prior.frozen.ppf(np.linspace(0.01, 0.99, 21))
+    z = prior.to_unconstrained(x)
+    back, log_jacobian = prior.from_unconstrained(z)
+    np.testing.assert_allclose(back, x, rtol=1e-12)
+    step = 1e-6
+    slope = (prior.from_unconstrained(z + step)[0] - prior.from_unconstrained(z - step)[0]) / (2 * step)
+    np.testing.assert_allclose(log_jacobian, np.log(slope), rtol=1e-6, atol=1e-7)
+    low, high = prior.support
+    everywhere = prior.from_unconstrained(np.array([-30.0, 30.0]))[0]
+    assert low <= everywhere.min()
+    assert everywhere.max() <= high
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LogNormal(-1, 0.5)",
+        "LogNormal(mu=-1, sigma=0.5)",
+        "LogNormal(-1, sigma=0.5)",
+        " LogNormal( sigma = 5e-1 , mu = -1.0 ) ",
+        Prior("LogNormal", {"mu": -1.0, "sigma": 0.5}),
+    ],
+)
+def test_one_prior_can_be_written_in_many_ways(text):
+    assert Prior.parse(text) == Prior("LogNormal", {"mu": -1.0, "sigma": 0.5})
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
+def test_written_priors_are_read_back(text):
+    assert str(Prior.parse(text)) == text
+    assert Prior.parse(str(Prior.parse(text))) == Prior.parse(text)
+
+
+REFUSALS = [
+    ("LogNormal", "cannot be read; write for example"),
+    ("LogNormal(-1, 0.5", "cannot be read"),
+    ("LogNormal(-1, x)", "cannot be read"),
+    ("__import__('os').getcwd()", "cannot be read"),
+    ("LogNormal('a', 0.5)", "cannot be read"),
+    ("LogNormal(True, 0.5)", "cannot be read"),
+    ("", "cannot be read"),
+    ("3", "cannot be read"),
+    (0.5, "cannot be read"),
+    ("Lognormal(-1, 0.5)", 'distribution "Lognormal" is unknown; did you mean "LogNormal"'),
+    ("Weibull(1, 2)", 'distribution "Weibull" is unknown; choose one of Normal, LogNormal'),
+    ("LogNormal(-1)", "LogNormal takes 2 parameters: mu, sigma"),
+    ("LogNormal(-1, 0.5, 2)", "LogNormal takes 2 parameters"),
+    ("LogNormal(-1, mu=0.5)", "LogNormal takes 2 parameters"),
+    ("LogNormal(-1, scale=0.5)", "LogNormal takes 2 parameters"),
+    ("LogNormal(-1, -0.5)", "is no distribution: check the signs"),
+    ("LogNormal(-1, 0)", "is no distribution"),
+    ("Uniform(2, 1)", "is no distribution"),
+    ("Beta(0, 1)", "is no distribution"),
+    ("Exponential(0)", "is no distribution"),
+    ("Gamma(2, 0)", "is no distribution"),
+    ("TruncatedNormal(0, 1, 3, 2)", "is no distribution"),
+    ("Normal(1e999, 1)", "is no distribution"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSALS)
+def test_what_is_no_prior_is_refused(text, words):
+    with pytest.raises(bs.InputError) as error:
+        Prior.parse(text)
+    assert words in str(error.value)
+    assert repr(text) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("priors", "words"),
+    [
+        (
+            {"alpha": "Normal(0, 1)"},
+            r"prior alpha='Normal\(0, 1\)' has support \(-inf, inf\), but alpha lies in \(0, inf\)",
+        ),
+        ({"reducible_share": "Uniform(0, 1.5)"}, r"has support \(0, 1.5\), but reducible_share lies in \(0, 1\)"),
+        ({"parameter_share": "HalfNormal(1)"}, "parameter_share lies in"),
+        (
+            {"E": "Normal(1.8, 0.1)"},
+            "prior on 'E': it is derived, not sampled; priors can be set on loss_centre, reducible_share",
+        ),
+        ({"A": "LogNormal(6, 1)"}, "'A': it is derived"),
+        ({"exponent_parameters": "Beta(2, 2)"}, "it is derived"),
+        ({"nu": "Gamma(2, 0.1)"}, "'nu': it is derived, not sampled; .*, sigma, nu_minus_one$"),
+        ({"gamma": "Gamma(2, 0.1)"}, "'gamma': it is not known to this law; priors can be set on"),
+    ],
+)
+def test_priors_that_do_not_fit_the_law_are_refused(priors, words):
+    with pytest.raises(bs.InputError, match=words):
+        bs.Chinchilla(priors=priors)
+
+
+def test_a_prior_on_what_the_noise_lacks_is_refused():
+    with pytest.raises(bs.InputError, match="nu_minus_one"):
+        bs.Chinchilla(noise="normal", priors={"nu_minus_one": "Gamma(2, 0.1)"})
+
+
+def test_a_prior_is_replaced_and_the_others_stay():
+    changed = bs.Chinchilla(priors={"alpha": "LogNormal(mu=-1, sigma=0.5)"})
+    default = bs.Chinchilla()
+    assert str(changed.prior_of["alpha"]) == "LogNormal(-1, 0.5)"
+    assert {k: v for k, v in changed.prior_of.items() if k != "alpha"} == {
+        k: v for k, v in default.prior_of.items() if k != "alpha"
+    }
+    assert law("chinchilla", **changed.options) == changed
+
+
+def test_default_priors_hold_published_constants_and_say_what_they_claim(truth):
+    priors = bs.Chinchilla().prior_of
+    for name, x in truth.items():
+        assert 0.001 < priors[name].frozen.cdf(x) < 0.999, name
+    np.testing.assert_allclose(priors["alpha"].frozen.ppf([0.025, 0.975]), [0.08, 1.2], rtol=0.05)
+    np.testing.assert_allclose(priors["sigma"].frozen.ppf([0.025, 0.975]), [0.0005, 0.19], rtol=0.1)
+    np.testing.assert_allclose(priors["loss_centre"].frozen.ppf([0.025, 0.975]), [1.1, 8], rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("chinchila", {}, 'law "chinchila" is unknown; did you mean "chinchilla"'),
+        ("chinchilla", {"nois": "normal"}, r'option .*"nois" is unknown; did you mean "noise"'),
+        ("chinchilla", {"noise": "cauchy"}, 'noise "cauchy" is unknown'),
+    ],
+)
+def test_unknown_laws_and_options_are_refused(name, options, words):
+    with pytest.raises(bs.InputError, match=words):
+        law(name, **options)

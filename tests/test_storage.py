@@ -1,0 +1,91 @@
+import arviz_stats as azs
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.inference import metadata
+
+
+@pytest.fixture
+def stored(fit_default, tmp_path):
+    path = tmp_path / "fit.nc"
+    bs.save_fit(fit_default, path)
+    return path
+
+
+def refusal(action, *args):
+    with pytest.raises(bs.InputError) as error:
+        action(*args)
+    message = str(error.value)
+    assert message.isprintable()
+    return message
+
+
+def test_a_fit_comes_back_identical(fit_default, stored):
+    opened = bs.open_fit(stored)
+    assert opened.identical(fit_default)
+    assert metadata(opened) == metadata(fit_default)
+    for group in fit_default.children:
+        for name, variable in fit_default[group].data_vars.items():
+            assert opened[group][name].dtype == variable.dtype
+
+
+def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, stored, runs):
+    opened = bs.open_fit(stored)
+    xr.testing.assert_identical(bs.predict(opened, runs), bs.predict(fit_default, runs))
+    xr.testing.assert_identical(bs.allocate(opened, [1e20, 1e24]), bs.allocate(fit_default, [1e20, 1e24]))
+    assert bs.loo(opened).elpd == bs.loo(fit_default).elpd
+    table = bs.compare({"opened": opened, "made": fit_default})
+    assert table["elpd_diff"].abs().max() == 0
+    path = stored.with_name("reading.nc")
+    bs.save_fit(fit_reading_error, path)
+    xr.testing.assert_identical(bs.predict(bs.open_fit(path), runs), bs.predict(fit_reading_error, runs))
+
+
+def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
+    with xr.open_datatree(stored, engine="h5netcdf") as tree:
+        assert azs.loo(tree.load(), var_name="log_loss").elpd == azs.loo(fit_default, var_name="log_loss").elpd
+
+
+def test_saving_replaces_a_fit_and_leaves_nothing_else(fit_default, fit_normal, stored):
+    bs.save_fit(fit_normal, stored)
+    assert bs.open_fit(stored).identical(fit_normal)
+    assert [p.name for p in stored.parent.iterdir()] == ["fit.nc"]
+
+
+def test_a_failure_while_writing_leaves_the_old_file(fit_default, stored):
+    before = stored.read_bytes()
+    spoilt = fit_default.copy()
+    spoilt["spoilt"] = xr.DataTree(xr.Dataset({"x": ("i", np.array([object(), object()]))}))
+    with pytest.raises((TypeError, ValueError)):
+        bs.save_fit(spoilt, stored)
+    assert stored.read_bytes() == before
+    assert [p.name for p in stored.parent.iterdir()] == ["fit.nc"]
+
+
+def test_places_that_cannot_be_written_are_refused(fit_default, tmp_path):
+    missing = tmp_path / "none" / "fit.nc"
+    assert f"{missing}: cannot be written" in refusal(bs.save_fit, fit_default, missing)
+    assert f"{tmp_path}: is a folder" in refusal(bs.save_fit, fit_default, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_fit_is_not_saved(tmp_path):
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})})
+    assert "a DataTree is no fit of bayescaling" in refusal(bs.save_fit, tree, tmp_path / "fit.nc")
+    assert "a dict is no fit" in refusal(bs.allocate, {}, 1e20)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_fit_is_not_opened(stored, tmp_path):
+    other = tmp_path / "other.nc"
+    assert refusal(bs.open_fit, other) == f"{other}: there is no such file"
+    assert str(tmp_path) in refusal(bs.open_fit, tmp_path)
+    other.write_text("parameters,tokens,loss\n1e6,2e7,4.5\n")
+    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    other.write_bytes(b"")
+    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    other.write_bytes(stored.read_bytes()[:10_000])
+    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    xr.Dataset({"x": ("i", [1.0, 2.0])}).to_netcdf(other, engine="h5netcdf")
+    assert refusal(bs.open_fit, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
