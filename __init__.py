@@ -10,13 +10,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": ["DiagnosticWarning", "InputError"],
-    "datasets": ["catalogue", "load", "notes", "read"],
-    "models": ["Chinchilla", "laws"],
+    "datasets": ["catalogue", "load", "notes", "read", "read_evaluations"],
+    "models": ["Chinchilla", "Progress", "Specification", "laws"],
     "inference": [
         "allocate",
         "compare",
+        "compare_progress",
         "diagnose",
+        "doubling_times",
         "fit",
+        "fit_progress",
+        "growth_rates",
         "frontier_fit",
         "huber_fit",
         "isoflop_fit",

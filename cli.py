@@ -60,6 +60,30 @@ def _runs(data, columns, ignore, perplexity):
     return read(data, columns=_pairs(columns, "--column"), ignore=ignore or (), perplexity=perplexity)
 
 
+def _values(items):
+    import json
+
+    values = {}
+    for name, text in _pairs(items, "--option").items():
+        try:
+            values[name] = json.loads(text)
+        except ValueError:
+            values[name] = text
+    return values
+
+
+def _table_for(law, data, columns, ignore, perplexity):
+    from .models import Progress
+
+    if not isinstance(law, Progress):
+        return _runs(data or "chinchilla_runs", columns, ignore, perplexity)
+    from .datasets import load, read_evaluations
+
+    if data in (None, "lm_progress"):
+        return load("lm_progress")
+    return read_evaluations(data, columns=_pairs(columns, "--column"))
+
+
 def _console():
     from rich.console import Console
 
@@ -67,13 +91,14 @@ def _console():
 
 
 def _print_table(title, header, rows):
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", header_style="bold")
     for i, name in enumerate(header):
         table.add_column(name, justify="left" if i == 0 else "right", no_wrap=i == 0)
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*(escape(str(cell)) for cell in row))
     _console().print(table)
 
 
@@ -92,24 +117,39 @@ SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 @app.command()
 def fit(
     law: Annotated[str, typer.Argument(metavar="LAW", help="Such as chinchilla.")],
-    data: Data = "chinchilla_runs",
+    data: Annotated[
+        str | None, typer.Option("--data", help="A built-in table, or a file (CSV, TSV, Parquet, netCDF).")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
     prior: Annotated[
         list[str] | None,
         typer.Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
     ] = None,
-    noise: Annotated[str, typer.Option(help="student_t, normal or huber.")] = "student_t",
-    scale: Annotated[str, typer.Option(help="Residuals on log_loss or loss.")] = "log_loss",
-    threshold: Annotated[float, typer.Option(help="Threshold of the Huber noise, in units of its scale.")] = 1.345,
+    noise: Annotated[
+        str | None, typer.Option(help="student_t (default), normal or huber; of progress-N normal.")
+    ] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Threshold of the Huber noise, in units of its scale (1.345).")
+    ] = None,
     measurement_error: Annotated[
         bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")
     ] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An option of progress-N: transformer=exp, cutoff=2018, penalty=0.0025. Repeatable.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     sampler: Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")] = None,
     draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
     chains: Annotated[int, typer.Option()] = 4,
     cores: Annotated[int | None, typer.Option(help="Chains run at a time.")] = None,
-    target_accept: Annotated[float, typer.Option()] = 0.9,
+    target_accept: Annotated[float | None, typer.Option(help="0.9, of progress-N 0.95.")] = None,
     seed: Seed = 1,
     column: Columns = None,
     ignore: Ignore = None,
@@ -124,9 +164,10 @@ def fit(
     from .inference.storage import check_writable
     from .reports import results
 
-    options = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error}
+    given = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error or None}
+    options = {name: value for name, value in given.items() if value is not None} | _values(option)
     chosen = models.law(law, priors=_pairs(prior, "--prior"), **options)
-    runs = _runs(data, column, ignore, perplexity)
+    runs = _table_for(chosen, data, column, ignore, perplexity)
     if out:
         check_writable(out)
     fitted = fit_law(
@@ -138,8 +179,8 @@ def fit(
         tune=tune,
         chains=chains,
         cores=cores,
-        target_accept=target_accept,
         progress=_interactive(json),
+        **({} if target_accept is None else {"target_accept": target_accept}),
     )
     entry = results.law_entry(fitted)
     if out:
@@ -148,7 +189,8 @@ def fit(
         print(results.to_json({"law": law, "provenance": results.provenance({law: fitted}), **entry}), end="")
         return
     rows = [_summary_row(name, q) for name, q in entry["parameters"].items()]
-    _print_table(f"{law} on {entry['data']}, {entry['rows']} runs, {noise} noise on {scale}", SUMMARY_HEADER, rows)
+    title = f"{law} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
+    _print_table(title, SUMMARY_HEADER, rows)
     elpd, se, k = (
         _number(entry["elpd_loo"], ".1f"),
         _number(entry["elpd_se"], ".1f"),
@@ -162,11 +204,18 @@ def fit(
 
 @app.command()
 def compare(
-    files: Fits,
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Fits that 'bayescaling fit' wrote, or the word progress.", metavar="FILE.nc...|progress"),
+    ],
     weighting: Annotated[str, typer.Option(help="stacking, pseudo_bma or equal.")] = "stacking",
+    seed: Seed = 1,
     json: Json = False,
 ):
-    """Compare fits of the same runs by leave-one-out."""
+    """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
+    if [str(path) for path in files] == ["progress"]:
+        _compare_progress(seed, json)
+        return
     from .inference import compare as compare_fits
     from .inference import open_fit
     from .reports import results
@@ -183,6 +232,63 @@ def compare(
         for name, row in table.iterrows()
     ]
     _print_table(f"leave-one-out, {weighting} weights", ("", *shown), rows)
+
+
+def _compare_progress(seed, json):
+    from .inference import compare_progress, fit_progress
+    from .reports import results
+
+    fits = fit_progress(seed=seed, progress=_interactive(json))
+    table, _ = compare_progress(fits, seed=seed, progress=_interactive(json))
+    if json:
+        print(results.to_json({"models": results.comparison_entries(table)}), end="")
+        return
+    shown = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking", "pareto_k_max",
+             "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
+    rows = [(f"progress-{k}", *(_number(row[c], ".3g") for c in shown)) for k, row in table.iterrows()]
+    _print_table("the 20 specifications by leave-one-out", ("", *shown), rows)
+
+
+@app.command()
+def doubling(
+    files: Annotated[list[Path], typer.Argument(help="Fits of progress-N.", metavar="FILE.nc...")],
+    compute: Annotated[
+        float, typer.Option(help="FLOP at which exponents that change are taken.", metavar="FLOP")
+    ] = 1e25,
+    year: Annotated[float, typer.Option(help="Date, likewise.")] = 2023.0,
+    json: Json = False,
+):
+    """Say in how many months algorithmic progress doubles effective compute."""
+    from .inference import diagnose, doubling_times, open_fit
+    from .reports import results
+
+    fits = {str(path): open_fit(path) for path in files}
+    found = {path: doubling_times(fit, compute=compute, year=year) for path, fit in fits.items()}
+    if json:
+        said = {
+            path: {"doubling_months": results.comparison_entries(times), "diagnostics": diagnose(fits[path])}
+            for path, times in found.items()
+        }
+        print(results.to_json(said), end="")
+        return
+    shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
+    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", "optimal scaling 2.5%", "50%", "97.5%")
+    rows = [
+        (
+            path,
+            label,
+            f"{row['p_progress']:.3f}",
+            *("never" if row[q] == float("inf") else f"{row[q]:.1f}" for q in shown),
+        )
+        for path, times in found.items()
+        for label, row in times.iterrows()
+    ]
+    _print_table("months in which effective compute doubles", header, rows)
+    for path, fit in fits.items():
+        _say_diagnostics(diagnose(fit))
+        left_out = int(found[path]["no_optimum"].sum())
+        if left_out:
+            print(f"warning: {path}: {left_out} draws have no optimum and are left out", file=sys.stderr)
 
 
 @app.command()

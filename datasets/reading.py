@@ -56,7 +56,7 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     _check_needed(table, names, perplexity, label)
     if not perplexity:
         names.pop("perplexity", None)
-    given = pd.DataFrame({canonical: _numbers(table[column], column, label) for canonical, column in names.items()})
+    given = pd.DataFrame({canonical: numbers(table[column], column, label) for canonical, column in names.items()})
     runs = check(_completed(given), "runs", label=label, names=names)
     _check_agreement(runs, names, label)
     _check_nonembedding(runs, names, label)
@@ -134,7 +134,8 @@ def _check_needed(table, names, perplexity, label):
         )
 
 
-def _numbers(cells, column, label):
+def numbers(cells, column, label):
+    """Cells of a column as float64, blanks as NaN; refuses text that is no number."""
     if pd.api.types.is_any_real_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         return pd.Series(cells.to_numpy("float64", na_value=np.nan), index=cells.index)
     values = []

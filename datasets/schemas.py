@@ -9,7 +9,8 @@ from .columns import SIZES, setting_aside
 from .formats import place
 from .wording import quoted
 
-NEEDED = (*SIZES, "loss", "perplexity")
+NEEDED = (*SIZES, "loss", "perplexity", "dataset_tokens", "transformer")
+BENCHMARKS = ("wt103", "wt2", "ptb")
 
 
 def check(frame, kind, *, label, names=None):
@@ -103,6 +104,12 @@ def schema(kind):
         checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one}
         columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}
         return pa.DataFrameSchema(columns)
+    if kind == "evaluations":
+        columns = dict.fromkeys(["parameters", "dataset_tokens"], number(positive))
+        columns |= {"perplexity": number(above_one), "transformer": whole(flag)}
+        known = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
+        columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in known}
+        return pa.DataFrameSchema(columns)
     columns = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -117,7 +124,7 @@ def schema(kind):
             "paper": text(),
             "publication_date": date(),
             "year": number(positive),
-            "benchmark": text("wt103", "wt2", "ptb"),
+            "benchmark": text(*BENCHMARKS),
             **dict.fromkeys(["parameters", "dataset_tokens"], number(positive)),
             **dict.fromkeys(["epochs", "vocabulary", "training_compute_flop"], number(positive, nullable=True)),
             "transformer": whole(flag),

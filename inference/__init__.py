@@ -2,18 +2,26 @@
 
 from .allocate import allocate, predict
 from .compare import compare, loo
+from .crossvalidation import compare_progress
 from .envelopes import frontier_fit, isoflop_fit
 from .fit import Fitter, diagnose, fit
+from .growth import doubling_times, growth_rates
 from .points import huber_fit
+from .progress import ProgressFitter, fit_progress
 from .storage import law_of, metadata, open_fit, runs_of, save_fit
 
 __all__ = [
     "Fitter",
+    "ProgressFitter",
     "allocate",
     "compare",
+    "compare_progress",
     "diagnose",
+    "doubling_times",
     "fit",
+    "fit_progress",
     "frontier_fit",
+    "growth_rates",
     "huber_fit",
     "isoflop_fit",
     "law_of",

@@ -1,4 +1,4 @@
-"""Cross-validate algorithmic-progress laws: by row, by paper, into the future; refit where importance sampling fails."""
+"""Cross-validate algorithmic-progress laws by row, by paper, into the future; refit where importance sampling fails."""
 
 import warnings
 

@@ -1,6 +1,6 @@
 """Doubling times straight from the data: the compute of systems that reach one perplexity, by date.
 
-The logarithm of compute relative to a reference's is a line in the date, ``a + s (date - reference's date)`` with normal
+The logarithm of compute relative to a reference's is a line in the date, ``a + s (date - reference's)``, with normal
 scatter sigma; the rate of progress is -s, in log units a year. With a conjugate prior the posterior is exact: the slope
 is Student-t. Half of the compute is needed after ``12 log 2 / rate`` months, "never" where the rate is not positive, so
 a doubling time is only ever read off quantiles of the rate.
@@ -33,7 +33,7 @@ SHOWN = (0.025, 0.5, 0.975)
 
 @dataclass(frozen=True)
 class LinePrior:
-    """Normal-inverse-gamma prior of a line: a and s given sigma are ``Normal(0, spread sigma)``, sigma^2 is scaled inverse chi^2.
+    """Conjugate prior of a line: a and s normal about 0 in units of sigma, sigma^2 scaled inverse chi-squared.
 
     Parameters
     ----------
@@ -144,10 +144,11 @@ def direct_doubling(
     draws=4000,
     seed=1,
 ):
-    """Doubling times of effective compute from systems near the perplexity of a reference, figure 7 of Ho et al. (2024) [1]_.
+    """Doubling times of effective compute from systems near the perplexity of a reference.
 
-    Of the rows with known training compute on wt103, those count whose perplexity is within a factor of the reference's
-    and which are dated after it, the one of largest compute of each paper.
+    It is figure 7 of Ho et al. (2024) [1]_ with a posterior. Of the rows with known training compute on wt103, those
+    count whose perplexity is within a factor of the reference's and which are dated after it, the one of largest
+    compute of each paper.
 
     Parameters
     ----------
@@ -191,7 +192,7 @@ def direct_doubling(
     for system, factor in (REFERENCES if references is None else references).items():
         rows = _rows(known, system, factor, include_reference, one_a_paper)
         if len(rows) < fewest:
-            message = f"{len(rows)} rows are fewer than {fewest}, so no line is fitted"
+            message = f"no line is fitted: {len(rows)} of at least {fewest} rows"
             found[system] = DirectDoubling(system, float(factor), rows, message=message)
             continue
         posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], prior or LinePrior())

@@ -3,7 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from .storage import law_of, metadata
+from ..errors import InputError
+from ..models.base import Law
+from .storage import law_of, metadata, place_of
 
 DRAWS = ("chain", "draw")
 
@@ -94,5 +96,16 @@ def posterior_of(fit):
 
 
 def law_and_reference(fit):
-    """Return the law of a fit and the reference of its sampled quantities."""
-    return law_of(fit), metadata(fit)["law"]["reference"]
+    """Return the law of N and D of a fit, and the reference of its sampled quantities.
+
+    Raises
+    ------
+    InputError
+        If the fit is of a law of algorithmic progress.
+    """
+    law = law_of(fit)
+    if not isinstance(law, Law):
+        raise InputError(
+            f"{place_of(fit)} is a fit of {law.name}; sizes and losses of runs need a law such as chinchilla"
+        )
+    return law, metadata(fit)["law"]["reference"]

@@ -10,6 +10,7 @@ import xarray as xr
 from ..datasets import sha256
 from ..datasets.wording import unknown
 from ..errors import InputError
+from ..models import Progress
 from . import diagnostics, evaluate
 from .samplers import Compiled, Settings, choose
 from .storage import with_metadata
@@ -39,7 +40,7 @@ class Fitter:
     def fit(self, runs, *, seed=None, prior_predictive=False, posterior_predictive=False, progress=False, **settings):
         """Fit to `runs`; see `fit` for the parameters and the result."""
         settings = settings_of(settings)
-        seed = _seed(seed)
+        seed = seed_of(seed)
         self.law.check(runs)
         data = {} if runs is self._fresh else self.law.design(runs)
         sampled, sample_stats, seconds = self.compiled.sample(settings, seed, data, progress)
@@ -108,7 +109,8 @@ def settings_of(options):
     return Settings(**options)
 
 
-def _seed(seed):
+def seed_of(seed):
+    """The seed itself, or one drawn at random, refusing what is none."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0] >> 1)
     if not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**31):
@@ -125,7 +127,7 @@ def check_options(seed, sampler, settings):
         If the seed, the sampler or a setting cannot be used.
     """
     settings_of(settings)
-    _seed(seed)
+    seed_of(seed)
     choose(sampler)
 
 
@@ -166,10 +168,10 @@ def fit(
 
     Parameters
     ----------
-    law : Law
-        Such as ``Chinchilla()``.
+    law : Law or Progress
+        Such as ``Chinchilla()`` or ``Progress(7)``.
     runs : DataFrame
-        From `load` or `read`.
+        Runs from `load` or `read`; evaluations, for `Progress`, from `load` or `read_evaluations`.
     seed : int, optional
         The same seed gives the same draws on one machine; drawn at random and recorded if absent.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -199,6 +201,12 @@ def fit(
         If the chains did not converge.
     """
     check_options(seed, sampler, settings)
+    if isinstance(law, Progress):
+        if prior_predictive or posterior_predictive:
+            raise InputError("prior_predictive and posterior_predictive are not offered for a law of progress")
+        from .progress import ProgressFitter
+
+        return ProgressFitter(runs, sampler=sampler).fit(law, seed=seed_of(seed), progress=progress, **settings)
     fitter = Fitter(law, runs, sampler=sampler)
     return fitter.fit(
         runs,

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ..models import growth
+from ..errors import InputError
+from ..models import Progress, growth
 from ..models import progress as family
 from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
 from .progress import State
-from .storage import law_of
+from .storage import law_of, place_of
 
 COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
 DRAWS = ("chain", "draw")
@@ -113,13 +114,24 @@ class Local:
 
 
 def state_of(fit):
-    """Draws of a fitted specification, ready for `Local`."""
+    """Draws of a fitted specification, ready for `Local`.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law.
+    """
+    law = law_of(fit)
+    if not isinstance(law, Progress):
+        raise InputError(
+            f"{place_of(fit)} is a fit of the {law.name} law; growth rates need one of progress-1 to progress-20"
+        )
     return State.of(fit)
 
 
 def labels_of(fit):
     """Where the growth rate of a specification differs: {label: (benchmark, transformer)}."""
-    law = law_of(fit)
+    law = state_of(fit).law
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
     if any(c.benchmark for c in columns):
         return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}

@@ -23,11 +23,12 @@ def metadata(fit):
     """
     text = getattr(fit, "attrs", {}).get(KEY)
     if text is None:
-        raise InputError(f"{_place(fit)} is no fit of bayescaling; pass what fit() or open_fit() returned")
+        raise InputError(f"{place_of(fit)} is no fit of bayescaling; pass what fit() or open_fit() returned")
     return json.loads(text)
 
 
-def _place(fit):
+def place_of(fit):
+    """Where a fit came from, for messages."""
     source = getattr(fit, "encoding", {}).get("source") if isinstance(fit, xr.DataTree) else None
     return source or f"a {type(fit).__name__}"
 

@@ -11,7 +11,7 @@ References
 from .arrays import exp, log
 from .chinchilla import FLOP_PER_PARAMETER_TOKEN
 
-# Kaplan et al. (2020), the fits of N and D one at a time in section 1.2; table 2 has others of the joint law.
+# Table 2 of Kaplan et al. (2020), the joint fit; those of N and D one at a time in its section 1.2 are others.
 PUBLISHED = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
 
 

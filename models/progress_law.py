@@ -1,5 +1,6 @@
 """The law of algorithmic progress as something to fit: a specification, its variant, its priors and its PyMC model."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import ClassVar
@@ -81,6 +82,30 @@ JUDGED = {
 SHARE_MEAN_SD = 1.5
 
 
+def judged_prior(name, prior):
+    """Location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of the quantity's own form.
+
+    Raises
+    ------
+    InputError
+        If the text cannot be read, is of another form, or the spread is not positive.
+    """
+    form = JUDGED[name].form
+    mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
+    if isinstance(prior, str):
+        found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
+        if not found or found[1] != form:
+            raise InputError(f"prior {name}={prior!r}: {name} has a {form} prior; {mend}")
+        prior = found[2], found[3]
+    try:
+        location, spread = (float(x) for x in prior)
+    except (TypeError, ValueError):
+        raise InputError(f"prior {name}={prior!r} cannot be read; {mend}") from None
+    if not (np.isfinite(location) and 0 < spread < np.inf):
+        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
+    return location, spread
+
+
 @dataclass(frozen=True)
 class Progress:
     """Algorithmic progress in language models (Ho et al. 2024).
@@ -150,9 +175,17 @@ class Progress:
         for option, choices in OPTIONS.items():
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
+        for name in ("irreducible", "paper_effects", "pooling"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        for name in ("cutoff", "penalty"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                raise InputError(f"{name} must be a number, not {value!r}")
         for name in self.priors:
             if name not in JUDGED:
                 raise InputError(unknown("prior on", name, JUDGED))
+        object.__setattr__(self, "priors", {name: judged_prior(name, prior) for name, prior in self.priors.items()})
         if self.paper_effects and self.noise != "normal":
             raise InputError("paper_effects are integrated out under normal noise only; set noise='normal'")
         if self.penalty is not None and not 0 < self.penalty < np.inf:

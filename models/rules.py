@@ -39,8 +39,8 @@ def chinchilla_over_kaplan(compute, *, A, B, alpha, beta, **_):
     """Compute that Chinchilla's rule saves over Kaplan's: budget over the least budget that reaches the same loss.
 
     Kaplan's law, at its published constants, is minimised at the budget; the Chinchilla law says what loss that size
-    has, and at which budget its own optimum has it (appendix B of Ho et al. 2024). N stands for parameters in both laws,
-    as there, although Kaplan's counts no embeddings.
+    has, and at which budget its own optimum has it (appendix B of Ho et al. 2024). N is all parameters in both laws, as
+    there, although Kaplan's counts no embeddings.
 
     Parameters
     ----------

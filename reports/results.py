@@ -7,6 +7,7 @@ import numpy as np
 
 from ..inference import law_of, loo, metadata
 from ..inference.diagnostics import PARETO_K_LIMIT
+from ..inference.progress import flatten
 from ..inference.storage import replace
 
 SCHEMA = 1
@@ -40,9 +41,8 @@ def finite(x):
 
 
 def parameters(fit):
-    """`summary` of every scalar of the posterior; no standard deviation of predictions is claimed here."""
-    posterior = fit["posterior"].to_dataset()
-    return {name: summary(draws) for name, draws in posterior.data_vars.items() if draws.dims == ("chain", "draw")}
+    """`summary` of every scalar of the posterior, ``alpha_year[ptb]`` where it has levels."""
+    return {name: summary(draws) for name, draws in flatten(fit["posterior"].to_dataset()).items()}
 
 
 def law_entry(fit, result=None, points=None):

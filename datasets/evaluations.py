@@ -1,0 +1,92 @@
+"""A user's own table of published evaluations, read and checked."""
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from .columns import choice
+from .formats import open_table, place
+from .reading import numbers
+from .schemas import BENCHMARKS, check
+from .wording import listed, quoted, suggestion
+
+NEEDED = ("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity")
+OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
+DAYS = 365
+
+
+def read_evaluations(source, *, columns=None):
+    """Read a table of language-model evaluations and check it.
+
+    Parameters
+    ----------
+    source : path or pandas.DataFrame
+        As for `read`. Needed are the columns ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb),
+        ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
+        ``training_compute_flop`` and ``paper_id`` are used where there are.
+    columns : mapping of str to str, optional
+        Column of the result to the column of the table that holds it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table with ``year`` added (the date in fractional years) and, where there is none, a ``paper_id`` for each row.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or used, in one line with the file, the line, the column, the value found and the mend.
+    """
+    table, label, name = open_table(source)
+    chosen = columns or {}
+    for canonical, column in chosen.items():
+        if canonical not in (*NEEDED, *OPTIONAL):
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed((*NEEDED, *OPTIONAL))}")
+        if column not in table:
+            raise InputError(
+                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there{suggestion(column, table.columns)}"
+            )
+    table = table.rename(columns={column: canonical for canonical, column in chosen.items()})
+    missing = [column for column in NEEDED if column not in table]
+    if missing:
+        raise InputError(
+            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
+            f"name one with {choice(missing[0], 'NAME')}"
+        )
+    read = {
+        column: numbers(table[column], column, label)
+        for column in (*NEEDED, *OPTIONAL)
+        if column in table and column not in TEXT
+    }
+    dates = _dates(table["publication_date"], label)
+    _refuse_benchmarks(table["benchmark"], label)
+    result = table.assign(**read, publication_date=dates)
+    result["year"] = dates.dt.year + (dates.dt.dayofyear - 1) / DAYS
+    if "paper_id" not in result:
+        result["paper_id"] = np.arange(1, len(result) + 1)
+    result = check(result, "evaluations", label=label).reset_index(drop=True)
+    result.attrs["source"] = name
+    return result
+
+
+TEXT = ("publication_date", "benchmark")
+
+
+def _dates(cells, label):
+    dates = pd.to_datetime(cells.astype(str), format="ISO8601", errors="coerce")
+    if dates.isna().any():
+        row = dates.isna().idxmax()
+        raise InputError(
+            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, which is no date; write it as 2019-02-14'
+        )
+    return dates.astype("datetime64[ns]")
+
+
+def _refuse_benchmarks(cells, label):
+    strange = ~cells.isin(BENCHMARKS)
+    if strange.any():
+        row = strange.idxmax()
+        raise InputError(
+            f'{label}, {place(cells, row)}, column "benchmark": found {quoted(cells[row])}, which is none of {listed(BENCHMARKS)}; '
+            "rename it or delete the row"
+        )
