@@ -243,7 +243,8 @@ def _compare_progress(seed, json):
     if json:
         print(results.to_json({"models": results.comparison_entries(table)}), end="")
         return
-    shown = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking", "pareto_k_max",
+    shown = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking",
+             "pareto_k_max",
              "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
     rows = [(f"progress-{k}", *(_number(row[c], ".3g") for c in shown)) for k, row in table.iterrows()]
     _print_table("the 20 specifications by leave-one-out", ("", *shown), rows)
@@ -397,6 +398,9 @@ def _records(table):
 @app.command()
 def report(
     out: Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")] = Path("report"),
+    page: Annotated[
+        list[str] | None, typer.Option(help="chinchilla or progress; all by default. Repeatable.", metavar="PAGE")
+    ] = None,
     draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
     chains: Annotated[int, typer.Option()] = 4,
@@ -409,7 +413,14 @@ def report(
     from .reports import results
 
     document = make_report(
-        out, seed=seed, sampler=sampler, draws=draws, tune=tune, chains=chains, progress=_interactive(json)
+        out,
+        seed=seed,
+        sampler=sampler,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        progress=_interactive(json),
+        **({"pages": page} if page else {}),
     )
     if json:
         print(results.to_json(document), end="")

@@ -30,12 +30,12 @@ def read_evaluations(source, *, columns=None):
     Returns
     -------
     pandas.DataFrame
-        The table with ``year`` added (the date in fractional years) and, where there is none, a ``paper_id`` for each row.
+        The table with ``year`` added (the date in fractional years) and a ``paper_id`` for each row where there is none.
 
     Raises
     ------
     InputError
-        If the table cannot be read or used, in one line with the file, the line, the column, the value found and the mend.
+        If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
     """
     table, label, name = open_table(source)
     chosen = columns or {}
@@ -44,7 +44,8 @@ def read_evaluations(source, *, columns=None):
             raise InputError(f"columns: {quoted(canonical)} is not one of {listed((*NEEDED, *OPTIONAL))}")
         if column not in table:
             raise InputError(
-                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there{suggestion(column, table.columns)}"
+                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there"
+                f"{suggestion(column, table.columns)}"
             )
     table = table.rename(columns={column: canonical for canonical, column in chosen.items()})
     missing = [column for column in NEEDED if column not in table]
@@ -77,7 +78,8 @@ def _dates(cells, label):
     if dates.isna().any():
         row = dates.isna().idxmax()
         raise InputError(
-            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, which is no date; write it as 2019-02-14'
+            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, which is no date; '
+            "write it as 2019-02-14"
         )
     return dates.astype("datetime64[ns]")
 
@@ -87,6 +89,6 @@ def _refuse_benchmarks(cells, label):
     if strange.any():
         row = strange.idxmax()
         raise InputError(
-            f'{label}, {place(cells, row)}, column "benchmark": found {quoted(cells[row])}, which is none of {listed(BENCHMARKS)}; '
-            "rename it or delete the row"
+            f'{label}, {place(cells, row)}, column "benchmark": found {quoted(cells[row])}, which is none of '
+            f"{listed(BENCHMARKS)}; rename it or delete the row"
         )

@@ -8,7 +8,8 @@ import xarray as xr
 from scipy.special import logsumexp
 
 from ..errors import DiagnosticWarning
-from .compare import loo
+from ..models import progress as family
+from .compare import check_comparable, loo
 from .diagnostics import PARETO_K_LIMIT
 from .fit import settings_of
 from .progress import TARGET_ACCEPT, ProgressFitter, State
@@ -21,6 +22,44 @@ REFIT = {"draws": 500, "tune": 500, "target_accept": TARGET_ACCEPT}
 def log_mean_exp(values):
     """Logarithm of the mean of exponentials over chain and draw."""
     return logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
+
+
+def left_out_densities(law, reference, rows, left, z):
+    """Log densities of the rows left out, given draws of a fit to the others.
+
+    Under paper effects, rows of a paper that were not left out say something of those that were.
+
+    Parameters
+    ----------
+    law : Progress
+    reference : dict
+    rows : DataFrame
+        All rows, left out or not.
+    left : ndarray of bool
+    z : ndarray, shape (chain, draw, z)
+
+    Returns
+    -------
+    rowwise : ndarray, shape (chain, draw, left out)
+        Of each row on its own.
+    joint : ndarray, shape (chain, draw)
+        Of them together.
+    mean : ndarray, shape (chain, draw, left out)
+        Mean loss in nats (in another paper, under paper effects).
+    """
+    if not law.paper_effects:
+        state = State(law, reference, rows[left].reset_index(drop=True), z)
+        rowwise = state.log_likelihood()
+        return rowwise, rowwise.sum(-1), state.predicted()
+    state = State(law, reference, rows, z)
+
+    def density(shown):
+        masked = state.design | {"paper": state.design["paper"] * shown}
+        return family.paper_log_likelihood(state.c, masked).sum(-1)
+
+    kept = density(~left)
+    rowwise = [density(~left | (np.arange(len(rows)) == i)) - kept for i in np.flatnonzero(left)]
+    return np.stack(rowwise, axis=-1), density(np.ones(len(rows))) - kept, state.predicted()[..., left]
 
 
 def held_out(fitter, law, left, *, seed=1, **settings):
@@ -46,11 +85,10 @@ def held_out(fitter, law, left, *, seed=1, **settings):
         Posterior predictive means.
     """
     rows, reference = law.rows(fitter.table), law.reference(fitter.table)
-    keep, out = rows[~left].reset_index(drop=True), rows[left].reset_index(drop=True)
+    keep = rows[~left].reset_index(drop=True)
     sampled, _, _ = fitter.sample(law, keep, reference, settings_of(REFIT | settings), seed)
-    state = State(law, reference, out, sampled["z"].values)
-    values = state.log_likelihood()
-    return log_mean_exp(values), float(log_mean_exp(values.sum(-1))), state.predicted().mean((0, 1))
+    rowwise, joint, mean = left_out_densities(law, reference, rows, left, sampled["z"].values)
+    return log_mean_exp(rowwise), float(log_mean_exp(joint)), mean.mean((0, 1))
 
 
 def resolve(fitter, fit, result, *, seed=1):
@@ -60,13 +98,15 @@ def resolve(fitter, fit, result, *, seed=1):
     -------
     result : ELPDData
         With ``elpd_i`` exact at those rows, and ``pareto_k`` 0 there.
-    refitted : list of int
+    refitted : dict of int to float
+        Rows, with the predictive mean of the refit without them.
     """
     law = law_of(fit)
-    refitted = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT)).tolist()
-    for row in refitted:
+    refitted = {}
+    for row in np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT)).tolist():
         left = np.arange(result.n_data_points) == row
-        result.elpd_i.values[row] = held_out(fitter, law, left, seed=seed)[0][0]
+        rowwise, _, mean = held_out(fitter, law, left, seed=seed)
+        result.elpd_i.values[row], refitted[row] = rowwise[0], float(mean[0])
         result.pareto_k.values[row] = 0.0
     if refitted:
         log_likelihood = fit["log_likelihood"][law.scale].values
@@ -76,11 +116,23 @@ def resolve(fitter, fit, result, *, seed=1):
     return result, refitted
 
 
-def loo_predictions(fit, result):
-    """Leave-one-out predictive mean of each row, (row,), in nats."""
+def loo_predictions(fit, result, refitted=()):
+    """Leave-one-out predictive mean of each row, (row,), in nats.
+
+    Parameters
+    ----------
+    fit : DataTree
+    result : ELPDData
+        Of importance sampling alone: after moment matching, weights belong to other draws than those of the fit.
+    refitted : dict of int to float, optional
+        Predictive means of rows that `resolve` refitted.
+    """
     state = State.of(fit)
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
-    return (state.predicted() * weights).sum((0, 1)) / weights.sum((0, 1))
+    predicted = (state.predicted() * weights).sum((0, 1)) / weights.sum((0, 1))
+    for row in refitted:
+        predicted[row] = refitted[row]
+    return predicted
 
 
 def by_paper(fitter, fit, *, seed=1):
@@ -129,19 +181,20 @@ def into_the_future(fitter, law, *, cutoffs=(2017, 2018, 2019, 2020, 2021, 2022)
     found = []
     for cutoff in cutoffs:
         target = (year >= cutoff) & (year < cutoff + 1)
-        past = rows[year < cutoff]
+        seen, past = rows[year < cutoff + 1].reset_index(drop=True), rows[year < cutoff]
         if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
             continue
         reference = law.reference(fitter.table)
         sampled, _, _ = fitter.sample(law, past.reset_index(drop=True), reference, settings_of(REFIT), seed)
-        ahead = State(law, reference, rows[target].reset_index(drop=True), sampled["z"].values)
-        error = np.log(ahead.rows["perplexity"].to_numpy()) - ahead.predicted().mean((0, 1))
+        ahead = seen["year"].to_numpy() >= cutoff
+        rowwise, _, mean = left_out_densities(law, reference, seen, ahead, sampled["z"].values)
+        error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
         found.append(
             {
                 "cutoff": cutoff,
                 "trained": int((year < cutoff).sum()),
                 "predicted": int(target.sum()),
-                "elpd": float(log_mean_exp(ahead.log_likelihood()).sum()),
+                "elpd": float(log_mean_exp(rowwise).sum()),
                 "mse": float((error**2).mean()),
             }
         )
@@ -175,6 +228,8 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     from rich.console import Console
     from rich.progress import track
 
+    if len(fits) > 1:
+        check_comparable(fits)
     first = next(iter(fits.values()))
     rows = State.of(first).rows
     observed = np.log(rows["perplexity"].to_numpy(float))
@@ -183,10 +238,10 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     for k, fit in track(fits.items(), "leave-one-out", console=Console(stderr=True), disable=not progress):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticWarning)
-            result = loo(fit)
+            result = loo(fit, moment_match=False)
         result, refitted = resolve(fitter, fit, result, seed=seed)
         pointwise[k] = result.elpd_i.values
-        error = observed - loo_predictions(fit, result)
+        error = observed - loo_predictions(fit, result, refitted)
         entries[k] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
@@ -263,7 +318,7 @@ def exact_loo(fitter, law, *, seed=1, progress=False, **settings):
         sampled, _, _ = fitter.sample(
             law, rows[~left].reset_index(drop=True), reference, settings_of(REFIT | settings), seed + i
         )
-        values = State(law, reference, rows[left].reset_index(drop=True), sampled["z"].values).log_likelihood()[..., 0]
+        values = left_out_densities(law, reference, rows, left, sampled["z"].values)[0][..., 0]
         elpd[i] = log_mean_exp(values[..., None])[0]
         by_chain = np.exp(logsumexp(values, axis=1) - np.log(values.shape[1]) - elpd[i])
         error[i] = by_chain.std(ddof=1) / np.sqrt(len(by_chain))

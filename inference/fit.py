@@ -110,7 +110,7 @@ def settings_of(options):
 
 
 def seed_of(seed):
-    """The seed itself, or one drawn at random, refusing what is none."""
+    """Return the seed itself, or one drawn at random, refusing what is none."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0] >> 1)
     if not (isinstance(seed, (int, np.integer)) and 0 <= seed < 2**31):

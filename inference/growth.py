@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..models import Progress, growth
 from ..models import progress as family
 from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..models.progress_law import VOCABULARY
 from .progress import State
 from .storage import law_of, place_of
 
@@ -85,8 +86,13 @@ class Local:
             moved = -self._sum(side, lambda c: float(c.yearly_change(law.points(origin, **base, **at))[0]))
             return still + (moved - still) * (log_size - np.log(zero))
 
-        first = of(0, log_parameters, origin["N0"], "parameters")
-        return first, (np.zeros_like(first) if self.single else of(1, log_tokens, origin["D0"], "tokens"))
+        if self.single:
+            first = of(0, log_parameters + log_tokens - np.log(origin["D0"]), origin["N0"], "parameters")
+            return first, np.zeros_like(first)
+        return (
+            of(0, log_parameters, origin["N0"], "parameters"),
+            of(1, log_tokens, origin["D0"], "tokens"),
+        )
 
     def optimum(self, compute):
         """Log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
@@ -101,6 +107,13 @@ class Local:
             first = np.exp(self.p - self.a * (log_parameters + log_tokens))
             return first, np.zeros_like(first)
         return growth.terms(log_parameters, log_tokens, self.p, self.q, self.a, self.b)
+
+    def reducible(self, loss):
+        """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
+        c, law = self.state.c, self.state.law
+        level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
+        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * np.log(VOCABULARY[self.benchmark])
+        return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
 
     def rate(self, compute=COMPUTE):
         """Growth of effective compute in log units a year, (chain, draw); NaN in draws without an optimum."""
@@ -220,7 +233,7 @@ def attribution(fit, systems, pairs=None):
     """
     state = state_of(fit)
     dates = pd.to_datetime(systems["publication_date"])
-    year = (dates.dt.year + (dates.dt.dayofyear - 1) / 365).to_numpy()
+    year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
     names = systems["system"].tolist()
     pairs = pairs or [(names[i], names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
     shares = []
@@ -263,12 +276,8 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
     for budget in compute:
         size = 0.5 * np.log(budget / FLOP_PER_PARAMETER_TOKEN)
         first, second = local.terms(size, size)
-        target = factor * (first + second)
-        sign = np.where(factor <= 1, 1.0, -1.0)
-        log_a = growth.years_to_match(first, second, local.a, local.b, np.where(factor <= 1, target, first + second))
-        back = growth.years_to_match(factor * first, factor * second, local.a, local.b, first + second)
-        log_a = np.where(sign > 0, log_a, -back)
-        gains.append(np.exp(2 * log_a))
+        a, b = (2 * local.a, 2 * local.a) if local.single else (local.a, local.b)
+        gains.append(np.exp(2 * growth.scale_to_match(first, second, a, b, factor * (first + second))))
     data = {"gain": (("compute", *DRAWS), np.stack(gains)), "loss_reduction_percent": (DRAWS, 100 * (1 - factor))}
     return xr.Dataset(data, {"compute": list(compute)})
 
@@ -295,7 +304,7 @@ def frontier(fit, *, loss, years, log_parameters):
     ----------
     fit : DataTree
     loss : float
-        Target in nats per token.
+        Target in nats per token, on WT103 by a transformer.
     years : sequence of float
     log_parameters : array_like
         Natural logarithms of N.
@@ -304,8 +313,12 @@ def frontier(fit, *, loss, years, log_parameters):
     out = []
     for year in years:
         local = Local(state, year=year)
-        left = loss - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
+        left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
         with np.errstate(invalid="ignore", divide="ignore"):
-            log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
+            if local.single:
+                log_d = (local.p[..., None] - np.log(left)) / local.a[..., None] - log_parameters
+            else:
+                left = left - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
+                log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
         out.append(np.moveaxis(np.where(left > 0, log_d, np.inf), -1, 0))
     return xr.DataArray(np.stack(out), dims=("year", "size", *DRAWS), coords={"year": list(years)})

@@ -83,7 +83,7 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
                 "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
             }
             rate = first_rate(
-                fitter.fit(law.with_options(priors={**law.priors, **priors}), seed=seed, least_ess=400, **settings)
+                fitter.fit(law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
             ).values
             rate = rate[np.isfinite(rate)]
             rows.append(
@@ -118,10 +118,10 @@ def paper_influence(fit, titles=None):
     rate = first_rate(fit).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
     papers, counts = np.unique(state.rows["paper_id"], return_counts=True)
-    log_weights = xr.DataArray(-state.paper_log_likelihood(), dims=("chain", "draw", "paper"), coords={"paper": papers})
+    joint = xr.DataArray(state.paper_log_likelihood(), dims=("chain", "draw", "paper"), coords={"paper": papers})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        smoothed, k = log_weights.azstats.psislw(dim=["chain", "draw"])
+        smoothed, k = joint.azstats.psislw(dim=["chain", "draw"])
     whole = doubling_quantiles(rate, [0.5])[0]
     order = np.argsort(rate, axis=None)[::-1]
     sorted_rate = rate.ravel()[order]

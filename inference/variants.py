@@ -10,7 +10,6 @@ from .sensitivity import PROBABILITIES, first_rate
 
 CUTOFFS = (2016, 2017, 2018, 2019, 2020)
 VARIANTS = {
-    "main": {},
     "student_t": {"noise": "student_t"},
     "log_loss": {"scale": "log_loss"},
     "pooling": {"pooling": True},

@@ -70,7 +70,7 @@ def doubling_quantiles(rate, probabilities):
     return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
 
 
-def years_to_match(first, second, fall_first, fall_second, target, *, steps=60):
+def years_to_match(first, second, fall_first, fall_second, target, *, steps=100):
     """Years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
 
     Parameters
@@ -98,14 +98,35 @@ def years_to_match(first, second, fall_first, fall_second, target, *, steps=60):
         low = np.zeros(first.shape)
         turning = np.log(-(second * fall_second) / (first * fall_first)) / (fall_second - fall_first)
         bounded = (fall_first * fall_second < 0) & (speed > 0)
-        fastest = np.maximum(np.abs(fall_first), np.abs(fall_second))
-        high = np.where(bounded, turning, 50 / np.where(fastest > 0, fastest, 1.0))
+        falls = np.stack([fall_first, fall_second])
+        slowest = np.where(falls > 0, falls, np.inf).min(0)
+        high = np.where(bounded, turning, 50 / slowest)
         reached = (speed > 0) & (excess(high) <= 0)
         for _ in range(steps):
             middle = 0.5 * (low + high)
             above = excess(middle) > 0
             low, high = np.where(above, middle, low), np.where(above, high, middle)
     return np.where(reached, 0.5 * (low + high), np.inf)
+
+
+def scale_to_match(first, second, a, b, target, *, steps=100):
+    """Solve ``first exp(-a x) + second exp(-b x) = target`` for x of either sign, both exponents positive.
+
+    Returns
+    -------
+    array_like
+        NaN where an exponent is not positive.
+    """
+    first, second, a, b, target = np.broadcast_arrays(first, second, a, b, target)
+    gap = np.log((first + second) / target)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ends = np.stack([gap / a, gap / b])
+        low, high = ends.min(0), ends.max(0)
+        for _ in range(steps):
+            middle = 0.5 * (low + high)
+            above = first * np.exp(-a * middle) + second * np.exp(-b * middle) > target
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where((a > 0) & (b > 0), 0.5 * (low + high), np.nan)
 
 
 def shapley(value, moves):

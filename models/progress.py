@@ -312,5 +312,6 @@ def log_prior(z, c, d):
     idle = 1 - d["weights_drifts"].sum(-1)
     s, r = _averaged(d["weights_drifts"], c["share"]) + idle, _averaged(d["weights_drifts"], c["rest"]) + idle
     jacobian = jacobian - ((d["only_parameters"] * log(s) + d["only_data"] * log(r)) * part["yearly_total"]).sum(-1)
-    jacobian = jacobian + ((log(c["loss_centre"]) - _log_reducible(c)) * part["loss_centre"]).sum(-1)
+    above = log(c["loss_centre"] - c["irreducible"])
+    jacobian = jacobian + ((above - _log_reducible(c)) * part["loss_centre"]).sum(-1)
     return normal.sum(-1) + jacobian - penalised / scale[..., 0] - use.sum() * log(2 * scale[..., 0])

@@ -209,7 +209,7 @@ class Progress:
 
     @property
     def _timed(self):
-        return any("y" in c.factors for c in (*self.spec.columns_parameters, *self.spec.columns_data))
+        return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
 
     @property
     def predictors(self):
@@ -264,7 +264,7 @@ class Progress:
         """
         needed = [*self.columns]
         needed += ["epochs"] if self.data_definition != "dataset" else []
-        needed += ["vocabulary"] if self.spec.vocabulary else []
+        needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
         require(table, needed, purpose=f"{self.name}")
         kept = table
         if self.architectures == "other":
@@ -469,7 +469,7 @@ class Progress:
             name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")
         }
         year = reference["Yc"]
-        for j, ((_, kind, benchmark, architecture), (in_n, in_d)) in enumerate(self.slots[2].items()):
+        for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(self.slots[2].items()):
             role = (
                 "only_data"
                 if in_n is None
@@ -483,10 +483,11 @@ class Progress:
             roles["by_benchmark"][j] = float(benchmark is not None)
             for side, name in enumerate(("parameters", "data")):
                 if kind == "rate" and (in_n, in_d)[side] is not None:
-                    factor = year / reference["rate_scales"][side][j]
+                    centred = timed == ("log(Y)",)
+                    factor = (year if centred else 1.0) / reference["rate_scales"][side][j]
                     roles[f"raw_drifts_{name}"][j] = factor
                     for i, size in enumerate(self.slots[side]):
-                        if (size.benchmark, size.architecture) == (benchmark, architecture):
+                        if centred and (size.benchmark, size.architecture) == (benchmark, architecture):
                             roles[f"uncentred_{name}"][i, j] = factor * np.log(year)
         return roles
 

@@ -100,7 +100,7 @@ def parse(formula, size):
     InputError
         If a factor is unknown or a term makes no sense.
     """
-    allowed = {"1", "b", "t", *YEARS, *size}
+    allowed = {"1", "b", "t", "y", "log(Y)", *size}
     columns = []
     for term in re.split(r"\+", formula.replace(" ", "")):
         factors = term.split(":")
@@ -171,6 +171,18 @@ class Specification:
                 raise InputError(
                     f"specification {quoted(formula)}: a predictor needs a size (n, d or c) without a date"
                 )
+        compute = {"c" in c.factors for c in self.columns_parameters if set(c.factors) & set(SIZES)}
+        if compute != {not self.columns_data}:
+            raise InputError(
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: sizes are n in one predictor and d in "
+                "the other, or c alone with the other predictor left empty"
+            )
+        years = [{c for c in p if c.kind == "year"} for p in (self.columns_parameters, self.columns_data)]
+        if self.shared_year and not (years[0] and years[0] == years[1]):
+            raise InputError(
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: shared_year needs the same terms of "
+                "the date in both predictors"
+            )
 
     @property
     def columns_parameters(self):

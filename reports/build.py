@@ -6,23 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..datasets import load
+from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
-from ..inference import allocate, compare, diagnose, fit, loo, save_fit
+from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fit import check_options
 from ..inference.storage import check_writable
-from ..models import Chinchilla
-from . import chinchilla_page, results
-from .estimators import point_estimates
+from . import chinchilla_analysis, progress_analysis, progress_page, results
 from .page import render
 
-NOISES = {
-    "chinchilla": Chinchilla(),
-    "chinchilla, reading error": Chinchilla(measurement_error=True),
-    "chinchilla, huber noise": Chinchilla(noise="huber"),
-    "chinchilla, normal noise": Chinchilla(noise="normal"),
-}
-BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
+PAGES = ("chinchilla", "progress")
 
 
 class Stages:
@@ -56,13 +49,15 @@ class Stages:
         self._bar.advance(self._task)
 
 
-def report(out="report", *, seed=1, sampler=None, progress=False, **settings):
+def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, **settings):
     """Fit, compare and decide on the built-in tables, and write what was found.
 
     Parameters
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
+    pages : sequence of {"chinchilla", "progress"}
+        What to report on.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
@@ -82,51 +77,38 @@ def report(out="report", *, seed=1, sampler=None, progress=False, **settings):
     """
     out = Path(out)
     check_options(seed, sampler, settings)
+    for page in pages:
+        if page not in PAGES:
+            raise InputError(unknown("page", page, PAGES))
     _prepare(out)
-    runs, published = load("chinchilla_runs"), load("published")
+    published = load("published")
     warned = []
-    with Stages([*NOISES, "point estimates", "leave-one-out", "decisions", "page"], progress) as stage:
-        fits = {}
-        for name, law in NOISES.items():
-            with stage(name), _collected(warned):
-                fits[name] = fit(
-                    law, runs, seed=seed, sampler=sampler, posterior_predictive=name == "chinchilla", **settings
-                )
-        with stage("point estimates"), _collected(warned):
-            parametric, envelopes = point_estimates(runs)
-            trimmed, _ = point_estimates(runs, drop_highest=5)
-        with stage("leave-one-out"), _collected(warned):
-            elpd = {name: loo(f) for name, f in fits.items()}
-            comparison = compare(fits, results=elpd)
-        with stage("decisions"):
-            allocation = allocate(fits["chinchilla"], BUDGETS)
-            beside = chinchilla_page.beside_published(fits["chinchilla"], published)
-        document = {
-            "schema": results.SCHEMA,
-            "seconds": stage.seconds,
-            "provenance": results.provenance(fits),
-            "laws": {
-                name: results.law_entry(f, elpd[name]) | {"rank": int(comparison.loc[name, "rank"])}
-                for name, f in fits.items()
-            },
-            "allocation": results.allocation_entries(allocation, "chinchilla"),
-            "published": beside,
-        }
-        document["laws"]["chinchilla"]["point_estimates"] = {
-            **{name: p.constants for name, p in parametric.items()},
-            **{f"{name}_without_highest_5": p.constants for name, p in trimmed.items()},
-            **{name: {"exponent_parameters": e.exponent} for name, e in envelopes.items()},
-        }
+    options = {"seed": seed, "sampler": sampler, **settings}
+    stages = {"chinchilla": chinchilla_analysis.STAGES, "progress": progress_analysis.STAGES}
+    with Stages([*(name for page in pages for name in stages[page]), "page"], progress) as stage:
+        fits, document, makers = {}, {"schema": results.SCHEMA, "seconds": stage.seconds}, []
+
+        def collected():
+            return _collected(warned)
+
+        if "chinchilla" in pages:
+            found, said, sections = chinchilla_analysis.analyse(stage, collected, published, **options)
+            fits |= found
+            document |= said
+            makers.append(sections)
+        if "progress" in pages:
+            analysis = progress_analysis.analyse(stage, collected, chinchilla=fits.get("chinchilla"), **options)
+            fits |= {f"progress-{k}": f for k, f in analysis.fits.items()}
+            document |= analysis.document
+            makers.append(lambda: progress_page.sections(analysis, published))
+        document["provenance"] = results.provenance(fits)
         with stage("page"):
-            sections = chinchilla_page.sections(
-                runs=runs, published=published, fits=fits, elpd=elpd, comparison=comparison, document=document,
-                parametric=parametric, trimmed=trimmed, envelopes=envelopes,
-            )  # fmt: skip
-            page = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in fits.items()})
+            sections = [section for make in makers for section in make()]
+            html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in fits.items()})
     for name, fitted in fits.items():
         save_fit(fitted, out / "posteriors" / f"{name.replace(', ', '-').replace(' ', '-')}.nc")
     results.write_text(results.to_json(document), out / "results.json")
-    results.write_text(page, out / "index.html")
+    results.write_text(html, out / "index.html")
     return document
 
 

@@ -20,6 +20,14 @@ from ..models.specifications import NO_PROGRESS, SPECIFICATIONS
 from . import results
 
 MAIN = 7
+STAGES = (
+    "compiling progress",
+    "20 specifications",
+    "progress: leave-one-out",
+    "progress: sensitivity",
+    "progress: variants",
+    "progress: quantities",
+)
 PAIRS = [
     (start, end)
     for start, ends in {
@@ -32,6 +40,8 @@ PAIRS = [
 RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 TOP = 10
+BRIEF = 500
+LEAST_ESS = 400
 
 
 @dataclass
@@ -58,8 +68,8 @@ class Analysis:
         From `power_scaling`.
     attribution, gains : Dataset
         Shapley shares; Chinchilla's over Kaplan's rule.
-    direct : dict
-        From `direct_doubling`.
+    direct, direct_with_reference : dict
+        From `direct_doubling`, the reference's own row left out or counted.
     paper : dict of str to PenalisedFit
         The paper's estimator as it stops, and converged.
     """
@@ -80,7 +90,8 @@ class Analysis:
     scaling: dict = field(default_factory=dict)
     attribution: object = None
     gains: object = None
-    direct: object = None
+    direct: dict = field(default_factory=dict)
+    direct_with_reference: dict = field(default_factory=dict)
     paper: dict = field(default_factory=dict)
     document: dict = field(default_factory=dict)
 
@@ -119,10 +130,15 @@ def analyse(stage, warned, *, seed=1, sampler=None, chinchilla=None, **settings)
         found.scaling = power_scaling(main)
         found.driven = prior_driven(main)
         found.influence = paper_influence(main, dict(zip(found.table["paper_id"], found.table["paper"], strict=True)))
-        found.grid = prior_grid(fitter, Progress(MAIN), seed=seed, **settings)
-        found.cutoffs = fit_cutoffs(fitter, seed=seed, least_ess=400, **settings)
+        brief = (
+            settings
+            | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
+            | {"least_ess": LEAST_ESS}
+        )
+        found.grid = prior_grid(fitter, Progress(MAIN), seed=seed, **brief)
+        found.cutoffs = fit_cutoffs(fitter, seed=seed, **brief)
     with stage("progress: variants"), warned():
-        found.variants = fit_variants(fitter, variants=VARIANTS, seed=seed, least_ess=400, **settings)
+        found.variants = {"main": main} | fit_variants(fitter, seed=seed, **brief)
     with stage("progress: quantities"), warned():
         _quantities(found, chinchilla, seed)
     found.document = _document(found)
@@ -141,6 +157,7 @@ def _quantities(found, chinchilla, seed):
     found.pooled["top10"] = pooled_rates(found.rates, {k: float(k in best) for k in found.rates}, seed=seed)
     found.attribution = growth.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
     found.direct = direct.direct_doubling(found.table, seed=seed)
+    found.direct_with_reference = direct.direct_doubling(found.table, seed=seed, include_reference=True)
     found.gains = rules.chinchilla_over_kaplan(chinchilla, RULE_BUDGETS) if chinchilla is not None else None
     found.paper = {
         "as it stops": penalised.penalised_fit(MAIN, found.table),
@@ -158,7 +175,7 @@ def rate_quantiles(rate):
 
 
 def specification_entry(found, k):
-    """What results.json says of one specification."""
+    """Return what results.json says of one specification."""
     fit, row = found.fits[k], found.comparison.loc[k]
     said = metadata(fit)
     times = found.doubling[k]
@@ -245,14 +262,37 @@ def _document(found):
     for cutoff, fit in found.cutoffs.items():
         change = acceleration(fit)
         document["acceleration"][str(cutoff)] = {
-            "before": rate_quantiles(change["before"]), "after": rate_quantiles(change["after"]), "p_faster": change["p_faster"],
-        }  # fmt: skip
+            "before": rate_quantiles(change["before"]),
+            "after": rate_quantiles(change["after"]),
+            "p_faster": change["p_faster"],
+        }
     if found.gains is not None:
         document["chinchilla_over_kaplan"] = [
             {"compute": float(c), "gain": results.summary(found.gains["gain"].sel(compute=c), ratio=True)}
             for c in found.gains["compute"].values
         ]
+    document["direct_doubling"] = {system: _direct(one) for system, one in found.direct.items()}
+    document["direct_doubling_with_reference"] = {
+        system: _direct(one) for system, one in found.direct_with_reference.items()
+    }
+    document["leave_future_out"] = found.future.to_dict("records")
+    document["sensitivity"] = {
+        "power_scaling": found.scaling,
+        "prior_grid": [{name: results.finite(x) for name, x in row.items()} for row in found.grid.to_dict("records")],
+        "papers": [
+            {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
+            for row in found.influence.head(15).to_dict("records")
+        ],
+        "prior_driven": found.driven.loc[found.driven["prior_driven"], "coefficient"].tolist(),
+    }
+    document["paper_estimator"] = {name: one.to_dict() for name, one in found.paper.items()}
     return document
+
+
+def _direct(one):
+    said = one.to_dict()
+    months = said.pop("doubling_months")
+    return {"mean": None, "sd": None} | {name: months.get(name) for name in results.QUANTILES} | said
 
 
 def _named_quantiles(quantiles):

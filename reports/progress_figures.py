@@ -1,17 +1,70 @@
-"""Figures of algorithmic progress: doubling times, comparison of specifications, and what they rest on."""
+"""Figures of algorithmic progress: doubling times, comparison of specifications, and how all of them are worded."""
 
 import numpy as np
 
-from ..inference.diagnostics import PARETO_K_LIMIT
-from ..models.growth import doubling_months
+from ..inference import growth
+from ..models.growth import doubling_months, doubling_quantiles
+from ..models.specifications import NO_PROGRESS, SPECIFICATIONS
+from .chinchilla_page import published_constants
+from .progress_analysis import MAIN, TOP
 from .style import BLUE, GREEN, GREY, ORANGE, RED, SIZES, figure, line
 
 MONTHS = "Doubling time of effective compute (months)"
 SHORTEST, LONGEST = 1.0, 120.0
 NEVER = 170.0
 PUBLISHED = "Ho et al. 2024"
-LEVELS = ("q2.5", "q25", "q50", "q75", "q97.5")
 LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "traceorder": "normal"}
+PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
+DOUBLING = "progress.doubling_months."
+REMARKS = {
+    1: "one intercept",
+    2: "one intercept, data only",
+    3: "one intercept, parameters only",
+    4: "one intercept, years by benchmark in N",
+    5: "one intercept, years by benchmark in D",
+    6: "one intercept, years by benchmark",
+    7: "the paper's main one",
+    8: "progress in data only",
+    9: "progress in parameters only",
+    10: "years by benchmark",
+    11: "years and exponents by benchmark",
+    12: "one year slope for both terms",
+    13: "exponents by architecture",
+    14: "progress through exponents only",
+    15: "progress through exponents too",
+    16: "no progress",
+    17: "no progress, exponents by architecture",
+    18: "compute only",
+    19: "with vocabulary",
+    20: "diminishing returns of epochs",
+}
+POOLED = {
+    "stacking": "stacking",
+    "by_paper_stacking": "stacking by paper",
+    "pseudo_bma": "pseudo-BMA+",
+    "equal": "equal weights",
+    "top10": f"{TOP} best of 1 to 15",
+}
+VARIANT_NAMES = {
+    "main": "specification 7",
+    "student_t": "Student-t residuals",
+    "log_loss": "residuals of log loss",
+    "pooling": "benchmarks' spread estimated",
+    "paper_effects": "paper effects",
+    "irreducible": "irreducible loss by benchmark",
+    "transformer_exp": "transformer factor exp(γ)",
+    "transformer_sigmoid": "transformer factor σ(γ)",
+    "non_transformers": "non-transformers only",
+    "tokens_seen_imputed": "tokens seen, unknown epochs 1",
+    "tokens_seen": "tokens seen, unknown epochs dropped",
+    "diminishing_imputed": "diminishing returns, unknown epochs 1",
+    "diminishing": "diminishing returns, unknown epochs dropped",
+    "repeated_imputed": "repeated data, unknown epochs 1",
+    "repeated": "repeated data, unknown epochs dropped",
+    "vocabulary": "vocabulary (specification 19)",
+}
+VARIANT_PUBLISHED = {"paper_effects": "autocorrelation", "main": "closed_form"}
+DIRECT_PUBLISHED = {"Megatron-LM (355M)": "megatron_355m", "GPT-2 (1542M)": "gpt2", "Gopher (280B)": "gopher"}
 
 
 def months(x):
@@ -19,6 +72,91 @@ def months(x):
     if not np.isfinite(x):
         return "never"
     return f"{x:,.0f}" if x >= 100 else f"{x:.1f}"
+
+
+class Published:
+    """Published quantities by name, NaN where there is none."""
+
+    def __init__(self, table):
+        self.hoffmann = published_constants(table)[0]["Hoffmann et al. 2022"]
+        table = table[table["source"] == PUBLISHED]
+        self._rows = table.set_index("quantity")[["estimate", "low", "high"]].astype(float)
+        self._notes = table.set_index("quantity")["note"]
+
+    def __call__(self, quantity):
+        """Estimate, low and high."""
+        return tuple(self._rows.loc[quantity]) if quantity in self._rows.index else (np.nan,) * 3
+
+    def note(self, quantity):
+        """Where and how it was published."""
+        return self._notes.get(quantity, "nothing")
+
+    def words(self, quantity, form="{:g}"):
+        """Estimate and interval in words, "–" if there is none."""
+        estimate, low, high = self(quantity)
+        if np.isnan(estimate):
+            return "–"
+        return _spanned(*(form.format(x) for x in (low, estimate, high))) if np.isfinite(low) else form.format(estimate)
+
+    def row(self, quantity, label, **options):
+        """Row of `forest`, or none; an interval that reaches below zero is said on hover, not drawn."""
+        estimate, low, high = self(quantity)
+        if np.isnan(estimate):
+            return []
+        row = {"label": label, "group": "published", "colour": ORANGE, "q50": estimate} | options
+        if low > 0:
+            return [row | {"q2.5": low, "q97.5": high}]
+        said = [f"published interval {low:g} to {high:g}, not drawn"] if np.isfinite(low) else []
+        return [row | {"said": said}]
+
+
+def finite(rate):
+    """Draws of a rate that are finite: those with an optimum."""
+    values = np.ravel(rate)
+    return values[np.isfinite(values)]
+
+
+def times(rate):
+    """Quantiles of the doubling time and P(progress) from draws of a rate."""
+    values = finite(rate)
+    quantiles = doubling_quantiles(values, list(PROBABILITIES.values()))
+    return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
+
+
+def words(q, prefix=""):
+    """Median and 95% interval of a doubling time in words."""
+    return _spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))
+
+
+def probability(p):
+    """Write a probability that may be near 0 or 1."""
+    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def draws_interval(draws, form="{:.3f}"):
+    """Median and 95% interval of draws in words, by quantiles only; draws that are NaN are left out."""
+    return _spanned(*(form.format(x) for x in np.nanquantile(np.ravel(draws), [0.025, 0.5, 0.975])))
+
+
+def _spanned(low, middle, high):
+    """Write an interval that no line break splits."""
+    return f"{middle}\u00a0[{low},\u00a0{high}]"
+
+
+def formula(k):
+    """Both predictors of a specification in one line."""
+    spec = SPECIFICATIONS[k]
+    return spec.parameters + (f" | {spec.data}" if spec.data else "")
+
+
+def name_of(k):
+    """Return number and name of a specification."""
+    return f"{k}  {REMARKS[k]}"
+
+
+def with_progress(found):
+    """Specifications with progress, best elpd first."""
+    return [k for k in found.comparison.index if k not in NO_PROGRESS]
 
 
 def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24):
@@ -127,6 +265,82 @@ def _hover(row):
     return "<br>".join([*said, *row.get("said", [])])
 
 
+def doubling(found, published):
+    """Doubling times by specification, best elpd on top, and pooled, with the published ones."""
+    rows = []
+    for k in with_progress(found):
+        rates = growth.growth_rates(found.fits[k])
+        for label, rate in rates.items():
+            q = times(rate)
+            name = name_of(k) if len(rates) == 1 else f"{k}  {label}"
+            said = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
+            group, colour = (f"specification {MAIN}", RED) if k == MAIN else ("specifications, best elpd on top", BLUE)
+            rows.append({"label": name, "group": group, "colour": colour, "said": said} | q)
+        if k == MAIN:
+            rows += published.row(DOUBLING + "closed_form", name_of(k), beside=True)
+    for key, name in POOLED.items():
+        q = times(found.pooled[key])
+        said = [f"P(progress) {probability(q['p_progress'])}"]
+        rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "said": said} | q)
+        if key == "top10":
+            rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
+    return forest(rows)
+
+
+def prior_grid(grid):
+    """Doubling times of the main specification under other priors."""
+    colours = dict(zip(sorted(grid["yearly_sd"].unique()), (BLUE, GREEN, RED), strict=False))
+    rows = [
+        {
+            "label": f"shares' sd {row['share_sd']:g}, yearly sd {row['yearly_sd']:g}",
+            "group": f"yearly falls' prior sd {row['yearly_sd']:g} a year",
+            "colour": colours[row["yearly_sd"]],
+            "said": [f"P(progress) {probability(row['p_progress'])}"],
+        }
+        | {name: row[name] for name in ("q2.5", "q50", "q97.5")}
+        for _, row in grid.iterrows()
+    ]
+    return forest(rows)
+
+
+def variants(found, published):
+    """Doubling times of variants (by name: fit, quantiles), with the published ones."""
+    rows = []
+    for name, (_, q) in found.items():
+        label = VARIANT_NAMES.get(name, name)
+        said = [f"P(progress) {probability(q['p_progress'])}"]
+        rows.append({"label": label, "group": "posterior", "colour": BLUE, "said": said} | q)
+        quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
+        rows += published.row(quantity, label, beside=True)
+    return forest(rows, row_height=30)
+
+
+def acceleration(changes):
+    """Doubling times before and after each cutoff."""
+    rows = []
+    for cutoff, change in changes.items():
+        for name, colour in (("before", GREY), ("after", BLUE)):
+            said = [f"P(faster after) {probability(change['p_faster'])}"]
+            row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "said": said}
+            rows.append(row | times(change[name]) | {"beside": name == "after"})
+    return forest(rows, row_height=34)
+
+
+def direct(found, published):
+    """Doubling times straight from the data, with the published ones."""
+    rows = []
+    for system, estimate in found.direct.items():
+        quantity = f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}"
+        if estimate.rate is not None:
+            q = dict(zip(PROBABILITIES, estimate.doubling_quantiles(tuple(PROBABILITIES.values())), strict=True))
+            said = [f"{len(estimate.rows)} systems", f"P(progress) {probability(estimate.p_progress)}"]
+            rows.append({"label": system, "group": "posterior", "colour": BLUE, "said": said} | q)
+            rows += published.row(quantity, system, beside=True)
+        else:
+            rows += published.row(quantity, system)
+    return forest(rows, row_height=40)
+
+
 def elpd_differences(comparison, names):
     """Difference of elpd to the best specification, with two standard errors by rows and by papers."""
     import plotly.graph_objects as go
@@ -173,12 +387,12 @@ def ridge(alpha_year, beta_year, rate, marks):
     """
     import plotly.graph_objects as go
 
-    pick = np.random.default_rng(0).permutation(np.size(rate))[:4000]
+    pick = np.random.default_rng(0).permutation(np.size(rate))[:2500]
     a, b, g = (np.ravel(x)[pick] for x in (alpha_year, beta_year, rate))
     time = doubling_months(np.where(g > 0, g, np.nan))
     ticks = [3, 5, 10, 20, 50]
     traces = [
-        go.Scattergl(
+        go.Scatter(
             x=a[g > 0],
             y=b[g > 0],
             mode="markers",
@@ -186,7 +400,8 @@ def ridge(alpha_year, beta_year, rate, marks):
                 "size": 5,
                 "opacity": 0.7,
                 "color": np.log10(time[g > 0]),
-                "colorscale": SIZES[::-1],
+                "colorscale": SIZES,
+                "reversescale": True,
                 "cmin": np.log10(ticks[0]),
                 "cmax": np.log10(ticks[-1]),
                 "colorbar": {
@@ -204,7 +419,7 @@ def ridge(alpha_year, beta_year, rate, marks):
     ]
     if (g <= 0).any():
         traces.append(
-            go.Scattergl(
+            go.Scatter(
                 x=a[g <= 0],
                 y=b[g <= 0],
                 mode="markers",
@@ -213,14 +428,15 @@ def ridge(alpha_year, beta_year, rate, marks):
                 hovertemplate="α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<extra>never doubles</extra>",
             )
         )
-    symbols = zip(("star", "x", "diamond"), (RED, ORANGE, GREEN), strict=True)
-    for (name, (x, y, said)), (symbol, colour) in zip(marks.items(), symbols, strict=False):
+    looks = (("circle-open", RED, 22), ("x", ORANGE, 12), ("diamond", GREEN, 14))
+    for (name, (x, y, said)), (symbol, colour, size) in zip(marks.items(), looks, strict=False):
+        edge = {"color": colour, "width": 3} if symbol.endswith("open") else {"color": "white", "width": 1.5}
         traces.append(
             go.Scatter(
                 x=[x],
                 y=[y],
                 mode="markers",
-                marker={"symbol": symbol, "size": 14, "color": colour, "line": {"color": "white", "width": 1.5}},
+                marker={"symbol": symbol, "size": size, "color": colour, "line": edge},
                 name=name,
                 hovertemplate=f"α<sub>year</sub> {x:.4f}<br>β<sub>year</sub> {y:.4f}<br>{said}<extra>{name}</extra>",
             )
@@ -231,87 +447,3 @@ def ridge(alpha_year, beta_year, rate, marks):
         y={"title": "β<sub>year</sub>, yearly fall in the data term (per year)"},
         height=520,
     ).update_layout(legend=LEGEND, margin={"t": 60})
-
-
-def influence(table, *, shown=15):
-    """Shift of the median doubling time without each of the papers that shift it most."""
-    import plotly.graph_objects as go
-
-    table = table.head(shown)
-    place = np.arange(1, len(table) + 1)
-    finite = table["shift"].where(np.isfinite(table["shift"]))
-    short = [f"{t[:52]}…" if len(t) > 53 else t for t in table["title"]]
-    drawn = figure(height=110 + 26 * len(table))
-    for name, chosen, colour in (
-        (f"Pareto k at most {PARETO_K_LIMIT}", table["pareto_k"] <= PARETO_K_LIMIT, BLUE),
-        (f"Pareto k above {PARETO_K_LIMIT}: not reliable", ~(table["pareto_k"] <= PARETO_K_LIMIT), RED),
-    ):
-        if not chosen.any():
-            continue
-        drawn.add_trace(
-            go.Bar(
-                x=finite[chosen],
-                y=place[chosen],
-                orientation="h",
-                width=0.55,
-                marker={"color": colour},
-                name=name,
-                text=[
-                    f"{row.title}<br>{row.rows} rows<br>median without it {months(row.median)} months, shift "
-                    f"{row.shift:+.2f}<br>P(progress) without it {row.p_progress:.3f}<br>Pareto k {row.pareto_k:.2f}"
-                    for row in table[chosen].itertuples()
-                ],
-                textposition="none",
-                hovertemplate="%{text}<extra></extra>",
-            )
-        )
-    drawn.add_vline(x=0, line={"color": GREY, "width": 1})
-    drawn.update_xaxes(title={"text": "Shift of the median doubling time without the paper (months)", "standoff": 8})
-    drawn.update_yaxes(tickvals=place, ticktext=short, autorange="reversed", automargin=True, ticks="", showgrid=False)
-    return drawn.update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
-
-
-def leave_future_out(future, whole):
-    """Log predictive density and root mean squared error of the year after each cutoff.
-
-    Parameters
-    ----------
-    future : DataFrame
-        From `into_the_future`.
-    whole : dict
-        ``elpd`` (a row) and ``mse`` of leave-one-out over the whole table.
-    """
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
-    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.12)
-    panels = (
-        (future["elpd"] / future["predicted"], whole["elpd"], "elpd a predicted row (nats)"),
-        (np.sqrt(future["mse"]), np.sqrt(whole["mse"]), "Root mean squared error (nats)"),
-    )
-    for column, (values, level, title) in enumerate(panels, 1):
-        place = {"row": 1, "col": column}
-        drawn.add_trace(
-            go.Scatter(
-                x=future["cutoff"],
-                y=values,
-                mode="lines+markers",
-                line={"color": BLUE},
-                name="the year from the cutoff on, trained before it",
-                showlegend=column == 1,
-                text=[f"trained on {r.trained}, predicted {r.predicted} rows" for r in future.itertuples()],
-                hovertemplate="cutoff %{x}<br>%{y:.3f}<br>%{text}<extra></extra>",
-            ),
-            **place,
-        )
-        ends = [future["cutoff"].min(), future["cutoff"].max()]
-        drawn.add_trace(
-            line(ends, [level] * 2, GREY, "leave-one-out of the whole table", dash="dash", showlegend=column == 1,
-                 hovertemplate=f"leave-one-out {level:.3f}<extra></extra>"),
-            **place,
-        )  # fmt: skip
-        drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
-    drawn.update_layout(figure(height=380).layout)
-    drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
-    drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
-    return drawn.update_layout(legend=LEGEND, margin={"t": 50})

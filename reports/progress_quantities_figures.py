@@ -1,9 +1,11 @@
-"""Figures of what follows from algorithmic progress: attribution, frontiers, build-up, direct estimates, rules."""
+"""Figures of what progress rests on, and of what follows: attribution, frontiers, build-up, data and rules."""
 
 import numpy as np
 
 from ..inference import growth
-from .style import BLUE, GREEN, GREY, ORANGE, RED, axis, band, faded, figure, line, si
+from ..inference.diagnostics import PARETO_K_LIMIT
+from .progress_figures import LEGEND, months
+from .style import BLUE, GREEN, GREY, ORANGE, RED, axis, band, faded, figure, line
 
 PARAMETERS, TOKENS = "Parameters N", "Training tokens D"
 DRAWS = ("chain", "draw")
@@ -13,9 +15,92 @@ MOVES = {
     "parameter_efficiency": ("progress in parameters", "#b5403a"),
     "data_efficiency": ("progress in data", "#e3a29e"),
 }
-LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "traceorder": "normal"}
 WITHIN = 1000.0
 GRID = "#eef0f3"
+
+
+def influence(table, *, shown=15):
+    """Shift of the median doubling time without each of the papers that shift it most."""
+    import plotly.graph_objects as go
+
+    table = table.head(shown)
+    place = np.arange(1, len(table) + 1)
+    finite = table["shift"].where(np.isfinite(table["shift"]))
+    short = [f"{t[:52]}…" if len(t) > 53 else t for t in table["title"]]
+    drawn = figure(height=110 + 26 * len(table))
+    for name, chosen, colour in (
+        (f"Pareto k at most {PARETO_K_LIMIT}", table["pareto_k"] <= PARETO_K_LIMIT, BLUE),
+        (f"Pareto k above {PARETO_K_LIMIT}: not reliable", ~(table["pareto_k"] <= PARETO_K_LIMIT), RED),
+    ):
+        if not chosen.any():
+            continue
+        drawn.add_trace(
+            go.Bar(
+                x=finite[chosen],
+                y=place[chosen],
+                orientation="h",
+                width=0.55,
+                marker={"color": colour},
+                name=name,
+                text=[
+                    f"{row.title}<br>{row.rows} rows<br>median without it {months(row.median)} months, shift "
+                    f"{row.shift:+.2f}<br>P(progress) without it {row.p_progress:.3f}<br>Pareto k {row.pareto_k:.2f}"
+                    for row in table[chosen].itertuples()
+                ],
+                textposition="none",
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    drawn.add_vline(x=0, line={"color": GREY, "width": 1})
+    drawn.update_xaxes(title={"text": "Shift of the median doubling time without the paper (months)", "standoff": 8})
+    drawn.update_yaxes(tickvals=place, ticktext=short, autorange="reversed", automargin=True, ticks="", showgrid=False)
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
+
+
+def leave_future_out(future, whole):
+    """Log predictive density and root mean squared error of the year after each cutoff.
+
+    Parameters
+    ----------
+    future : DataFrame
+        From `into_the_future`.
+    whole : dict
+        ``elpd`` (a row) and ``mse`` of leave-one-out over the whole table.
+    """
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.12)
+    panels = (
+        (future["elpd"] / future["predicted"], whole["elpd"], "elpd a predicted row (nats)"),
+        (np.sqrt(future["mse"]), np.sqrt(whole["mse"]), "Root mean squared error (nats)"),
+    )
+    for column, (values, level, title) in enumerate(panels, 1):
+        place = {"row": 1, "col": column}
+        drawn.add_trace(
+            go.Scatter(
+                x=future["cutoff"],
+                y=values,
+                mode="lines+markers",
+                line={"color": BLUE},
+                name="the year from the cutoff on, trained before it",
+                showlegend=column == 1,
+                text=[f"trained on {r.trained}, predicted {r.predicted} rows" for r in future.itertuples()],
+                hovertemplate="cutoff %{x}<br>%{y:.3f}<br>%{text}<extra></extra>",
+            ),
+            **place,
+        )
+        ends = [future["cutoff"].min(), future["cutoff"].max()]
+        drawn.add_trace(
+            line(ends, [level] * 2, GREY, "leave-one-out of the whole table", dash="dash", showlegend=column == 1,
+                 hovertemplate=f"leave-one-out {level:.3f}<extra></extra>"),
+            **place,
+        )  # fmt: skip
+        drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
+    drawn.update_layout(figure(height=380).layout)
+    drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
+    drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
 def shares(attribution, published):
@@ -159,7 +244,7 @@ def frontiers(fit, system, years):
     drawn = figure(height=520)
     for i, (year, shade) in enumerate(zip(years, shades, strict=True)):
         colour = _between("#9cc3e6", "#0b2f57", shade)
-        low, middle, high = (np.where(q < np.log(d[1] * 3), q, np.nan) for q in quantiles[:, i])
+        low, middle = (np.where(q < np.log(d[1] * 3), q, np.nan) for q in quantiles[:2, i])
         if i in (0, len(years) - 1):
             capped = np.minimum(quantiles[2, i], np.log(d[1] * 3))
             seen = np.isfinite(low)
@@ -181,13 +266,14 @@ def frontiers(fit, system, years):
             y=[system["dataset_tokens"]],
             mode="markers",
             marker={"symbol": "star", "size": 14, "color": RED, "line": {"color": "white", "width": 1}},
-            name=f"{system['system']}, {system['year']:.1f}",
-            hovertemplate="N %{x:.3s}<br>D %{y:.3s}<extra>" + system["system"] + "</extra>",
+            name=system["system"],
+            hovertemplate="N %{x:.3s}<br>D %{y:.3s}"
+            f"<br>dated {system['year']:.1f}<extra>{system['system']}</extra>",
         )
     )
     drawn.update_xaxes(**axis(PARAMETERS, type="log", range=np.log10(n)))
     drawn.update_yaxes(**axis(TOKENS, type="log", range=np.log10(d)))
-    return drawn.update_layout(legend={"orientation": "v"}, margin={"t": 30})
+    return drawn.update_layout(legend={"y": 0.85})
 
 
 def _between(first, second, share):
@@ -252,8 +338,6 @@ def direct_rows(direct):
                 marker={"color": colour, "size": 8},
                 name=f"within {found.factor:g}× of {system}",
                 text=[
-                    f"{r.system}<br>perplexity {r.perplexity:g}<br>{si(r.training_compute_flop)}"
-                    .replace("T", "e12") if r.training_compute_flop < 1e15 else
                     f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
                     for r in rows.itertuples()
                 ],
@@ -262,7 +346,7 @@ def direct_rows(direct):
         )
     drawn.add_hline(y=1, line={"color": GREY, "width": 1, "dash": "dash"})
     drawn.update_xaxes(title={"text": "Years after the reference", "standoff": 8})
-    drawn.update_yaxes(**axis("Training compute relative to the reference (×)", type="log"))
+    drawn.update_yaxes(**axis("Compute over the reference's (×)", type="log"))
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 

@@ -4,6 +4,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference import Fitter
+from bayescaling.inference.progress import ProgressFitter, State
+from bayescaling.models.progress import DIMENSION
 
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
 PUBLISHED = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
@@ -81,6 +83,28 @@ def simulated(fitter, runs, truth):
         return runs.assign(loss=losses)
 
     return simulate
+
+
+@pytest.fixture(scope="session")
+def evaluations():
+    return bs.load("lm_progress")
+
+
+@pytest.fixture(scope="session")
+def progress_fitter(evaluations):
+    """All laws of progress on the built-in evaluations; the plain graph is compiled at its first fit."""
+    return ProgressFitter(evaluations)
+
+
+@pytest.fixture(scope="session")
+def progress_state(evaluations):
+    """Build draws of a law of progress, fitted to nothing: z normal with a given spread."""
+
+    def state(law, *, seed=0, draws=3, spread=0.7, table=evaluations):
+        z = spread * np.random.default_rng(seed).normal(size=(1, draws, DIMENSION))
+        return State(law, law.reference(table), law.rows(table), z)
+
+    return state
 
 
 @pytest.fixture

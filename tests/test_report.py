@@ -77,7 +77,16 @@ class Page(HTMLParser):
 def made(tmp_path_factory):
     """Folder of a report that the command line made with few draws, and what it printed."""
     folder = tmp_path_factory.mktemp("made") / "deep" / "report"
-    command = [Path(sys.executable).with_name("bayescaling"), "report", "--out", folder, *SETTINGS, "--json"]
+    command = [
+        Path(sys.executable).with_name("bayescaling"),
+        "report",
+        "--out",
+        folder,
+        "--page",
+        "chinchilla",
+        *SETTINGS,
+        "--json",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
