@@ -30,7 +30,7 @@ def read_evaluations(source, *, columns=None):
     Returns
     -------
     pandas.DataFrame
-        The table with ``year`` added (the date in fractional years) and a ``paper_id`` for each row where there is none.
+        The table with ``year`` added (the date in fractional years) and, where there is none, a ``paper_id`` a row.
 
     Raises
     ------

@@ -1,0 +1,67 @@
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling import InputError, load, read_evaluations
+
+
+@pytest.fixture(scope="module")
+def table():
+    return load("lm_progress").drop(columns=["year", "evidence"])
+
+
+def test_a_file_gives_back_the_built_in_table(table, tmp_path):
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    read = read_evaluations(tmp_path / "mine.csv")
+    assert len(read) == 231
+    built_in = load("lm_progress")
+    np.testing.assert_allclose(read["year"], built_in["year"], rtol=0, atol=1e-9)
+    for column in ("parameters", "dataset_tokens", "perplexity", "epochs", "vocabulary", "transformer"):
+        np.testing.assert_array_equal(read[column].astype(float), built_in[column].astype(float))
+    assert read.attrs["source"] == "mine.csv"
+
+
+def test_rows_without_papers_are_papers_of_their_own(table):
+    assert read_evaluations(table.drop(columns="paper_id"))["paper_id"].nunique() == 231
+
+
+def test_a_column_of_another_name_is_taken_when_it_is_named(table):
+    renamed = table.rename(columns={"perplexity": "my_ppl"})
+    assert read_evaluations(renamed, columns={"perplexity": "my_ppl"})["perplexity"].equals(table["perplexity"])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("benchmark", "c4"),
+        ("publication_date", "soon"),
+        ("perplexity", 1.0),
+        ("perplexity", ""),
+        ("perplexity", "12a"),
+        ("parameters", -1),
+        ("dataset_tokens", 0),
+        ("transformer", 3),
+    ],
+)
+def test_a_cell_that_cannot_be_used_is_named_in_one_line(table, tmp_path, column, value):
+    spoiled = table.astype(object)
+    spoiled.loc[3, column] = value
+    spoiled.to_csv(tmp_path / "mine.csv", index=False)
+    with pytest.raises(InputError) as refused:
+        read_evaluations(tmp_path / "mine.csv")
+    said = str(refused.value)
+    assert "\n" not in said
+    assert all(word in said for word in ("mine.csv", "line 5", f'"{column}"', str(value)))
+
+
+@pytest.mark.parametrize("column", ["benchmark", "publication_date", "parameters", "dataset_tokens", "perplexity"])
+def test_a_missing_column_is_named_with_the_mend(table, column):
+    with pytest.raises(InputError, match=rf'"{column}".*--column') as refused:
+        read_evaluations(table.drop(columns=column))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_column_that_is_not_there_cannot_be_chosen(table):
+    with pytest.raises(InputError, match="my_ppl"):
+        read_evaluations(table, columns={"perplexity": "my_ppl"})
+    with pytest.raises(InputError, match="loss"):
+        read_evaluations(pd.DataFrame(table), columns={"loss": "perplexity"})
