@@ -303,22 +303,40 @@ def pooled_rates(rates, weights, *, draws=20_000, seed=1):
     return np.concatenate(chosen)
 
 
-def exact_loo(fitter, law, *, seed=1, progress=False, **settings):
-    """Leave-one-out by a refit for every row: the pointwise elpd, (row,), and its Monte-Carlo standard error.
+def exact_loo(fitter, law, *, rows=None, seed=1, progress=False, **settings):
+    """Leave-one-out by a refit for every row.
 
-    The standard error of each row's log mean density comes from the chains, which are independent.
+    Parameters
+    ----------
+    fitter : ProgressFitter
+    law : Progress
+    rows : sequence of int, optional
+        Rows of ``law.rows(fitter.table)`` to leave out in turn, all by default.
+    seed : int
+    progress : bool
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+
+    Returns
+    -------
+    elpd, error : ndarray, shape (row,)
+        Log predictive density of each row and its Monte-Carlo standard error, from the spread of the independent chains.
     """
     from rich.console import Console
     from rich.progress import track
 
-    rows, reference = law.rows(fitter.table), law.reference(fitter.table)
+    table, reference = law.rows(fitter.table), law.reference(fitter.table)
+    rows = np.arange(len(table)) if rows is None else np.asarray(rows)
     elpd, error = np.empty(len(rows)), np.empty(len(rows))
-    for i in track(range(len(rows)), "exact leave-one-out", console=Console(stderr=True), disable=not progress):
-        left = np.arange(len(rows)) == i
-        sampled, _, _ = fitter.sample(
-            law, rows[~left].reset_index(drop=True), reference, settings_of(REFIT | settings), seed + i
-        )
-        values = left_out_densities(law, reference, rows, left, sampled["z"].values)[0][..., 0]
+    shown = track(
+        enumerate(rows), "exact leave-one-out", total=len(rows), console=Console(stderr=True), disable=not progress
+    )
+    for i, row in shown:
+        left = np.arange(len(table)) == row
+        kept = table[~left].reset_index(drop=True)
+        sampled, _, _ = fitter.sample(law, kept, reference, settings_of(REFIT | settings), seed + int(row))
+        alone = State(law, reference, table[left].reset_index(drop=True), sampled["z"].values)
+        values = alone.log_likelihood()[..., 0]
         elpd[i] = log_mean_exp(values[..., None])[0]
         by_chain = np.exp(logsumexp(values, axis=1) - np.log(values.shape[1]) - elpd[i])
         error[i] = by_chain.std(ddof=1) / np.sqrt(len(by_chain))

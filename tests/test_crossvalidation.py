@@ -1,0 +1,255 @@
+import arviz_stats as azs
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.inference import crossvalidation as cv
+from bayescaling.inference.growth import doubling_times, growth_rates
+from bayescaling.inference.progress import ProgressFitter, State, flatten, prior_driven
+from bayescaling.inference.sensitivity import paper_influence
+from bayescaling.models.growth import doubling_quantiles
+from bayescaling.models.progress import DIMENSION, SLICES
+from bayescaling.models.progress_law import Progress
+from bayescaling.models.specifications import SPECIFICATIONS
+from scipy import stats
+
+SHORT = {"draws": 300, "tune": 300, "chains": 2, "least_ess": 0}
+
+
+@pytest.fixture(scope="session")
+def fit_main(progress_fitter):
+    """Specification 7 on the built-in evaluations, everything by default."""
+    return progress_fitter.fit(Progress(7), seed=1)
+
+
+@pytest.fixture(scope="session")
+def fits(progress_fitter, fit_main):
+    settings = {"seed": 1, "draws": 1000, "tune": 500, "chains": 2, "least_ess": 0}
+    return {16: progress_fitter.fit(Progress(16), **settings), 7: fit_main} | {
+        18: progress_fitter.fit(Progress(18), **settings)
+    }
+
+
+@pytest.fixture(scope="session")
+def comparison(progress_fitter, fits):
+    return cv.compare_progress(fits, fitter=progress_fitter)
+
+
+def psis(fit):
+    return bs.loo(fit, moment_match=False)
+
+
+def test_the_main_specification_on_the_papers_data(fit_main):
+    verdict = bs.diagnose(fit_main)
+    assert verdict["ok"]
+    assert verdict["divergences"] == 0
+    assert verdict["r_hat_max"] <= 1.01
+    draws = fit_main["posterior"].to_dataset()
+    assert min(float(v.min()) for v in azs.ess(draws, method="bulk").values()) > 400
+    table = doubling_times(fit_main)
+    assert 7 < table.loc["all", "q50"] < 11
+    assert 3 < table.loc["all", "q2.5"] < 6
+    assert 15 < table.loc["all", "q97.5"] < 60
+    assert table.loc["all", "p_progress"] > 0.98
+    assert table.loc["all", "no_optimum"] == 0
+    assert table.loc["all", "optimal_q50"] == pytest.approx(table.loc["all", "q50"], rel=0.1)
+    result = psis(fit_main)
+    assert float(result.elpd) == pytest.approx(16.8, abs=0.5)
+    assert float(result.pareto_k.max()) < 0.7
+    # The data speak of the scatter and of nothing so little as of how two terms share their progress.
+    driven = prior_driven(fit_main).set_index("coefficient")
+    assert driven.loc["sigma", "ratio"] < 0.2
+    assert set(driven.index) == set(flatten(draws))
+    assert (driven["prior_driven"] == (driven["ratio"] > 0.8)).all()
+
+
+def test_a_stored_fit_is_whole(fit_main, tmp_path):
+    bs.save_fit(fit_main, tmp_path / "seven.nc")
+    opened = bs.open_fit(tmp_path / "seven.nc")
+    stored = opened["posterior"].to_dataset()
+    again = State.of(opened)
+    for name, values in again.named().items():
+        np.testing.assert_allclose(values, stored[name], rtol=1e-12, err_msg=name)
+        np.testing.assert_array_equal(stored[name], fit_main["posterior"][name])
+    assert set(again.named()) == set(stored)
+    np.testing.assert_allclose(again.log_likelihood(), fit_main["log_likelihood"]["loss"], rtol=1e-12)
+    pd.testing.assert_frame_equal(doubling_times(opened), doubling_times(fit_main))
+
+
+def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fitter, evaluations):
+    result = psis(fit_main)
+    k, elpd = result.pareto_k.values, result.elpd_i.values
+    rows = {int(k.argmax()), int(elpd.argmin()), 10, 100, 200}
+    assert len(rows) == 5
+    predicted = cv.loo_predictions(fit_main, result)
+    for row in rows:
+        left = np.arange(len(evaluations)) == row
+        found = [cv.held_out(progress_fitter, Progress(7), left, seed=s) for s in (1, 2)]
+        assert np.mean([f[0][0] for f in found]) == pytest.approx(elpd[row], abs=0.05 + 0.02 * abs(elpd[row])), row
+        assert found[0][1] == pytest.approx(found[0][0][0])
+        assert np.mean([f[2][0] for f in found]) == pytest.approx(predicted[row], abs=0.01), row
+    assert (np.abs(fit_main["log_likelihood"]["loss"].mean(("chain", "draw")).values - elpd) > 0.05).any()
+
+
+def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
+    result, before = psis(fits[18]), psis(fits[18])
+    result.pareto_k.values[[3, 77]] = 0.9, np.nan
+    mended, refitted = cv.resolve(progress_fitter, fits[18], result, seed=5)
+    assert list(refitted) == [3, 77]
+    for row in (3, 77):
+        left = np.arange(len(evaluations)) == row
+        rowwise, _, mean = cv.held_out(progress_fitter, Progress(18), left, seed=5)
+        assert mended.elpd_i.values[row] == rowwise[0] != before.elpd_i.values[row]
+        assert refitted[row] == cv.loo_predictions(fits[18], mended, refitted)[row] == mean[0]
+    others = ~np.isin(np.arange(len(evaluations)), (3, 77))
+    np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
+    assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
+    assert (mended.pareto_k <= 0.7).all()
+    assert mended.p == pytest.approx(float(before.p) + float(before.elpd) - mended.elpd)
+
+
+def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations):
+    table, pointwise = comparison
+    assert table.index.tolist() == [7, 18, 16]
+    assert table["rank"].tolist() == [1, 2, 3]
+    observed = np.log(evaluations["perplexity"].to_numpy())
+    for k in fits:
+        np.testing.assert_allclose(pointwise[k], psis(fits[k]).elpd_i.values)
+        difference = (pointwise[k] - pointwise[7]).to_numpy()
+        by_paper = np.array([difference[evaluations["paper_id"] == p].sum() for p in evaluations["paper_id"].unique()])
+        assert len(by_paper) == 144
+        assert table.loc[k, "elpd"] == pytest.approx(pointwise[k].sum())
+        assert table.loc[k, "elpd_diff"] == pytest.approx(difference.sum())
+        assert table.loc[k, "dse"] == pytest.approx(np.sqrt(231) * difference.std(ddof=1))
+        assert table.loc[k, "dse_by_paper"] == pytest.approx(np.sqrt(144) * by_paper.std(ddof=1))
+        error = observed - cv.loo_predictions(fits[k], psis(fits[k]))
+        assert table.loc[k, "loo_mse"] == pytest.approx((error**2).mean())
+        assert table.loc[k, "loo_r2"] == pytest.approx(1 - (error**2).mean() / observed.var())
+    for weighting in ("stacking", "pseudo_bma", "equal", "by_paper_stacking"):
+        assert (table[weighting] >= 0).all()
+        assert table[weighting].sum() == pytest.approx(1)
+        if weighting != "equal":
+            assert table.loc[16, weighting] < 1e-3
+    # No progress is far worse; compute alone is not told from the main specification.
+    assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
+    assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
+    with pytest.raises(bs.InputError, match="different observations"):
+        cv.compare_progress(
+            fits | {9: progress_fitter.fit(Progress(18, architectures="other"), **SHORT)}, fitter=progress_fitter
+        )
+
+
+def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
+    elpd, refitted = cv.by_paper(progress_fitter, fit_main)
+    assert (len(elpd), refitted) == (144, comparison[0].loc[7, "papers_refitted"])
+    assert elpd.sum() == pytest.approx(comparison[0].loc[7, "elpd_papers"])
+    ids, counts = np.unique(evaluations["paper_id"], return_counts=True)
+    for i in np.argsort(-counts)[:2]:
+        left = (evaluations["paper_id"] == ids[i]).to_numpy()
+        rowwise, joint, _ = cv.held_out(progress_fitter, Progress(7), left, seed=3)
+        assert len(rowwise) == counts[i] > 2
+        assert joint == pytest.approx(elpd[i], abs=0.1)
+        assert joint != pytest.approx(rowwise.sum(), abs=1e-6)
+
+
+def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fitter, evaluations):
+    found = paper_influence(fit_main)
+    assert found["rows"].sum() == 231
+    rate = growth_rates(fit_main)["all"].values
+    assert (found["pareto_k"] < 0.7).all()
+    whole = doubling_quantiles(rate, [0.5])[0]
+    np.testing.assert_allclose(found["shift"], found["median"] - whole)
+    assert (np.diff(found["shift"].abs()) <= 0).all()
+    up, down = found[found["shift"] > 0].iloc[0], found[found["shift"] < 0].iloc[0]
+    for paper in (up, down):
+        rows = evaluations[evaluations["paper_id"] != paper["paper_id"]]
+        refit = progress_fitter.fit(Progress(7), rows=rows, seed=4)
+        assert doubling_times(refit).loc["all", "q50"] == pytest.approx(paper["median"], abs=0.45), paper
+        assert doubling_times(refit).loc["all", "q50"] - whole == pytest.approx(paper["shift"], rel=0.6), paper
+
+
+def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluations):
+    year = evaluations["year"].to_numpy()
+    table = cv.into_the_future(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2)
+    assert table["cutoff"].tolist() == [2017, 2021]
+    for _, row in table.iterrows():
+        past, target = year < row["cutoff"], (year >= row["cutoff"]) & (year < row["cutoff"] + 1)
+        assert (row["trained"], row["predicted"]) == (past.sum(), target.sum())
+        sampled = progress_fitter.fit(
+            Progress(7), rows=evaluations[past], seed=2, draws=500, tune=500, chains=4, least_ess=0
+        )
+        named = State.of(sampled).named()
+        ahead = evaluations[target].reset_index(drop=True)
+        mean = State(Progress(7), Progress(7).reference(evaluations), evaluations, State.of(sampled).z).mean(ahead)
+        error = np.log(ahead["perplexity"].to_numpy()) - mean
+        density = stats.norm.pdf(error, scale=named["sigma"].values[..., None]).mean((0, 1))
+        assert row["elpd"] == pytest.approx(np.log(density).sum())
+        assert row["mse"] == pytest.approx((error.mean((0, 1)) ** 2).mean())
+    # What came later has no say.
+    changed = ProgressFitter(evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3)))
+    changed._compiled = progress_fitter._compiled
+    again = cv.into_the_future(changed, Progress(7), cutoffs=(2017,), seed=2)
+    pd.testing.assert_series_equal(again.iloc[0], table.iloc[0])
+
+
+def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_state, evaluations):
+    law = Progress(7, paper_effects=True)
+    state = progress_state(law, draws=1)
+    papers, named = evaluations["paper_id"].to_numpy(), state.named()
+    left = np.random.default_rng(0).uniform(size=231) < 0.4
+    assert {0, 1, 2} <= set(np.bincount(papers)[papers[left]] - np.bincount(papers[left])[papers[left]])
+    rowwise, joint, mean = cv.left_out_densities(law, state.reference, evaluations, left, state.z)
+    cov = float(named["sigma"].item()) ** 2 * np.eye(231)
+    cov += float(named["paper_sd"].item()) ** 2 * (papers[:, None] == papers)
+    residual = np.log(evaluations["perplexity"].to_numpy()) - state.predicted()[0, 0]
+    gain = cov[np.ix_(left, ~left)] @ np.linalg.inv(cov[np.ix_(~left, ~left)])
+    centre, spread = gain @ residual[~left], cov[np.ix_(left, left)] - gain @ cov[np.ix_(~left, left)]
+    expected = stats.norm.logpdf(residual[left], centre, np.sqrt(np.diag(spread)))
+    np.testing.assert_allclose(rowwise[0, 0], expected, rtol=1e-8, atol=1e-10)
+    assert joint.item() == pytest.approx(stats.multivariate_normal(centre, spread).logpdf(residual[left]))
+    np.testing.assert_array_equal(mean, state.predicted()[..., left])
+
+
+def test_pooled_rates_mix_as_the_weights_say():
+    rates = {7: np.full((2, 10), 1.0), 16: np.zeros((2, 10)), 18: np.array([[2.0, np.nan, 3.0]]), 3: np.full(4, 9.0)}
+    weights = {7: 0.5, 16: 0.2, 18: 0.3, 3: 0.0}
+    pooled = cv.pooled_rates(rates, weights, draws=40_000, seed=3)
+    assert pooled.shape == (40_000,)
+    for value, share in ((1.0, 0.5), (0.0, 0.2), (2.0, 0.15), (3.0, 0.15), (9.0, 0.0)):
+        assert (pooled == value).mean() == pytest.approx(share, abs=0.01)
+    doubled = cv.pooled_rates(rates, {k: 2 * w for k, w in weights.items()}, draws=40_000, seed=3)
+    np.testing.assert_array_equal(pooled, doubled)
+
+
+def simulated(law, table, seed, **truth):
+    """Evaluations that a law draws at a z from half its prior's spread, and that z's state."""
+    rng = np.random.default_rng([seed, 99 if truth else law.specification])
+    z = 0.5 * rng.normal(size=(1, 1, DIMENSION))
+    for name, value in truth.items():
+        z[..., SLICES[name]] = value
+    state = State(law, law.reference(table), table, z)
+    loss = state.predicted()[0, 0] + state.named()["sigma"].item() * rng.normal(size=len(table))
+    return table.assign(perplexity=np.exp(loss)), state
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say(progress_fitter, evaluations, quiet):
+    ranks = {}
+    for k in SPECIFICATIONS:
+        table, state = simulated(Progress(k), evaluations, 3)
+        draws = flatten(progress_fitter.fit(Progress(k), rows=table, seed=3, **SHORT)["posterior"].to_dataset())
+        truth = flatten(state.named())
+        assert set(draws) == set(truth)
+        ranks |= {(k, name): float((x < truth[name].item()).mean()) for name, x in draws.items()}
+    found = np.array(list(ranks.values()))
+    assert len(found) == 302
+    assert 0.80 < ((found > 0.05) & (found < 0.95)).mean() < 0.97
+    assert 0.38 < ((found > 0.25) & (found < 0.75)).mean() < 0.62
+    assert 0.4 < found.mean() < 0.6
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_progress_is_not_taken_for_progress(seed, progress_fitter, evaluations, quiet):
+    table, state = simulated(Progress(7), evaluations, seed, yearly_total=0.0, yearly_split=0.0)
+    assert state.named()["alpha_year"].item() == state.named()["beta_year"].item() == 0
+    fit = progress_fitter.fit(Progress(7), rows=table, seed=seed, **SHORT)
+    assert 0.01 < float((growth_rates(fit)["all"] > 0).mean()) < 0.99
