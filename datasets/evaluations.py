@@ -64,7 +64,7 @@ def read_evaluations(source, *, columns=None):
     result = table.assign(**read, publication_date=dates)
     result["year"] = dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
     if "paper_id" not in result:
-        result["paper_id"] = np.arange(1, len(result) + 1)
+        result["paper_id"] = np.arange(1.0, len(result) + 1)
     result = check(result, "evaluations", label=label).reset_index(drop=True)
     result.attrs["source"] = name
     return result

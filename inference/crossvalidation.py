@@ -320,7 +320,7 @@ def exact_loo(fitter, law, *, rows=None, seed=1, progress=False, **settings):
     Returns
     -------
     elpd, error : ndarray, shape (row,)
-        Log predictive density of each row and its Monte-Carlo standard error, from the spread of the independent chains.
+        Log predictive density of each row, and its Monte-Carlo standard error from the spread of independent chains.
     """
     from rich.console import Console
     from rich.progress import track

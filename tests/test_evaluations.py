@@ -34,7 +34,7 @@ def test_a_column_of_another_name_is_taken_when_it_is_named(table):
     [
         ("benchmark", "c4"),
         ("publication_date", "soon"),
-        ("perplexity", 1.0),
+        ("perplexity", 0.9),
         ("perplexity", ""),
         ("perplexity", "12a"),
         ("parameters", -1),

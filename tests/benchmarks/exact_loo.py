@@ -2,7 +2,7 @@
 
     python tests/benchmarks/exact_loo.py [--rows N] [--draws N]
 
-All 231 refits share one compilation. Prints both elpd, their difference and its Monte-Carlo standard error, and the time.
+All refits share one compilation. Prints both elpd, their Monte-Carlo standard errors, the difference and the time.
 """
 
 import argparse
