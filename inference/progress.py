@@ -61,8 +61,8 @@ class ProgressFitter:
         seed : int
         progress : bool
         least_ess : int
-            Where the least bulk ESS of a coefficient is lower, chains are run 4 and then 16 times as long and thinned
-            to the draws asked for; 0 for never. After a divergence the chains are run once more with a target
+            Where the least bulk ESS of a coefficient is lower, or chains disagree, they are run 4 and then 16 times as
+            long and thinned to the draws asked for; 0 for never. After a divergence the chains are run once more with a target
             acceptance of 0.99.
         **settings
             As for `fit`.
@@ -89,7 +89,7 @@ class ProgressFitter:
             verdict = diagnostics.judge(state.named(), stats)
             if verdict["divergences"] and not careful:
                 careful, settings = True, replace(settings, target_accept=max(CAREFUL, settings.target_accept))
-            elif least_ess and verdict["ess_bulk_min"] < least_ess and thin < LONGEST:
+            elif least_ess and thin < LONGEST and _too_short(verdict, least_ess, settings.chains):
                 thin *= 4
             else:
                 break
@@ -100,6 +100,12 @@ class ProgressFitter:
         )  # fmt: skip
         diagnostics.warn(verdict)
         return with_metadata(state.tree(stats), said)
+
+
+def _too_short(verdict, least_ess, chains):
+    unmixed = verdict["r_hat_max"] is not None and verdict["r_hat_max"] > diagnostics.R_HAT_LIMIT
+    tail = verdict["ess_tail_min"] < diagnostics.ESS_PER_CHAIN * chains
+    return unmixed or tail or verdict["ess_bulk_min"] < least_ess
 
 
 def _diverged(diverging, thin):

@@ -409,10 +409,10 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path):
     with subprocess.Popen(
         arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        sampling(process, 30)
+        sampling(process, 120)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert (out, err) == ("", "interrupted\n")
     assert os.listdir(tmp_path) == []
