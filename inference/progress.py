@@ -62,8 +62,8 @@ class ProgressFitter:
         progress : bool
         least_ess : int
             Where the least bulk ESS of a coefficient is lower, or chains disagree, they are run 4 and then 16 times as
-            long and thinned to the draws asked for; 0 for never. After a divergence the chains are run once more with a target
-            acceptance of 0.99.
+            long and thinned to the draws asked for; 0 for never. After a divergence the chains are run once more with
+            a target acceptance of 0.99.
         **settings
             As for `fit`.
 

@@ -104,7 +104,9 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
         error = by_chain.std(ddof=1) / by_chain.mean() / np.sqrt(len(by_chain))
         assert error < 0.06
         assert np.log(by_chain.mean()) == pytest.approx(elpd[row], abs=4 * error + 0.03), row
-        assert np.mean([mean.mean() for _, mean in refits]) == pytest.approx(predicted[row], abs=0.01), row
+        means = np.concatenate([mean.mean((1, 2)) for _, mean in refits])
+        near = 4 * means.std(ddof=1) / np.sqrt(len(means)) + 0.01
+        assert means.mean() == pytest.approx(predicted[row], abs=near), row
     rowwise, joint, mean = cv.held_out(progress_fitter, Progress(7), left, seed=2)
     assert joint == pytest.approx(rowwise[0]) == pytest.approx(np.log(refits[1][0].mean()))
     assert mean[0] == pytest.approx(refits[1][1].mean())
@@ -127,7 +129,7 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
     assert mended.p == pytest.approx(float(before.p) + float(before.elpd) - mended.elpd)
 
 
-def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations):
+def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quiet):
     table, pointwise = comparison
     assert table.index.tolist() == [7, 18, 16]
     assert table["rank"].tolist() == [1, 2, 3]
