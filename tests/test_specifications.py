@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.progress import State
+from bayescaling.models import law as law_named
 from bayescaling.models import progress as family
 from bayescaling.models.progress_law import Progress
 from bayescaling.models.specifications import (
@@ -154,3 +155,40 @@ def test_one_coefficient_for_two_predictors_needs_the_same_term_in_both():
         with pytest.raises(bs.InputError, match="shared_year needs the same terms"):
             Specification(*formulas, shared_year=True)
     assert coefficient_count(Specification("b + b:y + n", "b + b:y + d", shared_year=True)) == 11
+
+
+OPTIONS_REFUSED = [
+    ({"specification": 21}, "specification 21 is unknown"),
+    ({"penalty": 0}, "needs a positive delta; at 0 the prior is flat and improper"),
+    ({"penalty": -1.0}, "needs a positive delta"),
+    ({"paper_effects": True, "noise": "student_t"}, "under normal noise only"),
+    ({"data": "token_seen"}, "data .*token_seen.*tokens_seen"),
+    ({"noise": "huber"}, "noise .*huber"),
+    ({"scale": "perplexity"}, "scale .*perplexity"),
+    ({"transformer": True}, "transformer .*True"),
+    ({"cutoff_form": "step"}, "cutoff_form .*step"),
+    ({"unknown_epochs": "two"}, "unknown_epochs .*two"),
+    ({"architectures": "rnn"}, "architectures .*rnn"),
+    ({"specification": 16, "cutoff": 2018}, "no year slope that could change"),
+    ({"priors": {"alpha": (0, 1)}}, "prior on .*alpha"),
+    ({"priors": {"share": (0, -1)}}, "the spread must be positive"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), OPTIONS_REFUSED, ids=str)
+def test_options_that_make_no_sense_are_refused_in_one_line(options, words):
+    with pytest.raises(bs.InputError, match=words) as caught:
+        Progress(**options)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_options_and_tables_that_cannot_inform_a_law_are_refused(evaluations, progress_fitter):
+    with pytest.raises(bs.InputError, match=r"option of the progress-7 law, .*noize.*did you mean .*noise"):
+        law_named("progress-7", noize="normal")
+    with pytest.raises(bs.InputError, match=r"column 'benchmark' has no row of 'ptb'"):
+        progress_fitter.fit(Progress(7), rows=evaluations[evaluations["benchmark"] != "ptb"])
+    with pytest.raises(bs.InputError, match="10 rows are fewer than the 11 sampled"):
+        progress_fitter.fit(Progress(7), rows=evaluations[:10])
+    for law, column in ((Progress(20), "epochs"), (Progress(7, unknown_vocabulary="drop"), "vocabulary")):
+        with pytest.raises(bs.InputError, match=column):
+            law.rows(evaluations.drop(columns=column))
