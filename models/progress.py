@@ -84,8 +84,10 @@ DESIGN = {
     "centre_drifts_data": "(3, 6)",
     "uncentred_parameters": "(3, 6) what a drift adds to a size coefficient where log(Y) is not centred",
     "uncentred_data": "(3, 6)",
-    "raw_drifts_parameters": "(6,) factor from a drift to the paper's coefficient",
-    "raw_drifts_data": "(6,)",
+    "coded_sizes_parameters": "(3, 3) exponents as the paper codes them: by benchmark, the first and offsets from it",
+    "coded_sizes_data": "(3, 3)",
+    "coded_drifts_parameters": "(6, 6) drifts as the paper codes and scales them",
+    "coded_drifts_data": "(6, 6)",
     "location": "(z,) prior location of each judged quantity",
     "spread": "(z,) prior spread",
     "between": "(3,) prior sd of the common mean of loss centres, shares and yearly totals",
@@ -262,10 +264,10 @@ def raw(c, d):
     return {
         "const_parameters": const_n @ d["intercepts"].T,
         "const_data": const_d @ d["intercepts"].T,
-        "alpha": c["alpha"] - c["drift_parameters"] @ d["uncentred_parameters"].T,
-        "beta": c["beta"] - c["drift_data"] @ d["uncentred_data"].T,
-        "drift_parameters": c["drift_parameters"] * d["raw_drifts_parameters"],
-        "drift_data": c["drift_data"] * d["raw_drifts_data"],
+        "alpha": c["alpha"] @ d["coded_sizes_parameters"].T - c["drift_parameters"] @ d["uncentred_parameters"].T,
+        "beta": c["beta"] @ d["coded_sizes_data"].T - c["drift_data"] @ d["uncentred_data"].T,
+        "drift_parameters": c["drift_parameters"] @ d["coded_drifts_parameters"].T,
+        "drift_data": c["drift_data"] @ d["coded_drifts_data"].T,
     }
 
 

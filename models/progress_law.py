@@ -464,7 +464,11 @@ class Progress:
             name: np.zeros(progress.DRIFTS)
             for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
         }
-        roles |= {"raw_drifts_parameters": np.ones(progress.DRIFTS), "raw_drifts_data": np.ones(progress.DRIFTS)}
+        coded = _coding(list(self.slots[2]), progress.DRIFTS)
+        roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
+        for side, name in enumerate(("parameters", "data")):
+            keys = [(c.factors, c.kind, c.benchmark, c.architecture) for c in self.slots[side]]
+            roles[f"coded_sizes_{name}"] = _coding(keys, progress.SIZES)
         roles |= {
             name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")
         }
@@ -485,7 +489,7 @@ class Progress:
                 if kind == "rate" and (in_n, in_d)[side] is not None:
                     centred = timed == ("log(Y)",)
                     factor = (year if centred else 1.0) / reference["rate_scales"][side][j]
-                    roles[f"raw_drifts_{name}"][j] = factor
+                    roles[f"coded_drifts_{name}"][:, j] *= factor
                     for i, size in enumerate(self.slots[side]):
                         if centred and (size.benchmark, size.architecture) == (benchmark, architecture):
                             roles[f"uncentred_{name}"][i, j] = factor * np.log(year)
@@ -642,6 +646,15 @@ OPTIONAL = (
     "pooling",
     "penalty",
 )
+
+
+def _coding(keys, slots):
+    """Slopes by benchmark as the paper codes them: that of the first benchmark, and the others' offsets from it."""
+    coded = np.eye(slots)
+    for j, (factors, kind, benchmark, architecture) in enumerate(keys):
+        if benchmark not in (None, BENCHMARKS[0]):
+            coded[j, keys.index((factors, kind, BENCHMARKS[0], architecture))] = -1.0
+    return coded
 
 
 def _static_shape(name, array):

@@ -235,8 +235,9 @@ def papers_coefficients(law, reference, named):
     for name, x in named.data_vars.items():
         if name in ("sigma", "loss_centre", "parameter_share", "transformer_factor", "irreducible", "nu"):
             continue
+        by_benchmark = "benchmark" in x.dims
         x = x.values[0].reshape(x.shape[1], -1)
-        if name.endswith("_const") and x.shape[1] == 3:
+        if by_benchmark:
             x = np.column_stack([x[:, 0], x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]])
         if f"{name}_rate" in named:
             x = x - named[f"{name}_rate"].values[0][:, None] * central * np.log(central)
