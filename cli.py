@@ -256,11 +256,13 @@ def _paper_grid(seed, json):
 
 
 def _compare_progress(seed, json):
-    from .inference import compare_progress, fit_progress
+    from .datasets import load
+    from .inference import ProgressFitter, compare_progress, fit_progress
     from .reports import results
 
-    fits = fit_progress(seed=seed, progress=_interactive(json))
-    table, _ = compare_progress(fits, seed=seed, progress=_interactive(json))
+    fitter = ProgressFitter(load("lm_progress"))
+    fits = fit_progress(fitter=fitter, seed=seed, progress=_interactive(json))
+    table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=_interactive(json))
     if json:
         print(results.to_json({"models": results.comparison_entries(table)}), end="")
         return

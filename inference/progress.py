@@ -357,7 +357,16 @@ def flatten(dataset):
     return out
 
 
-def fit_progress(table=None, *, specifications=tuple(SPECIFICATIONS), seed=1, sampler=None, progress=False, **settings):
+def fit_progress(
+    table=None,
+    *,
+    specifications=tuple(SPECIFICATIONS),
+    fitter=None,
+    seed=1,
+    sampler=None,
+    progress=False,
+    **settings,
+):
     """Fit specifications of algorithmic progress, all 20 by default, with one compilation.
 
     Parameters
@@ -365,6 +374,8 @@ def fit_progress(table=None, *, specifications=tuple(SPECIFICATIONS), seed=1, sa
     table : DataFrame, optional
         Evaluations; the built-in ``lm_progress`` by default.
     specifications : sequence of int
+    fitter : ProgressFitter, optional
+        Compiled before, on its own table.
     seed : int
     sampler : str, optional
     progress : bool
@@ -379,10 +390,10 @@ def fit_progress(table=None, *, specifications=tuple(SPECIFICATIONS), seed=1, sa
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    table = load("lm_progress") if table is None else table
+    if fitter is None:
+        fitter = ProgressFitter(load("lm_progress") if table is None else table, sampler=sampler)
     options = {name: settings.pop(name) for name in list(settings) if name in {f.name for f in fields(Progress)}}
     laws = {k: Progress(k, **options) for k in specifications}
-    fitter = ProgressFitter(table, sampler=sampler)
     fits = {}
     with Bar(console=Console(stderr=True), disable=not progress) as bar:
         task = bar.add_task("compiling", total=len(laws))

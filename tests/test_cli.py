@@ -159,7 +159,7 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
 
 def test_fit_in_words(fits):
     text = succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", folder=fits)
-    assert text.startswith("chinchilla on mine.csv, 80 runs, normal noise on log_loss")
+    assert text.startswith("chinchilla on mine.csv, 80 rows, normal noise on log_loss")
     assert "exponent_parameters" in text
     assert "elpd_loo" in text
     assert "bulk ESS" in text
@@ -403,16 +403,27 @@ def sampling(process, seconds):
         time.sleep(0.2)
 
 
+@pytest.fixture
+def interruptible():
+    """Let a child be interrupted even where SIGINT is ignored, as a shell does for its background jobs."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-def test_an_interrupted_fit_leaves_nothing(tmp_path):
+def test_an_interrupted_fit_leaves_nothing(tmp_path, interruptible):
     arguments = [COMMAND, "fit", "chinchilla", "--draws", "200000", "--out", "f.nc"]
     with subprocess.Popen(
         arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        sampling(process, 120)
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        try:
+            sampling(process, 120)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert (out, err) == ("", "interrupted\n")
     assert os.listdir(tmp_path) == []
