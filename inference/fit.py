@@ -206,7 +206,8 @@ def fit(
             raise InputError("prior_predictive and posterior_predictive are not offered for a law of progress")
         from .progress import ProgressFitter
 
-        return ProgressFitter(runs, sampler=sampler).fit(law, seed=seed_of(seed), progress=progress, **settings)
+        fitter = ProgressFitter(runs, sampler=sampler, features=law.features)
+        return fitter.fit(law, seed=seed_of(seed), progress=progress, **settings)
     fitter = Fitter(law, runs, sampler=sampler)
     return fitter.fit(
         runs,
