@@ -6,7 +6,8 @@
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 PIP := -m pip --disable-pip-version-check install --quiet
-NOT_INFERENCE := $(foreach name,cli datasets package reading report,--ignore=tests/test_$(name).py)
+NOT_INFERENCE := $(foreach name,cli datasets package reading report,--ignore=tests/test_$(name).py) \
+	--ignore-glob='tests/test_training_*.py'
 
 .PHONY: report test style pytest wheel next next-pytest
 .NOTPARALLEL:
@@ -37,7 +38,7 @@ next-pytest: .venv-next/installed
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }
 	test -x .venv/bin/pip || $(PYTHON) -m venv .venv
-	.venv/bin/python $(PIP) -c constraints.txt -e '.[test]'
+	.venv/bin/python $(PIP) -c constraints.txt -e '.[test,training]'
 	@touch $@
 
 .venv-next/installed: pyproject.toml constraints-3.12.txt

@@ -1,0 +1,70 @@
+"""Named sweeps: the experiment of [PS24] section 3, and a small one that a CPU finishes in minutes.
+
+[PS24] is Pearce and Song 2024, "Reconciling Kaplan and Chinchilla scaling laws", arXiv:2406.12907. Its sizes,
+vocabulary, context, tokens in an update, updates, learning rates and schemes are taken; widths and depths are those
+that give its sizes with tied embeddings, and what it leaves open (optimiser, initial weights) is this package's.
+"""
+
+import copy
+
+RATES = [0.001, 0.005, 0.01, 0.05]
+BUDGETS = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0]
+GPT2_VOCABULARY = 50257
+
+PAPER = {
+    "corpus": {"kind": "synthetic", "vocabulary": 4096, "exponent": 1.4},
+    "model": {"sizes": [[16, 1], [32, 3], [40, 4], [60, 6], [80, 8]], "heads": 4, "tied": True, "context": 16},
+    "training": {
+        "batch_tokens": 65536,
+        "updates": [4000, 4000, 4000, 8000, 8000],
+        "evaluations": 20,
+        "evaluation_tokens": 2**20,
+        "seeds": [0],
+    },
+}
+DEMO = {
+    "corpus": {"kind": "synthetic", "vocabulary": 256, "exponent": 1.4},
+    "model": {"sizes": [[4, 1], [8, 1], [16, 1], [16, 2]], "heads": 2, "tied": True, "context": 16},
+    "training": {
+        "batch_tokens": 4096,
+        "updates": [400, 400, 600, 600],
+        "evaluations": 10,
+        "evaluation_tokens": 2**16,
+        "seeds": [0],
+    },
+}
+
+
+def scheme_stages(rates):
+    """Stages of schemes 1 to 4 of [PS24], by scheme.
+
+    Parameters
+    ----------
+    rates : list of float
+        Learning rates; the first is that of scheme 1.
+
+    Returns
+    -------
+    dict of str to list of dict
+        The last stage of each is the scheme itself; those before it find its learning rates.
+    """
+    fixed = {"name": "scheme-1", "schedule": "constant", "learning_rates": rates[:1], "budgets": [1.0]}
+    best = {"name": "scheme-2", "schedule": "constant", "learning_rates": rates, "budgets": [1.0], "keep": "best"}
+    cosine = {"name": "scheme-3", "schedule": "cosine", "learning_rates": "best", "budgets": [1.0]}
+    several = {"name": "scheme-4", "schedule": "cosine", "learning_rates": "best", "budgets": BUDGETS}
+    return {
+        "scheme-1": [fixed],
+        "scheme-2": [best],
+        "scheme-3": [best, cosine],
+        "scheme-4": [best, several],
+        "schemes": [fixed, best, cosine, several],
+    }
+
+
+PRESETS = {name: PAPER | {"stages": stages} for name, stages in scheme_stages(RATES).items()}
+PRESETS["demo"] = DEMO | {"stages": scheme_stages([0.003, 0.01, 0.03])["schemes"]}
+
+
+def preset(name):
+    """Tables of a named sweep, as a sweep's file holds them, free to change."""
+    return copy.deepcopy(PRESETS[name])

@@ -1,0 +1,62 @@
+"""Random words from counters: the same on every device, in any order, with no state to save.
+
+A word is a hash of the integers that name it (seed, step, sequence, position). The hash chains the finaliser of
+SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195), computed in int64, whose products wrap modulo
+2^64 in two's complement on CPU and GPU alike.
+"""
+
+GOLDEN = 0x9E3779B97F4A7C15 - 2**64
+FACTORS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
+SHIFTS = (30, 27, 31)
+
+
+def hashed(*words):
+    """Hash integers, in order, to 64 bits.
+
+    Parameters
+    ----------
+    *words : int or torch.Tensor of int64
+        Integers of at most 64 bits, signed. Tensors broadcast.
+
+    Returns
+    -------
+    int or torch.Tensor of int64
+        A signed 64-bit integer for each combination, an int if every word is one.
+    """
+    state = 0
+    for word in words:
+        state = _finalised(_wrapped((state ^ word) + GOLDEN))
+    return state
+
+
+def top_bits(word, count):
+    """Take the `count` most significant bits of 64-bit words, as integers from 0 to 2^count - 1."""
+    return (word >> (64 - count)) & ((1 << count) - 1)
+
+
+def low_bits(word, count):
+    """Take the `count` least significant bits of 64-bit words, as integers from 0 to 2^count - 1."""
+    return word & ((1 << count) - 1)
+
+
+def below(word, bound):
+    """Map 64-bit words to integers from 0 to bound - 1, for a bound up to 2^31, by the top 32 bits times the bound.
+
+    Every integer gets the same number of words to within one part in 2^32 / bound.
+    """
+    return (top_bits(word, 32) * bound) >> 32
+
+
+def _finalised(word):
+    for shift, factor in zip(SHIFTS, FACTORS, strict=False):
+        word = _wrapped(_folded(word, shift) * factor)
+    return _folded(word, SHIFTS[-1])
+
+
+def _folded(word, shift):
+    # The shift is arithmetic; the mask makes it logical.
+    return word ^ ((word >> shift) & ((1 << (64 - shift)) - 1))
+
+
+def _wrapped(word):
+    return (word + 2**63) % 2**64 - 2**63 if isinstance(word, int) else word
