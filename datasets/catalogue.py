@@ -166,22 +166,12 @@ def load(name):
 
 
 def notes(name):
-    """Source, licence, method, limits and columns of a built-in table.
-
-    Parameters
-    ----------
-    name : str
-        A name listed by `catalogue`.
+    """Source, licence, method, limits and columns of a table, by the name that `load` takes.
 
     Returns
     -------
     str
         Markdown.
-
-    Raises
-    ------
-    InputError
-        If there is no such table.
     """
     table = _entry(name)
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")

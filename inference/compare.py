@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DiagnosticWarning, InputError
+from ..models.titles import title
 from .diagnostics import PARETO_K_LIMIT
 from .storage import law_of, metadata
 from .unconstrained import unconstrained
@@ -52,8 +53,9 @@ def loo(fit, *, moment_match=True):
     high = int((~(result.pareto_k <= PARETO_K_LIMIT)).sum())
     if high:
         warnings.warn(
-            f"Pareto k is above {PARETO_K_LIMIT} at {high} of {result.n_data_points} observations (largest "
-            f"{float(result.pareto_k.max()):.2f}): their elpd is not reliable; refit without them",
+            f"{title(law_of(fit))}: Pareto k is above {PARETO_K_LIMIT} at {high} of {result.n_data_points} "
+            f"observations (largest {float(result.pareto_k.max()):.2f}): their elpd is not reliable; refit without "
+            "them",
             DiagnosticWarning,
             stacklevel=2,
         )

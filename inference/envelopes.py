@@ -1,6 +1,10 @@
 """Compute-optimal model size without a law of the loss: approaches 1 and 2 of Hoffmann et al. (2022).
 
 Both put power laws through optima, ``N* = G C**a`` and ``D* = H C**b``, by least squares of their logarithms on log C.
+
+References
+----------
+.. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, section 3.
 """
 
 import warnings
@@ -104,10 +108,6 @@ def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
     -----
     DiagnosticWarning
         If fewer than 3 groups have a minimum.
-
-    References
-    ----------
-    .. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556.
     """
     if not width > 0:
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
@@ -132,15 +132,15 @@ def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
 def frontier_fit(runs, *, bins=20, minimum_runs=3):
     """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
 
-    Approach 1 takes, at each of many budgets, the lowest of all training curves [1]_. This one has only final losses:
-    it cuts log C into equal bins and takes the run of lowest loss in each. So an optimum is no finer than the sizes
-    trained, favours the upper end of its bin and whichever run was lucky, and its standard error knows of none of that.
-    A bin whose best run is its smallest or largest is set aside, since the optimum may lie beyond.
+    Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
+    only final losses: it cuts log C into equal bins and takes the run of lowest loss in each. So an optimum is no finer
+    than the sizes trained, favours the upper end of its bin and whichever run was lucky, and its standard error knows
+    of none of that. A bin whose best run is its smallest or largest is set aside, since the optimum may lie beyond.
 
     Parameters
     ----------
     runs : DataFrame
-        One row a run: ``parameters``, ``tokens``, ``training_flop`` and ``loss`` in nats per token, all positive.
+        As for `isoflop_fit`.
     bins : int
         Number of bins, equal in log C.
     minimum_runs : int
@@ -160,10 +160,6 @@ def frontier_fit(runs, *, bins=20, minimum_runs=3):
     -----
     DiagnosticWarning
         If fewer than 3 bins have an optimum.
-
-    References
-    ----------
-    .. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, section 3.1.
     """
     if bins < FEWEST_OPTIMA:
         raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..models import Progress, growth
 from ..models import progress as family
 from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
-from ..models.progress_law import VOCABULARY
+from ..models.progress_design import VOCABULARY
 from .progress import State
 from .storage import law_of, place_of
 

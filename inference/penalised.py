@@ -21,7 +21,8 @@ from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..models.growth import doubling_months
-from ..models.progress_law import VOCABULARY, Progress
+from ..models.progress_design import log_vocabulary
+from ..models.progress_law import Progress
 from ..models.specifications import SPECIFICATIONS
 from . import l1
 from .columns import positive_columns
@@ -278,7 +279,7 @@ def _problem(law, table):
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]
     if law.spec.shared_year:
         sides[1] = {name.replace("beta_year", "alpha_year"): column for name, column in sides[1].items()}
-    outside = {"gamma_vocabulary": _log_vocabulary(rows)} if law.spec.vocabulary else {}
+    outside = {"gamma_vocabulary": log_vocabulary(rows)} if law.spec.vocabulary else {}
     names = tuple(dict.fromkeys([*sides[0], *sides[1], *outside]))
     if len(rows) < len(names):
         place = table.attrs.get("source", "the table")
@@ -302,10 +303,6 @@ def _named(columns, points, prefix):
         values = replace(column, benchmark=offset).values(points)
         named[f"{prefix}_{stem}{OFFSETS[column.benchmark]}{architecture}"] = -values if column.factors else values
     return named
-
-
-def _log_vocabulary(rows):
-    return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
 
 
 def _slsqp(problem, delta, start=None):

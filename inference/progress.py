@@ -8,7 +8,8 @@ import xarray as xr
 
 from ..datasets import load
 from ..models import progress as family
-from ..models.progress_law import OPTIONAL, Progress
+from ..models.progress_design import OPTIONAL
+from ..models.progress_law import Progress
 from ..models.specifications import ARCHITECTURES, BENCHMARKS, SPECIFICATIONS
 from . import diagnostics
 from .fit import check_options, document, settings_of
@@ -102,7 +103,7 @@ class ProgressFitter:
             settings=settings, seconds={"compile": self.compiled(law).seconds, "sample": seconds}, verdict=verdict |
             {"thinned_by": thin},
         )  # fmt: skip
-        diagnostics.warn(verdict)
+        diagnostics.warn(law, verdict)
         return with_metadata(state.tree(stats), said)
 
 

@@ -56,6 +56,11 @@ class Settings:
         return replace(self, draws=self.draws * times, tune=self.tune * (2 if times > 1 else 1))
 
     @property
+    def asked(self):
+        """What every sampler is asked for and a fit records."""
+        return {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
+
+    @property
     def workers(self):
         """Chains that run at a time."""
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -178,12 +183,9 @@ class Compiled:
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
         run = nutpie.sample(
             compiled,
-            draws=settings.draws,
-            tune=settings.tune,
-            chains=settings.chains,
+            **settings.asked,
             cores=settings.workers,
             seed=seed,
-            target_accept=settings.target_accept,
             low_rank_modified_mass_matrix=True,
             save_warmup=False,
             progress_bar=progress,
@@ -216,11 +218,8 @@ class Compiled:
         with self.model:
             pm.set_data(data)
             return pm.sample(
-                draws=settings.draws,
-                tune=settings.tune,
-                chains=settings.chains,
+                **settings.asked,
                 random_seed=seed,
-                target_accept=settings.target_accept,
                 progressbar=progress,
                 compute_convergence_checks=False,
                 **kwargs,

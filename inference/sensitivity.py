@@ -8,7 +8,7 @@ import xarray as xr
 
 from ..models import progress as family
 from ..models.growth import doubling_quantiles
-from ..models.progress_law import JUDGED
+from ..models.progress_priors import JUDGED
 from .growth import growth_rates
 from .progress import State
 

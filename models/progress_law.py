@@ -1,6 +1,5 @@
 """The law of algorithmic progress as something to fit: a specification, its variant, its priors and its PyMC model."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import ClassVar
@@ -10,10 +9,9 @@ import numpy as np
 from ..datasets import require
 from ..datasets.wording import unknown
 from ..errors import InputError
-from . import progress
+from . import progress, progress_design, progress_priors
 from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
 
-VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
 DIMINISHING = 2.9157
 REPEATED = 15.39
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
@@ -27,83 +25,6 @@ OPTIONS = {
     "unknown_vocabulary": ("impute", "drop"),
     "architectures": ("all", "other"),
 }
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A quantity whose prior can be judged: its location and spread on the sampled scale, and why."""
-
-    location: float
-    spread: float
-    form: str
-    rationale: str
-
-
-JUDGED = {
-    "loss_centre": Judged(
-        1.3, 0.3, "LogNormal", "Loss at the centre of a benchmark's rows: 2.0 to 6.6 nats, perplexity 8 to 730."
-    ),
-    "share": Judged(
-        0.0,
-        0.5,
-        "LogitNormal",
-        "Share of the parameter term there: common mean of sd 1.5 (5% to 95%), benchmarks within sd 0.5 of it.",
-    ),
-    "elasticity_parameters": Judged(
-        -3.0,
-        1.0,
-        "LogNormal",
-        "Fall of log loss per e-fold of parameters: 0.7% to 35%, so tenfold lowers the loss by 2% to 55%.",
-    ),
-    "elasticity_data": Judged(-3.0, 1.0, "LogNormal", "The same for data."),
-    "yearly_total": Judged(
-        0.0,
-        0.05,
-        "Normal",
-        "Yearly fall of log loss at fixed size, through both terms: -10% to 10%, no sign preferred.",
-    ),
-    "yearly_split": Judged(
-        0.0, 0.1, "Normal", "Difference of the two terms' yearly falls: either term may carry the progress."
-    ),
-    "irreducible_share": Judged(-1.0, 1.5, "LogitNormal", "Share of the loss that no size removes: 2% to 87%."),
-    "vocabulary": Judged(0.0, 0.1, "Normal", "Nats of loss per e-fold of vocabulary."),
-    "transformer": Judged(
-        0.0, 0.3, "Normal", "Log factor of a transformer on the reducible loss (or the log-odds of the factor, sd 3)."
-    ),
-    "sigma": Judged(
-        -1.6, 0.7, "LogNormal", "Scatter about the law: 0.05 to 0.8 nats (or a quarter of that on log loss)."
-    ),
-    "nu_minus_one": Judged(2.3, 1.0, "LogNormal", "Degrees of freedom above 1: from nearly Cauchy to nearly normal."),
-    "paper_sd": Judged(-1.9, 0.8, "LogNormal", "Scatter between papers: 0.03 to 0.7 nats."),
-    "pooled_sd": Judged(
-        -1.6, 0.8, "LogNormal", "Scatter of benchmarks about their common mean, where it is estimated."
-    ),
-}
-SHARE_MEAN_SD = 1.5
-
-
-def judged_prior(name, prior):
-    """Location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of the quantity's own form.
-
-    Raises
-    ------
-    InputError
-        If the text cannot be read, is of another form, or the spread is not positive.
-    """
-    form = JUDGED[name].form
-    mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
-    if isinstance(prior, str):
-        found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
-        if not found or found[1] != form:
-            raise InputError(f"prior {name}={prior!r}: {name} has a {form} prior; {mend}")
-        prior = found[2], found[3]
-    try:
-        location, spread = (float(x) for x in prior)
-    except (TypeError, ValueError):
-        raise InputError(f"prior {name}={prior!r} cannot be read; {mend}") from None
-    if not (np.isfinite(location) and 0 < spread < np.inf):
-        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
-    return location, spread
 
 
 @dataclass(frozen=True)
@@ -141,7 +62,7 @@ class Progress:
     penalty : float, optional
         The paper's delta: its L1 penalty as a Laplace prior of the coefficients, in place of the default priors.
     priors : mapping of str to (float, float)
-        Location and spread of judged quantities, see `JUDGED`.
+        Location and spread of judged quantities, see `progress_priors.JUDGED`.
 
     Raises
     ------
@@ -183,9 +104,10 @@ class Progress:
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
                 raise InputError(f"{name} must be a number, not {value!r}")
         for name in self.priors:
-            if name not in JUDGED:
-                raise InputError(unknown("prior on", name, JUDGED))
-        object.__setattr__(self, "priors", {name: judged_prior(name, prior) for name, prior in self.priors.items()})
+            if name not in progress_priors.JUDGED:
+                raise InputError(unknown("prior on", name, progress_priors.JUDGED))
+        priors = {name: progress_priors.judged_prior(name, prior) for name, prior in self.priors.items()}
+        object.__setattr__(self, "priors", priors)
         if self.paper_effects and self.noise != "normal":
             raise InputError("paper_effects are integrated out under normal noise only; set noise='normal'")
         if self.penalty is not None and not 0 < self.penalty < np.inf:
@@ -334,184 +256,9 @@ class Progress:
 
     # The design ------------------------------------------------------------------------------------------------------
 
-    def reference(self, table):
-        """Say what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
-        rows = self.rows(table)
-        origin = self.origin(table)
-        points = self.points_of(rows, origin)
-        level = self._level(rows)
-        weights = level / level.sum(0, keepdims=True).clip(min=1)
-        sizes_n, sizes_d, drifts = self.slots
-        scale = [self._rate_scales(points, side) for side in (0, 1)]
-        means = {}
-        for name, columns in (("sizes_parameters", sizes_n), ("sizes_data", sizes_d)):
-            means[name] = [[float(x) for x in weights.T @ c.values(points)] for c in columns]
-        for side, name in enumerate(("drifts_parameters", "drifts_data")):
-            means[name] = [
-                [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * progress.LEVELS
-                for c, s in zip(drifts.values(), scale[side], strict=True)
-            ]
-        vocabulary = weights.T @ self._log_vocabulary(rows)
-        counts = level.sum(0)
-        return origin | {
-            "means": means,
-            "rate_scales": scale,
-            "log_vocabulary": [float(x) for x in vocabulary],
-            "level_shares": [float(x) for x in counts / counts.sum()],
-        }
-
-    def _rate_scales(self, points, side):
-        """Mean size that divides a rate column, its drift then a yearly change at the centre; 1 for other drifts."""
-        size = ("n", "d")[side]
-        drifts = self.slots[2]
-        return [
-            float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()
-        ]
-
-    def _level(self, rows):
-        level = np.zeros((len(rows), progress.LEVELS))
-        for i, name in enumerate(self.levels):
-            level[:, i] = 1.0 if name == "all" else rows["benchmark"].to_numpy(object) == name
-        return level
-
-    def _log_vocabulary(self, rows):
-        if not self.spec.vocabulary:
-            return np.zeros(len(rows))
-        return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
-
-    def design(self, table, reference):
-        """Return the arrays of `progress.DESIGN` for a table.
-
-        Parameters
-        ----------
-        table : DataFrame
-        reference : dict
-            From `reference`, usually of the whole table.
-
-        Returns
-        -------
-        dict of str to ndarray
-        """
-        rows = self.rows(table)
-        points = self.points_of(rows, reference)
-        level = self._level(rows)
-        sizes_n, sizes_d, drifts = self.slots
-        d = {name: np.zeros((len(rows), width)) for name, width in _ROW_WIDTHS.items()}
-        d |= {"centre_" + name: np.zeros((progress.LEVELS, width)) for name, width in _ROW_WIDTHS.items()}
-        columns = {
-            "sizes_parameters": [(c, 1.0) for c in sizes_n],
-            "sizes_data": [(c, 1.0) for c in sizes_d],
-            "drifts_parameters": [(c[0], s) for c, s in zip(drifts.values(), reference["rate_scales"][0], strict=True)],
-            "drifts_data": [(c[1], s) for c, s in zip(drifts.values(), reference["rate_scales"][1], strict=True)],
-        }
-        for name, listed in columns.items():
-            for j, (column, scale) in enumerate(listed):
-                if column is None:
-                    continue
-                centre = np.asarray(reference["means"][name][j])
-                d["centre_" + name][:, j] = centre
-                d[name][:, j] = column.values(points) / scale - level @ centre
-        used = np.zeros(progress.LEVELS)
-        used[: len(self.levels)] = 1.0
-        papers = rows["paper_id"].to_numpy() if "paper_id" in rows else np.arange(len(rows))
-        penalised = self.active(sampled_only=True)
-        location, spread = self._priors()
-        loss = np.log(rows["perplexity"].to_numpy(float))
-        switches = {
-            "two_terms": bool(self.predictors[1]),
-            "use_vocabulary": self.spec.vocabulary,
-            "use_irreducible": self.irreducible,
-            "factor_sigmoid": self.transformer == "sigmoid",
-            "factor_exp": self.transformer == "exp",
-            "on_log": self.scale == "log_loss",
-            "student_t": self.noise == "student_t",
-            "use_papers": self.paper_effects,
-            "pooling": self.pooling,
-            "penalty": self.penalty or 0.0,
-        }
-        d |= self._drift_roles(reference)
-        d |= {
-            "observed": np.log(loss) if self.scale == "log_loss" else loss,
-            "level": level,
-            "weights_parameters": self._weights(sizes_n, progress.SIZES, reference),
-            "weights_data": self._weights(sizes_d, progress.SIZES, reference),
-            "weights_drifts": self._weights([c[0] or c[1] for c in drifts.values()], progress.DRIFTS, reference),
-            "levels": used,
-            "log_vocabulary": self._log_vocabulary(rows),
-            "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
-            "transformer": rows["transformer"].to_numpy(float),
-            "paper": (papers == np.unique(papers)[:, None]).astype(float),
-            "intercepts": _OFFSETS if len(self.levels) > 1 else np.eye(progress.LEVELS),
-            "penalised": penalised.astype(float),
-            "location": location,
-            "spread": spread,
-            "between": self._between(spread),
-        }
-        d |= {name: np.asarray(float(x)) for name, x in switches.items()}
-        return {name: np.asarray(d[name], float) for name in progress.DESIGN}
-
-    def _weights(self, columns, slots, reference):
-        weights = np.zeros((slots, progress.LEVELS))
-        for j, column in enumerate(columns):
-            if column.benchmark and len(self.levels) > 1:
-                weights[j, BENCHMARKS.index(column.benchmark)] = 1.0
-            else:
-                weights[j] = reference["level_shares"]
-        return weights
-
-    def _drift_roles(self, reference):
-        roles = {
-            name: np.zeros(progress.DRIFTS)
-            for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
-        }
-        coded = _coding(list(self.slots[2]), progress.DRIFTS)
-        roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
-        for side, name in enumerate(("parameters", "data")):
-            keys = [(c.factors, c.kind, c.benchmark, c.architecture) for c in self.slots[side]]
-            roles[f"coded_sizes_{name}"] = _coding(keys, progress.SIZES)
-        roles |= {
-            name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")
-        }
-        year = reference["Yc"]
-        for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(self.slots[2].items()):
-            role = (
-                "only_data"
-                if in_n is None
-                else "only_parameters"
-                if in_d is None
-                else "shared"
-                if self.spec.shared_year
-                else "both"
-            )
-            roles[role][j] = 1.0
-            roles["by_benchmark"][j] = float(benchmark is not None)
-            for side, name in enumerate(("parameters", "data")):
-                if kind == "rate" and (in_n, in_d)[side] is not None:
-                    centred = timed == ("log(Y)",)
-                    factor = (year if centred else 1.0) / reference["rate_scales"][side][j]
-                    roles[f"coded_drifts_{name}"][:, j] *= factor
-                    for i, size in enumerate(self.slots[side]):
-                        if centred and (size.benchmark, size.architecture) == (benchmark, architecture):
-                            roles[f"uncentred_{name}"][i, j] = factor * np.log(year)
-        return roles
-
-    def _priors(self):
-        location, spread = np.zeros(progress.DIMENSION), np.ones(progress.DIMENSION)
-        for name, s in progress.SLICES.items():
-            location[s], spread[s] = self.priors.get(name, self._default_prior(name))
-        return location, spread
-
-    def _between(self, spread):
-        pooled = [spread[progress.SLICES[name]][0] * self.pooling for name in ("loss_centre", "yearly_total")]
-        return np.array([pooled[0], SHARE_MEAN_SD, pooled[1]])
-
-    def _default_prior(self, name):
-        judged = JUDGED[name]
-        if name == "transformer" and self.transformer == "sigmoid":
-            return 0.0, 3.0
-        if name == "sigma" and self.scale == "log_loss":
-            return judged.location - np.log(4), judged.spread
-        return judged.location, judged.spread
+    reference = progress_design.reference
+    design = progress_design.design
+    described_priors = progress_priors.described_priors
 
     def active(self, *, sampled_only=False):
         """Which coordinates of z stand for something in this law, (z,) of bool.
@@ -578,16 +325,6 @@ class Progress:
                     f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
                 )
 
-    def described_priors(self):
-        """Prior of each judged quantity that is sampled, in words."""
-        active = self.active()
-        location, spread = self._priors()
-        return {
-            name: f"{JUDGED[name].form}({location[s][0]:.4g}, {spread[s][0]:.4g})"
-            for name, s in progress.SLICES.items()
-            if active[s].any()
-        }
-
     def with_options(self, **options):
         """Return the same law with other options."""
         return replace(self, **options)
@@ -595,17 +332,7 @@ class Progress:
     @property
     def features(self):
         """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
-        used = {
-            "use_irreducible": self.irreducible,
-            "factor_sigmoid": self.transformer == "sigmoid",
-            "factor_exp": self.transformer == "exp",
-            "on_log": self.scale == "log_loss",
-            "student_t": self.noise == "student_t",
-            "use_papers": self.paper_effects,
-            "pooling": self.pooling,
-            "penalty": self.penalty is not None,
-        }
-        return tuple(name for name, on in used.items() if on)
+        return tuple(name for name, on in progress_design.switches(self).items() if on)
 
     def model(self, table, reference=None, *, features=None):
         """Return the PyMC model of the family, switched to this law by its data.
@@ -615,8 +342,8 @@ class Progress:
         table : DataFrame
         reference : dict, optional
         features : sequence of str, optional
-            Switches of `OPTIONAL` that are data in the graph, at least those that this law needs (the default). Laws
-            whose features are among them share one compilation.
+            Switches of `progress_design.OPTIONAL` that are data in the graph, at least those that this law needs (the
+            default). Laws whose features are among them share one compilation.
         """
         import pymc as pm
 
@@ -625,8 +352,8 @@ class Progress:
         with pm.Model() as model:
             d = {
                 name: float(array)
-                if name in OPTIONAL and name not in features
-                else pm.Data(name, array, shape=_static_shape(name, array))
+                if name in progress_design.OPTIONAL and name not in features
+                else pm.Data(name, array, shape=progress_design.static_shape(name, array))
                 for name, array in arrays.items()
             }
             z = pm.Flat("z", shape=progress.DIMENSION)
@@ -634,39 +361,3 @@ class Progress:
             pm.Potential("log_prior", progress.log_prior(z, c, d))
             pm.Potential("log_likelihood", progress.total_log_likelihood(c, d))
         return model
-
-
-OPTIONAL = (
-    "use_irreducible",
-    "factor_sigmoid",
-    "factor_exp",
-    "on_log",
-    "student_t",
-    "use_papers",
-    "pooling",
-    "penalty",
-)
-
-
-def _coding(keys, slots):
-    """Slopes by benchmark as the paper codes them: that of the first benchmark, and the others' offsets from it."""
-    coded = np.eye(slots)
-    for j, (factors, kind, benchmark, architecture) in enumerate(keys):
-        if benchmark not in (None, BENCHMARKS[0]):
-            coded[j, keys.index((factors, kind, BENCHMARKS[0], architecture))] = -1.0
-    return coded
-
-
-def _static_shape(name, array):
-    """Shape of an array in the compiled graph: only numbers of rows and papers may change."""
-    axes = progress.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
-    return tuple(None if axis in ("row", "paper") else length for axis, length in zip(axes, array.shape, strict=False))
-
-
-_ROW_WIDTHS = {
-    "sizes_parameters": progress.SIZES,
-    "sizes_data": progress.SIZES,
-    "drifts_parameters": progress.DRIFTS,
-    "drifts_data": progress.DRIFTS,
-}
-_OFFSETS = np.array([[1.0, 0, 0], [-1, 1, 0], [-1, 0, 1]])

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..inference import runs_of
 from ..models.base import describe
-from . import figures, tables
+from . import allocation_figures, check_figures, figures, tables
 from .results import summary
 
 NAMES = {
@@ -221,7 +221,7 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
             "blocks": [
                 figures.posterior_beside_published(main, table, NAMES),
                 _parameter_table(document, table),
-                figures.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
+                check_figures.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
             ],
         },
         {
@@ -247,7 +247,7 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
                 "Each run against its predictive distribution, and the calibration of leave-one-out predictions. A "
                 "line inside the band is what a calibrated model would give."
             ],
-            "blocks": [figures.predictive_check(main), figures.loo_pit(main)],
+            "blocks": [check_figures.predictive_check(main), check_figures.loo_pit(main)],
         },
         {
             "title": "Which noise? Leave-one-out comparison",
@@ -256,7 +256,7 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
                 "error of the half-width with which each loss was read off a colour scale; errors off one scale are "
                 "not independent, as it assumes."
             ],
-            "blocks": [_loo_table(comparison), figures.pareto_k(elpd)],
+            "blocks": [_loo_table(comparison), check_figures.pareto_k(elpd)],
         },
         {
             "title": "Compute-optimal allocation",
@@ -266,10 +266,10 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
                 "the law's uncertainty but not that of its form."
             ],
             "blocks": [
-                figures.allocation(main, sets),
+                allocation_figures.allocation(main, sets),
                 _allocation_table(document),
-                figures.tokens_per_parameter(main, sets),
-                figures.optimal_loss(main),
+                allocation_figures.tokens_per_parameter(main, sets),
+                allocation_figures.optimal_loss(main),
             ],
         },
         {
@@ -278,6 +278,6 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
                 "Priors attach to what is sampled; E, A and B follow from it, with N and D measured from their "
                 "geometric means."
             ],
-            "blocks": [_prior_table(law_of(main)), figures.ranks(main, CONSTANTS)],
+            "blocks": [_prior_table(law_of(main)), check_figures.ranks(main, CONSTANTS)],
         },
     ]

@@ -1,28 +1,20 @@
 """The pages on algorithmic progress: what the posteriors of the 20 specifications say beside what was published."""
 
 import numpy as np
-import pandas as pd
 
-from ..inference import growth, metadata
-from ..inference.diagnostics import PARETO_K_LIMIT
+from ..inference import growth
 from ..inference.progress import flatten
-from ..inference.variants import acceleration
-from ..models.rules import chinchilla_over_kaplan
 from ..models.specifications import NO_PROGRESS
 from . import progress_figures as figures
-from . import progress_quantities_figures as quantities
-from . import tables
+from . import progress_quantities_page, progress_sensitivity_page, tables
+from .forest import LONGEST
 from .progress_analysis import MAIN
-from .progress_figures import (
-    DIRECT_PUBLISHED,
-    DOUBLING,
+from .progress_published import DOUBLING, Published
+from .progress_wording import (
     POOLED,
-    VARIANT_NAMES,
-    VARIANT_PUBLISHED,
-    Published,
     draws_interval,
-    finite,
     formula,
+    in_a_row,
     months,
     name_of,
     probability,
@@ -30,28 +22,15 @@ from .progress_figures import (
     with_progress,
     words,
 )
-from .style import si
 
 COMPUTE_ONLY = 18
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
 DELTA = 0.0025
-SENSITIVE = 0.05
-FORMS = ("transformer_exp", "transformer_sigmoid")
-SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}
-FRONTIER_SYSTEM, FRONTIER_YEARS = "GPT-2 (1542M)", (2013.0, 2015.0, 2017.0, 2019.0, 2021.0, 2023.0)
 
 
 def _inseparable(comparison, column="dse"):
     """Specifications whose elpd is within two standard errors of the best."""
     return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
-
-
-def _listed(values):
-    return ", ".join(map(str, values)) if len(values) else "none"
-
-
-def _table(header, rows, note=None):
-    return tables.html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note)
 
 
 # What can be said ----------------------------------------------------------------------------------------------------
@@ -81,7 +60,7 @@ def _findings(found, published):
         f"Pooled over specifications, in months: {pooled}. Published for the ten best pairs of specification and "
         f"penalty: {published.words(DOUBLING + 'top10')}.",
         f"By leave-one-out {len(close)} of {len(comparison)} specifications are within two standard errors of the best "
-        f"({comparison.index[0]}), all but {_listed(sorted(set(comparison.index) - set(close)))} "
+        f"({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
         f"({len(by_paper)} if differences are summed by paper first). Their median doubling times run "
         f"{_span(_medians(found, close))}: the choice of specification moves the answer that far.",
         _compute_only(comparison, found),
@@ -163,7 +142,7 @@ def _doubling_table(found, published):
         "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
         f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
     )
-    return _table(header, rows, note)
+    return tables.of_rows(header, rows, note)
 
 
 # Comparison ----------------------------------------------------------------------------------------------------------
@@ -200,7 +179,7 @@ def _columns_table(table, columns, note):
         (name_of(k), *("–" if np.isnan(row[name]) else form.format(row[name]) for name, (_, form) in columns.items()))
         for k, row in table.iterrows()
     ]
-    return _table(header, rows, note)
+    return tables.of_rows(header, rows, note)
 
 
 def _comparison_table(found, published):
@@ -342,9 +321,9 @@ def _coefficient_table(found, published):
     note = (
         "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
         "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
-        f"Of all coefficients prior-driven: {_listed(driven.index[driven['prior_driven']])}."
+        f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
     )
-    return _table(header, rows, note)
+    return tables.of_rows(header, rows, note)
 
 
 # The paper's estimator -----------------------------------------------------------------------------------------------
@@ -375,245 +354,14 @@ def _estimator_table(found, published):
         for name in fits["as it stops"].coefficients
     ]
     rows.append(("verdict", *(f.message for f in fits.values()), "–"))
-    return _table(("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.")
+    return tables.of_rows(("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.")
 
 
 def _point(fit):
     return "never" if fit.doubling_months is None else f"{fit.doubling_months:.3f}"
 
 
-# What it rests on ----------------------------------------------------------------------------------------------------
-
-
-def _rests_text(found):
-    grid, scaling, influence = found.grid, found.scaling, found.influence
-    top, rows = influence.iloc[0], influence.iloc[0]["rows"]
-    unreliable = int((~(influence["pareto_k"] <= PARETO_K_LIMIT)).sum())
-    shift = f"by {top['shift']:+.2f} months" if np.isfinite(top["shift"]) else f"to {months(top['median'])}"
-    sensitive = [name for name in ("prior", "likelihood") if scaling[name] > SENSITIVE]
-    return [
-        f"Under {len(grid)} priors, which differ in how far benchmarks' shares of the two terms may lie apart and in "
-        f"how large yearly falls may be, the median doubling time runs from {months(grid['q50'].min())} to "
-        f"{months(grid['q50'].max())} months and P(progress) from {probability(grid['p_progress'].min())} to "
-        f"{probability(grid['p_progress'].max())}.",
-        f"Power scaling: per doubling of the power the growth rate moves by a distance of {scaling['prior']:.3f} for "
-        f"the prior and {scaling['likelihood']:.3f} for the likelihood. Above {SENSITIVE:g} is sensitive: "
-        f"{_listed(sensitive)}.",
-        f"Of {len(influence)} papers “{top['title']}” ({rows} row{'s' if rows > 1 else ''}) moves the median most when "
-        f"left out, {shift}. Papers with a Pareto k above {PARETO_K_LIMIT:g}, where importance sampling is not "
-        f"reliable: {unreliable}.",
-    ]
-
-
-# Variants ------------------------------------------------------------------------------------------------------------
-
-
-def _variants(found):
-    fits = found.variants | {"main": found.fits[MAIN], "vocabulary": found.fits[19]}
-    return {name: (fit, times(next(iter(growth.growth_rates(fit).values())))) for name, fit in fits.items()}
-
-
-def _variant_table(variants, published):
-    header = ("variant", "rows", "doubling (months)", "published (months)", "P(progress)", "largest r_hat",
-              "least bulk ESS", "diverging")  # fmt: skip
-    rows = []
-    for name, (fit, q) in variants.items():
-        said = metadata(fit)
-        verdict = said["diagnostics"]
-        theirs = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
-        checks = f"{verdict['r_hat_max']:.3f}", f"{verdict['ess_bulk_min']:.0f}", str(verdict["divergences"])
-        label = VARIANT_NAMES.get(name, name)
-        rows.append((label, str(said["data"]["rows"]), words(q), theirs, probability(q["p_progress"]), *checks))
-    note = (
-        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; it has "
-        "no place on the axis of the figure. Paper effects: the paper used all models of each paper, this table holds "
-        "at most three of each."
-    )
-    return _table(header, rows, note)
-
-
-def _variant_text(found, published, variants):
-    rho = found.variants["paper_effects"]["posterior"]["rho"]
-    note = published.note(DOUBLING + "autocorrelation")
-    medians = {VARIANT_NAMES.get(n, n): q["q50"] for n, (_, q) in variants.items()}
-    shortest, longest = min(medians, key=medians.get), max(medians, key=medians.get)
-    return [
-        f"Median doubling times run from {months(medians[shortest])} ({shortest}) to {months(medians[longest])} months "
-        f"({longest}).",
-        f"Rows of one paper share ρ = {draws_interval(rho, '{:.2f}')} of the scatter about the law (published: "
-        f"{note}).",
-    ]
-
-
-def _transformer_table(found, published):
-    header = ("form", "loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)", "P(reduction > 0)", "γ")
-    rows = []
-    for name in FORMS:
-        gain = growth.transformer_gain(found.variants[name])
-        reduction = gain["loss_reduction_percent"]
-        gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
-        sure = "1, by its form" if name == "transformer_sigmoid" else probability(float((reduction > 0).mean()))
-        gamma = draws_interval(found.variants[name]["posterior"]["gamma_transformer"])
-        rows.append((VARIANT_NAMES[name], draws_interval(reduction, "{:.1f}"), *gains, sure, gamma))
-    theirs = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
-    share = published("transformer.loss_reduction_percent")[0] / 100
-    rows.append(("published, σ(γ)", *theirs, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
-    return _table(header, rows, "Gain: factor of compute that a transformer saves, in 2023 on wt103.")
-
-
-def _transformer_text(found, published):
-    theirs = published("transformer.loss_reduction_percent")[0]
-    medians = [float(growth.transformer_gain(found.variants[n])["loss_reduction_percent"].median()) for n in FORMS]
-    text = (
-        "A transformer multiplies the reducible loss by a factor: exp(γ), of either sign, or σ(γ), which forces a "
-        f"gain. Median loss reductions: {medians[0]:.1f}% and {medians[1]:.1f}%, published {theirs:g}%."
-    )
-    if theirs > max(medians):
-        text += (
-            " The published figure is higher because its penalty draws γ towards 0, where σ is one half: it rewards a "
-            "larger effect of the transformer, not a smaller one."
-        )
-    return text
-
-
-# Acceleration and the future -----------------------------------------------------------------------------------------
-
-
-def _acceleration(found):
-    return {cutoff: acceleration(fit) for cutoff, fit in found.cutoffs.items()}
-
-
-def _acceleration_table(changes):
-    header = (
-        "cutoff",
-        "before (months)",
-        "after (months)",
-        "P(progress) before",
-        "P(progress) after",
-        "P(faster after)",
-    )
-    rows = []
-    for cutoff, change in changes.items():
-        before, after = times(change["before"]), times(change["after"])
-        sure = (probability(p) for p in (before["p_progress"], after["p_progress"], change["p_faster"]))
-        rows.append((str(cutoff), words(before), words(after), *sure))
-    return _table(header, rows)
-
-
-def _acceleration_text(changes):
-    faster = {c: change["p_faster"] for c, change in changes.items()}
-    low, high = min(faster.values()), max(faster.values())
-    verdict = (
-        "No cutoff makes a change of pace sure"
-        if low > 0.025 and high < 0.975
-        else "At "
-        + _listed([c for c, p in faster.items() if not 0.025 < p < 0.975])
-        + " the pace changes with more than 97.5% probability in one direction"
-    )
-    return [
-        f"Year slopes of specification {MAIN} may change at a cutoff, the law staying continuous there. {verdict}: "
-        f"P(faster after) lies between {probability(low)} and {probability(high)}."
-    ]
-
-
-def _future_table(found):
-    header = ("cutoff", "trained on", "predicted", "elpd of them", "elpd a row", "MSE (nats²)")
-    rows = [
-        (*(f"{x:.0f}" for x in (r.cutoff, r.trained, r.predicted)), f"{r.elpd:.1f}", f"{r.elpd / r.predicted:.3f}",
-         f"{r.mse:.5f}")
-        for r in found.future.itertuples()
-    ]  # fmt: skip
-    return _table(header, rows)
-
-
-def _future_text(found, whole):
-    future = found.future
-    worst = future.loc[(future["elpd"] / future["predicted"]).idxmin()]
-    lower = int((future["mse"] < whole["mse"]).sum())
-    return [
-        f"Specification {MAIN} trained on what was dated before a cutoff, and the year that follows predicted. The "
-        f"error is below that of leave-one-out ({whole['mse']:.5f} nats²) at {lower} of {len(future)} cutoffs. The "
-        f"hardest is {worst['cutoff']:.0f}: {worst['elpd'] / worst['predicted']:.2f} nats a row, "
-        f"against {whole['elpd']:.2f} of leave-one-out."
-    ]
-
-
-# Quantities ----------------------------------------------------------------------------------------------------------
-
-
-def _published_shares(found, published):
-    shares = found.attribution
-    return {
-        (pair, move): published(f"attribution.{pair}.{move}")[0]
-        for pair in shares["pair"].values
-        for move in shares["move"].values
-    }
-
-
-def _attribution_text(found, published):
-    low, _, high = (100 * found.attribution["share"].quantile([0.025, 0.5, 0.975], ("chain", "draw"))).values
-    theirs = np.array(
-        [[published[p, m] for m in found.attribution["move"].values] for p in found.attribution["pair"].values]
-    )
-    known = np.isfinite(theirs)
-    inside = int(((theirs >= low) & (theirs <= high) & known).sum())
-    progress = 100 * found.attribution["share"].sel(move=["parameter_efficiency", "data_efficiency"]).sum("move")
-    last = progress.isel(pair=-1)
-    return [
-        "Shapley shares of four moves in the fall of predicted loss between two systems, over all orders: more "
-        "parameters, more data, and progress in the use of each. "
-        f"{inside} of {int(known.sum())} published shares lie within our 95% intervals.",
-        f"Progress of both kinds made {draws_interval(last, '{:.0f}')}% of the fall from "
-        f"{str(last['pair'].values).replace('>', ' to ')}; the split between its two kinds is the ridge again.",
-    ]
-
-
-def _frontier_system(found):
-    table = found.table
-    chosen = table[(table["system"] == FRONTIER_SYSTEM) & (table["benchmark"] == "wt103")]
-    return None if chosen.empty else chosen.iloc[0]
-
-
-def _build_up_text(found, published):
-    factor = np.exp(finite(growth.effective_compute(found.fits[MAIN], [2023.0])))
-    low, middle, high = (si(x) for x in np.quantile(factor, [0.025, 0.5, 0.975]))
-    theirs = published("progress.effective_compute_since_2014")[0]
-    physical = float(np.exp(growth.physical_compute(2023.0)))
-    above = float((factor >= theirs).mean())
-    return [
-        f"From 2014 to 2023 algorithms multiplied effective compute by {middle} [{low}, {high}]; published "
-        f"{theirs:,.0f} (P(≥ published) {probability(above)}). Physical compute, as the paper has it, grew by "
-        f"{si(physical)}."
-    ]
-
-
-def _direct_table(found, published):
-    header = ("reference", "perplexity within", "systems", "doubling (months)", "published (months)", "P(progress)")
-    rows = []
-    for system, estimate in found.direct.items():
-        theirs = published.words(f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}")
-        ours, sure = estimate.message, "–"
-        if estimate.posterior is not None:
-            ours = words(dict(zip(("q2.5", "q50", "q97.5"), estimate.doubling_quantiles(), strict=True)))
-            sure = probability(estimate.p_progress)
-        rows.append((system, f"{estimate.factor:g}×", str(len(estimate.rows)), ours, theirs, sure))
-    note = "Systems dated after the reference with known compute, one of each paper; a line of log compute in the date."
-    return _table(header, rows, note)
-
-
-def _gain_text(found, published):
-    said = []
-    for name, (key, budget) in SCALES.items():
-        gain = draws_interval(found.gains["gain"].sel(compute=budget), "{:.2f}")
-        implied = f"{chinchilla_over_kaplan(budget, **published.hoffmann):.2f}"
-        theirs = published.words("chinchilla_over_kaplan." + key)
-        said.append(
-            f"{gain} at {budget:.2g} FLOP ({name}; published {theirs}, by the constants of Hoffmann et al. {implied})"
-        )
-    return (
-        "The factor of compute that Chinchilla's rule saves over Kaplan's at its published constants, under our "
-        f"posterior of Chinchilla's law: {' and '.join(said)}."
-    )
+# Sections ------------------------------------------------------------------------------------------------------------
 
 
 def sections(found, published):
@@ -629,8 +377,8 @@ def sections(found, published):
     return [
         {"title": "Progress: what can be said", "points": _findings(found, published), "blocks": []},
         *_specification_sections(found, published),
-        *_sensitivity_sections(found, published),
-        *_quantity_sections(found, published),
+        *progress_sensitivity_page.sections(found, published),
+        *progress_quantities_page.sections(found, published),
     ]
 
 
@@ -644,7 +392,7 @@ def _specification_sections(found, published):
             "text": [
                 "Time in which the compute needed for a given loss halves, read off quantiles of the rate; a thick "
                 "line is the central 50%, a thin one 95%. A triangle at the edge means that the interval reaches "
-                f"beyond {figures.LONGEST:g} months or to never. Where rates differ by benchmark or architecture each "
+                f"beyond {LONGEST:g} months or to never. Where rates differ by benchmark or architecture each "
                 "is shown.",
                 _extrapolated(found),
             ],
@@ -671,86 +419,5 @@ def _specification_sections(found, published):
             "title": "Progress: the paper's estimator",
             "text": _estimator_text(found),
             "blocks": [_estimator_table(found, published)],
-        },
-    ]
-
-
-def _sensitivity_sections(found, published):
-    variants = _variants(found)
-    changes = _acceleration(found)
-    main = found.comparison.loc[MAIN]
-    whole = {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]}
-    return [
-        {
-            "title": "Progress: what it rests on",
-            "text": _rests_text(found),
-            "blocks": [figures.prior_grid(found.grid), quantities.influence(found.influence)],
-        },
-        {
-            "title": "Progress: variants of the main specification",
-            "text": [*_variant_text(found, published, variants), _transformer_text(found, published)],
-            "blocks": [
-                figures.variants(variants, published),
-                _variant_table(variants, published),
-                _transformer_table(found, published),
-            ],
-        },
-        {
-            "title": "Progress: has it become faster?",
-            "text": _acceleration_text(changes),
-            "blocks": [figures.acceleration(changes), _acceleration_table(changes)],
-        },
-        {
-            "title": "Progress: predicting the next year",
-            "text": _future_text(found, whole),
-            "blocks": [quantities.leave_future_out(found.future, whole), _future_table(found)],
-        },
-    ]
-
-
-def _quantity_sections(found, published):
-    fit = found.fits[MAIN]
-    shares = _published_shares(found, published)
-    system = _frontier_system(found)
-    frontier = [] if system is None else [quantities.frontiers(fit, system, FRONTIER_YEARS)]
-    reached = (
-        []
-        if system is None
-        else [
-            f"Sizes that reach the wt103 perplexity of {system['system']}, {system['perplexity']:g} "
-            f"({np.log(system['perplexity']):.2f} nats), by year, for N and D within a factor "
-            f"{quantities.WITHIN:,.0f} of its own."
-        ]
-    )
-    theirs = published("progress.effective_compute_since_2014")[0]
-    rules = {name: (budget, published(f"chinchilla_over_kaplan.{key}")[0]) for name, (key, budget) in SCALES.items()}
-    gain = [] if found.gains is None else [_gain_text(found, published)]
-    return [
-        {
-            "title": "Progress: attribution",
-            "text": _attribution_text(found, shares),
-            "blocks": [
-                quantities.shares(found.attribution, shares),
-                quantities.share_intervals(found.attribution, shares),
-            ],
-        },
-        {
-            "title": "Progress: frontiers and the build-up of compute",
-            "text": [*reached, *_build_up_text(found, published)],
-            "blocks": [*frontier, quantities.build_up(fit, theirs)],
-        },
-        {
-            "title": "Progress: straight from the data, and scaling rules",
-            "text": [
-                "Compute of systems near the perplexity of a reference, by date: few rows, and a reference known for "
-                "its size need not have spent the least. Read it as description.",
-                *gain,
-            ],
-            "blocks": [
-                figures.direct(found, published),
-                quantities.direct_rows(found.direct),
-                _direct_table(found, published),
-                *([] if found.gains is None else [quantities.rule_gain(found.gains, rules)]),
-            ],
         },
     ]

@@ -4,11 +4,10 @@ import numpy as np
 
 from ..inference import growth
 from ..inference.diagnostics import PARETO_K_LIMIT
-from .progress_figures import LEGEND, months
-from .style import BLUE, GREEN, GREY, ORANGE, RED, axis, band, faded, figure, line
+from ..inference.evaluate import DRAWS
+from .progress_wording import months
+from .style import BLUE, GREEN, GREY, LEGEND, ORANGE, PARAMETERS, RED, TOKENS, axis, band, faded, figure, line
 
-PARAMETERS, TOKENS = "Parameters N", "Training tokens D"
-DRAWS = ("chain", "draw")
 MOVES = {
     "parameter_scaling": ("parameter scaling", "#1f5f99"),
     "data_scaling": ("data scaling", "#7fb0dc"),

@@ -1,5 +1,7 @@
 """Tables of the report as HTML."""
 
+import pandas as pd
+
 from .style import si
 
 
@@ -30,6 +32,11 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
         table = table.tab_source_note(gt.md(note))
     table = table.sub_missing(missing_text="–").opt_table_font(stack="system-ui").tab_options(table_font_size="14px")
     return table.as_raw_html()
+
+
+def of_rows(header, rows, note=None):
+    """Write rows of text as an HTML table, each headed by its first cell."""
+    return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note)
 
 
 def interval(q, form="{:.4g}"):
