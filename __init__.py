@@ -11,7 +11,16 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": ["DiagnosticWarning", "InputError"],
     "datasets": ["catalogue", "load", "notes", "read", "read_evaluations"],
-    "models": ["Chinchilla", "Progress", "Specification", "laws"],
+    "models": [
+        "Chinchilla",
+        "Configurations",
+        "EmbeddingCorrected",
+        "EmbeddingWeighted",
+        "Kaplan",
+        "Progress",
+        "Specification",
+        "laws",
+    ],
     "inference": [
         "allocate",
         "compare",
@@ -27,9 +36,12 @@ _HOMES = {
         "loo",
         "open_fit",
         "predict",
+        "reconcile",
         "save_fit",
+        "stacked",
     ],
     "reports": ["report"],
+    "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

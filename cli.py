@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 from . import __version__
-from .errors import DiagnosticWarning, InputError
+from .console import (
+    SUMMARY_HEADER,
+    interactive,
+    number,
+    pairs,
+    print_json,
+    print_table,
+    records,
+    show_warning,
+    summary_row,
+    values,
+)
+from .errors import InputError
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
@@ -30,24 +42,17 @@ Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", help="A column to set aside. Repeatable.", metavar="COLUMN")
 ]
 Perplexity = Annotated[bool, typer.Option("--perplexity", help="Convert a perplexity column to loss.")]
-Fits = Annotated[list[Path], typer.Argument(help="Fits that 'bayescaling fit' wrote.", metavar="FILE.nc...")]
+Vocabulary = Annotated[
+    float | None, typer.Option(help="Rows of the embedding of the models asked about; 32000 by default.", metavar="V")
+]
+AspectRatio = Annotated[
+    float | None, typer.Option(help="Their width over layers; that of Chinchilla's by default.", metavar="A")
+]
 Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
-
-
-def _interactive(json):
-    return sys.stderr.isatty() and not json
-
-
-def _pairs(items, option):
-    pairs = {}
-    for item in items or []:
-        name, sign, value = item.partition("=")
-        if not sign or not name.strip() or not value.strip():
-            raise InputError(f"{option} {item!r}: write NAME=VALUE")
-        if name.strip() in pairs:
-            raise InputError(f"{option} {name.strip()!r} is given twice")
-        pairs[name.strip()] = value.strip()
-    return pairs
+Sampler = Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")]
+Draws = Annotated[int, typer.Option(help="Kept draws of each chain.")]
+Tune = Annotated[int, typer.Option(help="Warm-up iterations of each chain.")]
+Chains = Annotated[int, typer.Option()]
 
 
 def _runs(data, columns, ignore, perplexity):
@@ -57,61 +62,36 @@ def _runs(data, columns, ignore, perplexity):
         if columns or ignore or perplexity:
             raise InputError(f"--column, --ignore and --perplexity are for files, not for the built-in table {data!r}")
         return load(data)
-    return read(data, columns=_pairs(columns, "--column"), ignore=ignore or (), perplexity=perplexity)
-
-
-def _values(items):
-    import json
-
-    values = {}
-    for name, text in _pairs(items, "--option").items():
-        try:
-            values[name] = json.loads(text)
-        except ValueError:
-            values[name] = text
-    return values
+    return read(data, columns=pairs(columns, "--column"), ignore=ignore or (), perplexity=perplexity)
 
 
 def _table_for(law, data, columns, ignore, perplexity):
-    from .models import Progress
+    from .models import Configurations, Progress
+    from .models.configurations import chinchilla_configurations, configurations_of
 
+    if isinstance(law, Configurations):
+        return configurations_of(_runs(data, columns, ignore, perplexity)) if data else chinchilla_configurations()
     if not isinstance(law, Progress):
         return _runs(data or "chinchilla_runs", columns, ignore, perplexity)
     from .datasets import load, read_evaluations
 
     if data in (None, "lm_progress"):
         return load("lm_progress")
-    return read_evaluations(data, columns=_pairs(columns, "--column"))
+    return read_evaluations(data, columns=pairs(columns, "--column"))
 
 
-def _console():
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 120)
-
-
-def _print_table(title, header, rows):
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for i, name in enumerate(header):
-        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=i == 0)
-    for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
-    _console().print(table)
-
-
-def _number(x, form=".4g"):
-    return "-" if x is None else format(x, form)
-
-
-def _summary_row(name, q):
-    return name, *(_number(q[key]) for key in ("mean", "sd", "q2.5", "q50", "q97.5"))
+def _sampling(seed, sampler, draws, tune, chains, json):
+    return {
+        "seed": seed,
+        "sampler": sampler,
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "progress": interactive(json),
+    }
 
 
 INTERRUPTED = 130
-SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 
 
 @app.command()
@@ -144,10 +124,10 @@ def fit(
             metavar="NAME=VALUE",
         ),
     ] = None,
-    sampler: Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")] = None,
-    draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
-    tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
-    chains: Annotated[int, typer.Option()] = 4,
+    sampler: Sampler = None,
+    draws: Draws = 1000,
+    tune: Tune = 1000,
+    chains: Chains = 4,
     cores: Annotated[int | None, typer.Option(help="Chains run at a time.")] = None,
     target_accept: Annotated[float | None, typer.Option(help="0.9, of progress-N 0.95.")] = None,
     seed: Seed = 1,
@@ -165,36 +145,31 @@ def fit(
     from .reports import results
 
     given = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error or None}
-    options = {name: value for name, value in given.items() if value is not None} | _values(option)
-    chosen = models.law(law, priors=_pairs(prior, "--prior"), **options)
+    options = {name: value for name, value in given.items() if value is not None} | values(option)
+    chosen = models.law(law, priors=pairs(prior, "--prior"), **options)
     runs = _table_for(chosen, data, column, ignore, perplexity)
     if out:
         check_writable(out)
     fitted = fit_law(
         chosen,
         runs,
-        seed=seed,
-        sampler=sampler,
-        draws=draws,
-        tune=tune,
-        chains=chains,
         cores=cores,
-        progress=_interactive(json),
+        **_sampling(seed, sampler, draws, tune, chains, json),
         **({} if target_accept is None else {"target_accept": target_accept}),
     )
     entry = results.law_entry(fitted)
     if out:
         save_fit(fitted, out)
     if json:
-        print(results.to_json({"law": law, "provenance": results.provenance({law: fitted}), **entry}), end="")
+        print_json({"law": law, "provenance": results.provenance({law: fitted}), **entry})
         return
-    rows = [_summary_row(name, q) for name, q in entry["parameters"].items()]
+    rows = [summary_row(name, q) for name, q in entry["parameters"].items()]
     title = f"{law} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
-    _print_table(title, SUMMARY_HEADER, rows)
+    print_table(title, SUMMARY_HEADER, rows)
     elpd, se, k = (
-        _number(entry["elpd_loo"], ".1f"),
-        _number(entry["elpd_se"], ".1f"),
-        _number(entry["pareto_k_max"], ".2f"),
+        number(entry["elpd_loo"], ".1f"),
+        number(entry["elpd_se"], ".1f"),
+        number(entry["pareto_k_max"], ".2f"),
     )
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(sentence(metadata(fitted)["diagnostics"]))
@@ -230,14 +205,13 @@ def compare(
         raise InputError("a file is named twice; name each fit once")
     table = compare_fits({str(path): open_fit(path) for path in files}, weighting=weighting)
     if json:
-        print(results.to_json({"weighting": weighting, "models": results.comparison_entries(table)}), end="")
+        print_json({"weighting": weighting, "models": results.comparison_entries(table)})
         return
     shown = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences")
     rows = [
-        (name, *(f"{row[c]:.3g}" if c == "weight" else _number(row[c]) for c in shown))
-        for name, row in table.iterrows()
+        (name, *(f"{row[c]:.3g}" if c == "weight" else number(row[c]) for c in shown)) for name, row in table.iterrows()
     ]
-    _print_table(f"leave-one-out, {weighting} weights", ("", *shown), rows)
+    print_table(f"leave-one-out, {weighting} weights", ("", *shown), rows)
 
 
 def _paper_grid(seed, json):
@@ -245,13 +219,13 @@ def _paper_grid(seed, json):
     from .inference.penalised import penalised_grid
     from .reports import results
 
-    table = penalised_grid(load("lm_progress"), seed=seed, progress=_interactive(json))
+    table = penalised_grid(load("lm_progress"), seed=seed, progress=interactive(json))
     if json:
         rows = [{name: results.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
-        print(results.to_json({"paper_grid": rows}), end="")
+        print_json({"paper_grid": rows})
         return
-    _print_table(
-        "the paper's estimator", list(table.columns), [[_number(x, ".4g") for x in row] for row in table.to_numpy()]
+    print_table(
+        "the paper's estimator", list(table.columns), [[number(x, ".4g") for x in row] for row in table.to_numpy()]
     )
 
 
@@ -261,16 +235,16 @@ def _compare_progress(seed, json):
     from .reports import results
 
     fitter = ProgressFitter(load("lm_progress"))
-    fits = fit_progress(fitter=fitter, seed=seed, progress=_interactive(json))
-    table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=_interactive(json))
+    fits = fit_progress(fitter=fitter, seed=seed, progress=interactive(json))
+    table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=interactive(json))
     if json:
-        print(results.to_json({"models": results.comparison_entries(table)}), end="")
+        print_json({"models": results.comparison_entries(table)})
         return
     shown = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking",
              "pareto_k_max",
              "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
-    rows = [(f"progress-{k}", *(_number(row[c], ".3g") for c in shown)) for k, row in table.iterrows()]
-    _print_table("the 20 specifications by leave-one-out", ("", *shown), rows)
+    rows = [(f"progress-{k}", *(number(row[c], ".3g") for c in shown)) for k, row in table.iterrows()]
+    print_table("the 20 specifications by leave-one-out", ("", *shown), rows)
 
 
 @app.command()
@@ -293,7 +267,7 @@ def doubling(
             path: {"doubling_months": results.comparison_entries(times), "diagnostics": diagnose(fits[path])}
             for path, times in found.items()
         }
-        print(results.to_json(said), end="")
+        print_json(said)
         return
     shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
     header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", "optimal scaling 2.5%", "50%", "97.5%")
@@ -307,9 +281,9 @@ def doubling(
         for path, times in found.items()
         for label, row in times.iterrows()
     ]
-    _print_table("months in which effective compute doubles", header, rows)
+    print_table("months in which effective compute doubles", header, rows)
     for path, fit in fits.items():
-        _say_diagnostics(diagnose(fit))
+        _say_diagnostics(path, diagnose(fit))
         left_out = int(found[path]["no_optimum"].sum())
         if left_out:
             print(f"warning: {path}: {left_out} draws have no optimum and are left out", file=sys.stderr)
@@ -319,35 +293,91 @@ def doubling(
 def allocate(
     file: Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")],
     compute: Annotated[list[float], typer.Option(help="Training budget in FLOP. Repeatable.", metavar="FLOP")],
+    vocabulary: Vocabulary = None,
+    aspect_ratio: AspectRatio = None,
     json: Json = False,
 ):
-    """Say the compute-optimal parameters, tokens and loss at a budget C = 6 N D."""
+    """Say the compute-optimal parameters, tokens and loss at a budget C = 6 N_T D, N_T all parameters."""
     from .inference import allocate as allocate_fit
     from .inference import diagnose, law_of, open_fit
     from .reports import results
 
     fitted = open_fit(file)
-    entries = results.allocation_entries(allocate_fit(fitted, compute), law_of(fitted).name)
+    found = allocate_fit(fitted, compute, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
+    entries = results.allocation_entries(found, law_of(fitted).name)
     if json:
-        print(results.to_json({"allocation": entries, "diagnostics": diagnose(fitted)}), end="")
+        print_json({"allocation": entries, "diagnostics": diagnose(fitted)})
         return
     for entry in entries:
-        names = ("parameters", "tokens", "tokens_per_parameter", "loss")
+        names = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "loss")
         beyond = entry["extrapolation"]
         note = f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
-        _print_table(
+        print_table(
             f"{entry['law']} at {entry['compute']:.3g} FLOP{note}",
             SUMMARY_HEADER,
-            [_summary_row(n, entry[n]) for n in names],
+            [summary_row(n, entry[n]) for n in names],
         )
-    _say_diagnostics(diagnose(fitted))
+    _say_diagnostics(file, diagnose(fitted))
 
 
-def _say_diagnostics(verdict):
+@app.command()
+def reconcile(
+    file: Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit of chinchilla or embedding-corrected.")],
+    vocabulary: Vocabulary = None,
+    aspect_ratio: AspectRatio = None,
+    json: Json = False,
+):
+    """Say which exponents a study like Kaplan's would have measured, had a fitted law been true."""
+    from .inference import diagnose, law_of, open_fit
+    from .inference.reconciliation import KAPLAN_EXPONENT
+    from .inference.reconciliation import reconcile as reconciled
+    from .reports import results
+
+    fitted = open_fit(file)
+    found = reconciled(fitted, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
+    at_least = float((found["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
+    entries = {basis: {n: results.summary(x, ratio=True) for n, x in e.items()} for basis, e in found.items()}
+    if json:
+        print_json({"exponents": entries, "p_exponent_above_0.73": at_least, "diagnostics": diagnose(fitted)})
+        return
+    labels = {"size": "of the optimal size", "loss": "of the loss", "reducible_loss": "of the loss above E"}
+    for basis, exponents in entries.items():
+        counted = "without embeddings" if basis == "nonembedding" else "all parameters"
+        rows = [summary_row(labels[name], q) for name, q in exponents.items()]
+        print_table(f"{law_of(fitted).name}: exponents in compute, {counted}", SUMMARY_HEADER, rows)
+    print(f"probability of an exponent of at least {KAPLAN_EXPONENT} without embeddings: {at_least:.3f}")
+    _say_diagnostics(file, diagnose(fitted))
+
+
+@app.command()
+def train(
+    file: Annotated[Path, typer.Argument(help="A sweep of small language models.", metavar="FILE.toml")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for all that is written; a sweep there goes on.")],
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")] = None,
+    json: Json = False,
+):
+    """Train a sweep of small language models and write their losses as a table of runs."""
+    from .training import train as train_sweep
+
+    found = train_sweep(
+        file, out, scheduler=scheduler, device=device, time_limit=time_limit, progress=interactive(json)
+    )
+    status = "paused" if found is None else found.attrs["status"]
+    said = {"status": status, "runs": 0 if found is None else found.sizes["run"], "table": str(out / "runs.csv")}
+    if json:
+        print_json(said)
+        return
+    again = "" if status == "finished" else "; the same command goes on"
+    print(f"{said['runs']} runs, {status}{again}; table {said['table']}")
+
+
+def _say_diagnostics(name, verdict):
     from .inference.diagnostics import sentence
 
     if not verdict["ok"]:
-        print(f"warning: {sentence(verdict)}", file=sys.stderr)
+        print(f"warning: {name}: {sentence(verdict)}", file=sys.stderr)
 
 
 @app.command()
@@ -360,24 +390,22 @@ def points(
     json: Json = False,
 ):
     """Say what the usual point estimators make of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
-    from .reports import estimators, results
+    from .reports import estimators
 
     runs = _runs(data, column, ignore, perplexity)
     parametric, envelopes = estimators.point_estimates(runs, drop_highest=drop_highest)
     if json:
         document = {name: e.to_dict() for name, e in (parametric | envelopes).items()}
-        print(results.to_json({"data": runs.attrs.get("source", data), "point_estimates": document}), end="")
+        print_json({"data": runs.attrs.get("source", data), "point_estimates": document})
         return
     names = ("A", "B", "alpha", "beta", "E")
     rows = [
-        (name, *(_number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
+        (name, *(number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
         for name, e in parametric.items()
     ]
-    _print_table("parametric fits", ("", *names, "rows", "converged"), rows)
-    rows = [
-        (name, _number(e.exponent), _number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()
-    ]
-    _print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
+    print_table("parametric fits", ("", *names, "rows", "converged"), rows)
+    rows = [(name, number(e.exponent), number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()]
+    print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
 
 
 @app.command()
@@ -389,33 +417,26 @@ def data(
     """List the built-in tables, or show one."""
     from .datasets import catalogue, load
     from .datasets import notes as notes_on
-    from .reports import results
 
     if name is None:
         if notes:
             raise InputError("--notes needs the name of a table")
         table = catalogue()
         if json:
-            print(results.to_json({"tables": table.to_dict("records")}), end="")
+            print_json({"tables": table.to_dict("records")})
             return
-        _print_table(
+        print_table(
             "tables", ("name", "rows", "description"), table[["name", "rows", "description"]].to_numpy().tolist()
         )
         return
     table = load(name)
     if json:
         said = {"notes": notes_on(name)} if notes else {}
-        print(results.to_json({"name": name, **said, "rows": _records(table)}), end="")
+        print_json({"name": name, **said, "rows": records(table)})
     elif notes:
         print(notes_on(name))
     else:
         print(table.to_csv(index=False), end="")
-
-
-def _records(table):
-    dates = {column: table[column].dt.strftime("%Y-%m-%d") for column in table.select_dtypes("datetime")}
-    plain = table.assign(**dates).astype(object)
-    return plain.where(plain.notna(), None).to_dict("records")
 
 
 @app.command()
@@ -424,29 +445,20 @@ def report(
     page: Annotated[
         list[str] | None, typer.Option(help="chinchilla or progress; all by default. Repeatable.", metavar="PAGE")
     ] = None,
-    draws: Annotated[int, typer.Option(help="Kept draws of each chain.")] = 1000,
-    tune: Annotated[int, typer.Option(help="Warm-up iterations of each chain.")] = 1000,
-    chains: Annotated[int, typer.Option()] = 4,
-    sampler: Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")] = None,
+    draws: Draws = 1000,
+    tune: Tune = 1000,
+    chains: Chains = 4,
+    sampler: Sampler = None,
     seed: Seed = 1,
     json: Json = False,
 ):
     """Do everything on the built-in tables and write an HTML report, results.json and the posteriors."""
     from .reports import report as make_report
-    from .reports import results
 
-    document = make_report(
-        out,
-        seed=seed,
-        sampler=sampler,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        progress=_interactive(json),
-        **({"pages": page} if page else {}),
-    )
+    sampling = _sampling(seed, sampler, draws, tune, chains, json)
+    document = make_report(out, **sampling, **({"pages": page} if page else {}))
     if json:
-        print(results.to_json(document), end="")
+        print_json(document)
     else:
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")
 
@@ -466,16 +478,11 @@ def _options(
     pass
 
 
-def _show_warning(message, category, *_, **__):
-    if issubclass(category, DiagnosticWarning):
-        print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
-
-
 def main():
     """Run the command line."""
     import warnings
 
-    warnings.showwarning = _show_warning
+    warnings.showwarning = show_warning
     try:
         status = app(standalone_mode=False)
     except InputError as error:

@@ -181,6 +181,10 @@ def _completed(given):
             derived["parameters"] = given["training_flop"] / (6 * given["tokens"])
         if "perplexity" in given:
             derived["loss"] = np.log(given["perplexity"])
+        if {"d_model", "vocabulary"} <= set(given) and "parameters_nonembedding" not in given:
+            counted = given.assign(**derived)["parameters"] - given["d_model"] * given["vocabulary"]
+            if (counted > 0).all():
+                derived["parameters_nonembedding"] = counted
     return given.assign(**derived)
 
 

@@ -1,6 +1,6 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
-from .allocate import allocate, predict
+from .allocate import allocate, predict, stacked
 from .compare import compare, loo
 from .crossvalidation import compare_progress
 from .envelopes import frontier_fit, isoflop_fit
@@ -8,6 +8,7 @@ from .fit import Fitter, diagnose, fit
 from .growth import doubling_times, growth_rates
 from .points import huber_fit
 from .progress import ProgressFitter, fit_progress
+from .reconciliation import reconcile
 from .storage import law_of, metadata, open_fit, runs_of, save_fit
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "metadata",
     "open_fit",
     "predict",
+    "reconcile",
     "runs_of",
     "save_fit",
+    "stacked",
 ]

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from ..errors import DiagnosticWarning
+from ..models.titles import title
 
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
@@ -12,7 +13,8 @@ PARETO_K_LIMIT = 0.7
 
 
 def worst(dataset, statistic):
-    """Extreme of an ArviZ statistic over all variables: largest R-hat, least effective sample size."""
+    """Extreme of an ArviZ statistic over all variables that vary: largest R-hat, least effective sample size."""
+    dataset = dataset[[name for name, v in dataset.data_vars.items() if v.min() < v.max() or v.isnull().any()]]
     values = np.concatenate([np.ravel(v.values) for v in statistic(dataset).data_vars.values()])
     return float(np.nanmax(values) if statistic is r_hat else np.nanmin(values))
 
@@ -88,7 +90,7 @@ def sentence(verdict):
     )
 
 
-def warn(verdict):
-    """Issue a `DiagnosticWarning` for a verdict that is not ok."""
+def warn(law, verdict):
+    """Issue a `DiagnosticWarning` that names the law for a verdict that is not ok."""
     if not verdict["ok"]:
-        warnings.warn(sentence(verdict), DiagnosticWarning, stacklevel=3)
+        warnings.warn(f"{title(law)}: {sentence(verdict)}", DiagnosticWarning, stacklevel=3)

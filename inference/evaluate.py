@@ -52,7 +52,7 @@ def log_likelihood(law, draws, table):
         The dims of `draws` and ``run``, named after the scale.
     """
     mean = mean_loss(law, draws, table).transpose(..., "run")
-    observed = law.on_scale(table["loss"].to_numpy(float))
+    observed = law.on_scale(table[law.observed].to_numpy(float))
     residual = observed - law.on_scale(mean).values
     halfwidth = law.halfwidth(table)
     if halfwidth is None:
@@ -63,6 +63,13 @@ def log_likelihood(law, draws, table):
         for chain in range(residual.shape[0]):
             values[chain] = law.residuals.logp(residual[chain], *(a[chain] for a in arguments), halfwidth=halfwidth)
     return mean.copy(data=values).rename(law.scale)
+
+
+def log_density_beside(law, values, reference):
+    """Evaluate `law.beside` on draws: a DataArray of their dims, 0 where nothing but observations informs the law."""
+    first = next(iter(values.data_vars.values()))
+    found = law.beside({name: x.values[..., None] for name, x in values.items()}, reference)
+    return xr.zeros_like(first) if found is None else first.copy(data=found)
 
 
 def replicated_loss(law, draws, table, rng, *, noise=True):

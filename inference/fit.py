@@ -56,7 +56,7 @@ class Fitter:
             .to_dataset()
             .assign_coords(runs_coordinate),
             "observed_data": xr.Dataset(
-                {self.law.scale: ("run", self.law.on_scale(runs["loss"].to_numpy(float)))}, runs_coordinate
+                {self.law.scale: ("run", self.law.on_scale(runs[self.law.observed].to_numpy(float)))}, runs_coordinate
             ),
             "constant_data": _constant_data(runs, runs_coordinate),
         }
@@ -80,8 +80,12 @@ class Fitter:
             seconds={"compile": self.compiled.seconds, "sample": seconds},
             verdict=verdict,
         )
-        diagnostics.warn(verdict)
+        diagnostics.warn(self.law, verdict)
         return with_metadata(xr.DataTree.from_dict(groups), said)
+
+
+def _fit_law(law, runs, *, sampler, **options):
+    return Fitter(law, runs, sampler=sampler).fit(runs, **options)
 
 
 def document(*, law, reference, priors, table, seed, sampler, settings, seconds, verdict):
@@ -93,7 +97,7 @@ def document(*, law, reference, priors, table, seed, sampler, settings, seconds,
         "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
         "seed": seed,
         "sampler": sampler,
-        "settings": {name: getattr(settings, name) for name in ("draws", "tune", "chains", "target_accept")},
+        "settings": settings.asked,
         "seconds": seconds,
         "versions": versions(),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -208,10 +212,16 @@ def fit(
 
         fitter = ProgressFitter(runs, sampler=sampler, features=law.features)
         return fitter.fit(law, seed=seed_of(seed), progress=progress, **settings)
-    fitter = Fitter(law, runs, sampler=sampler)
-    return fitter.fit(
+    seed = seed_of(seed)
+    if law.given:
+        from .cut import fit_cut as sampled
+    else:
+        sampled = _fit_law
+    return sampled(
+        law,
         runs,
         seed=seed,
+        sampler=sampler,
         prior_predictive=prior_predictive,
         posterior_predictive=posterior_predictive,
         progress=progress,

@@ -36,15 +36,18 @@ def _of_law(fit):
         [priors[name].to_unconstrained(posterior[name]) for name in priors], dim=pd.Index(list(priors), name=QUANTITY)
     ).transpose("chain", "draw", QUANTITY)
 
+    given = {name: posterior[name] for name in law.given}
+
     def constrained(moved):
         pairs = {name: priors[name].from_unconstrained(moved.sel({QUANTITY: name}, drop=True)) for name in priors}
         values = xr.Dataset({name: x for name, (x, _) in pairs.items()})
         log_prior = sum(xr.apply_ufunc(priors[n].frozen.logpdf, x) + jacobian for n, (x, jacobian) in pairs.items())
-        return values.merge(evaluate.derived(law, values, reference)), log_prior
+        return values.merge(evaluate.derived(law, values, reference | given)), log_prior
 
     def log_density(moved):
         values, log_prior = constrained(moved)
-        return log_prior + evaluate.log_likelihood(law, values, runs).sum("run")
+        beside = evaluate.log_density_beside(law, values, reference)
+        return log_prior + beside + evaluate.log_likelihood(law, values, runs).sum("run")
 
     def log_likelihood_i(moved, i):
         values, _ = constrained(moved)

@@ -1,7 +1,7 @@
 """What every law of one training set-up has in common: options, priors, noise, the PyMC model and simulation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,30 +11,19 @@ from ..errors import InputError
 from .arrays import log
 from .noise import Noise
 
+CENTRE_RATIONALE = (
+    "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
+)
+
+
+def geometric_means(table, columns):
+    """Geometric mean of each column, a list of float."""
+    return [float(np.exp(np.log(table[column].to_numpy(float)).mean())) for column in columns]
+
 
 @dataclass(frozen=True)
 class Law:
-    """A law of the loss of training runs; see the concrete laws.
-
-    Parameters
-    ----------
-    noise : {"student_t", "normal", "huber"}
-        Distribution of the residuals.
-    scale : {"log_loss", "loss"}
-        Where residuals are taken.
-    threshold : float
-        Threshold of the Huber noise in units of its scale.
-    measurement_error : bool
-        Add a uniform reading error on plus or minus the table's ``loss_halfwidth``. Errors read off one colour scale
-        are not independent of each other; this option treats them as if they were.
-    priors : mapping of str to str
-        Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
-
-    Raises
-    ------
-    InputError
-        If an option or prior is unknown, or a prior leaves its quantity's support.
-    """
+    """A law of the loss of training runs, with the options that `Chinchilla` describes."""
 
     noise: str = "student_t"
     scale: str = "log_loss"
@@ -46,6 +35,8 @@ class Law:
     mean_quantities: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
+    observed: ClassVar[str] = "loss"
+    given: ClassVar[tuple] = ()
 
     def __post_init__(self):
         sampled = {q.name: q for q in self.quantities}
@@ -66,6 +57,10 @@ class Law:
     def mean(self, constants, columns):
         """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
         raise NotImplementedError
+
+    def mean_of_sizes(self, constants, nonembedding, total, tokens):
+        """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
+        return self.mean(constants, {"parameters_nonembedding": nonembedding, "parameters": total, "tokens": tokens})
 
     def reference(self, table):
         """Scalars of the design that the sampled quantities refer to; they do not depend on the losses."""
@@ -91,13 +86,10 @@ class Law:
     @property
     def options(self):
         """What rebuilds this law: ``laws.law(name, **options)``."""
-        return {
-            "noise": self.noise,
-            "scale": self.scale,
-            "threshold": self.threshold,
-            "measurement_error": self.measurement_error,
-            "priors": dict(self.priors),
-        }
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
+
+    def beside(self, values, reference):
+        """Log density of what informs the sampled `values` besides the observations; None where nothing does."""
 
     @property
     def without_reading_error(self):
@@ -111,11 +103,11 @@ class Law:
 
     def on_scale(self, loss):
         """`loss` on the scale of the residuals."""
-        return log(loss) if self.scale == "log_loss" else loss
+        return log(loss) if self.scale.startswith("log_") else loss
 
     def from_scale(self, value):
         """Loss from a value on the scale of the residuals."""
-        return np.exp(value) if self.scale == "log_loss" else value
+        return np.exp(value) if self.scale.startswith("log_") else value
 
     def check(self, table):
         """Refuse a table that cannot inform this law.
@@ -126,7 +118,7 @@ class Law:
             If a column is missing, all runs have one size, or there are fewer rows than sampled quantities.
         """
         place = table.attrs.get("source", "the table")
-        needed = (*self.columns, "loss", *(("loss_halfwidth",) if self.measurement_error else ()))
+        needed = (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
         require(table, needed, purpose=f"the {self.name} law")
         if len(table) < len(self.quantities):
             raise InputError(
@@ -154,7 +146,7 @@ class Law:
     def design(self, table):
         """Arrays that the PyMC model holds as data: sizes, the observations and their reading errors."""
         arrays = {column: table[column].to_numpy(float) for column in self.columns}
-        arrays["observed"] = self.on_scale(table["loss"].to_numpy(float))
+        arrays["observed"] = self.on_scale(table[self.observed].to_numpy(float))
         if self.measurement_error:
             arrays["halfwidth"] = self.halfwidth(table)
         return arrays
@@ -202,6 +194,9 @@ class Law:
                 random=self._random,
                 observed=data["observed"],
             )
+            beside = self.beside(values, centre)
+            if beside is not None:
+                pm.Potential("beside", beside)
         return model
 
     def _split(self, arguments):

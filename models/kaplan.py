@@ -34,6 +34,43 @@ def loss(parameters, tokens, *, Nc, Dc, aN, aD):
     return exp(aD * log(shortage))
 
 
+def returns(parameters, tokens, *, Nc, Dc, aN, aD):
+    """Say what log N and log D take off the loss: ``-dL/dlog N`` and ``-dL/dlog D``, in nats per token."""
+    by_size = exp((aN / aD) * (log(Nc) - log(parameters)))
+    by_tokens = exp(log(Dc) - log(tokens))
+    shortage = by_size + by_tokens
+    mean = exp(aD * log(shortage))
+    return aN * mean * by_size / shortage, aD * mean * by_tokens / shortage
+
+
+def constants(loss_centre, parameter_share, aN, aD, *, reference_parameters, reference_tokens):
+    """Textbook constants from what a table of runs informs.
+
+    Parameters
+    ----------
+    loss_centre : array_like
+        Loss at N = `reference_parameters`, D = `reference_tokens`, in nats per token.
+    parameter_share : array_like
+        Share of ``(Nc/N)**(aN/aD)`` in the sum that is raised to aD, in (0, 1).
+    aN, aD : array_like
+        The exponents, unchanged.
+    reference_parameters, reference_tokens : float
+        The centre, usually the geometric means of N and D over the fitted runs.
+
+    Returns
+    -------
+    dict
+        ``Nc``, ``Dc``, ``aN``, ``aD``.
+    """
+    log_shortage = log(loss_centre) / aD
+    return {
+        "Nc": exp(log(reference_parameters) + (aD / aN) * (log(parameter_share) + log_shortage)),
+        "Dc": exp(log(reference_tokens) + log(1 - parameter_share) + log_shortage),
+        "aN": aN,
+        "aD": aD,
+    }
+
+
 def optimum(compute, *, Nc, Dc, aN, aD):
     """Parameters and tokens of least loss at a compute budget.
 

@@ -12,10 +12,10 @@ from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fit import check_options
 from ..inference.storage import check_writable
-from . import chinchilla_analysis, progress_analysis, progress_page, results
+from . import chinchilla_analysis, embeddings_analysis, embeddings_page, progress_analysis, progress_page, results
 from .page import render
 
-PAGES = ("chinchilla", "progress")
+PAGES = ("chinchilla", "embeddings", "progress")
 
 
 class Stages:
@@ -56,7 +56,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of {"chinchilla", "progress"}
+    pages : sequence of {"chinchilla", "embeddings", "progress"}
         What to report on.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -84,7 +84,11 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     published = load("published")
     warned = []
     options = {"seed": seed, "sampler": sampler, **settings}
-    stages = {"chinchilla": chinchilla_analysis.STAGES, "progress": progress_analysis.STAGES}
+    stages = {
+        "chinchilla": chinchilla_analysis.STAGES,
+        "embeddings": embeddings_analysis.STAGES,
+        "progress": progress_analysis.STAGES,
+    }
     with Stages([*(name for page in pages for name in stages[page]), "page"], progress) as stage:
         fits, document, makers = {}, {"schema": results.SCHEMA, "seconds": stage.seconds}, []
 
@@ -96,6 +100,14 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
             fits |= found
             document |= said
             makers.append(sections)
+        if "embeddings" in pages:
+            weighed = embeddings_analysis.analyse(
+                stage, collected, published, chinchilla=fits.get("chinchilla"), **options
+            )
+            fits |= weighed.fits | {"configurations": weighed.sizes}
+            document["laws"] = document.get("laws", {}) | weighed.document["laws"]
+            document["reconciliation"] = weighed.document["reconciliation"]
+            makers.append(lambda: embeddings_page.sections(weighed))
         if "progress" in pages:
             analysis = progress_analysis.analyse(stage, collected, chinchilla=fits.get("chinchilla"), **options)
             fits |= {f"progress-{k}": f for k, f in analysis.fits.items()}

@@ -85,6 +85,7 @@ def allocation_entries(allocation, law):
             "law": law,
             "compute": float(at["compute"]),
             "parameters": summary(at["parameters"]),
+            "parameters_nonembedding": summary(at["parameters_nonembedding"]),
             "tokens": summary(at["tokens"]),
             "tokens_per_parameter": summary(at["tokens_per_parameter"], ratio=True),
             "loss": summary(at["loss"]),

@@ -26,6 +26,13 @@ def in_sampled_quantities(constants, reference):
 
 
 @pytest.fixture(scope="session")
+def jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+@pytest.fixture(scope="session")
 def runs():
     return bs.load("chinchilla_runs")
 

@@ -29,13 +29,6 @@ def random_constants():
 CONSTANTS = [HOFFMANN, BESIROGLU, *random_constants()]
 
 
-@pytest.fixture(scope="module")
-def jax():
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
-    jax.config.update("jax_enable_x64", True)
-    return jax
-
-
 def written_out(parameters, tokens, c):
     return c["E"] + c["A"] / parameters ** c["alpha"] + c["B"] / tokens ** c["beta"]
 

@@ -54,6 +54,11 @@ def densities_by_refit(fitter, train, target, seed):
     return stats.norm.pdf(np.log(ahead["perplexity"].to_numpy()), mean, sigma), mean
 
 
+def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
+    with pytest.warns(bs.DiagnosticWarning, match="^progress-16: NOT TO BE TRUSTED: "):
+        progress_fitter.fit(Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
+
+
 def test_the_main_specification_on_the_papers_data(fit_main):
     verdict = bs.diagnose(fit_main)
     assert verdict["ok"]

@@ -4,8 +4,9 @@ import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
+import xarray as xr
 from bayescaling.datasets import sha256
-from bayescaling.inference import Fitter, law_of, metadata, runs_of
+from bayescaling.inference import Fitter, diagnostics, law_of, metadata, runs_of
 from bayescaling.inference.samplers import Compiled, Settings
 from bayescaling.models import chinchilla
 from scipy import stats
@@ -189,14 +190,34 @@ def test_options_and_priors_reach_the_posterior(runs, quiet):
 
 
 def test_a_fit_that_did_not_converge_says_so(fitter, runs):
-    with pytest.warns(bs.DiagnosticWarning, match="NOT TO BE TRUSTED: .*bulk ESS falls to"):
+    with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: NOT TO BE TRUSTED: .*bulk ESS falls to"):
         fit = fitter.fit(runs, seed=1, draws=20, tune=5)
     verdict = bs.diagnose(fit)
     assert not verdict["ok"]
     assert any("draw more" in sentence for sentence in verdict["warnings"])
-    with pytest.warns(bs.DiagnosticWarning, match="one chain: r_hat cannot be computed"):
+    with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: .*one chain: r_hat cannot be computed"):
         alone = fitter.fit(runs, seed=1, chains=1)
     assert bs.diagnose(alone)["r_hat_max"] is None
+
+
+@pytest.mark.parametrize(
+    ("law", "name"),
+    [
+        (bs.Chinchilla(), "chinchilla"),
+        (bs.Chinchilla(noise="normal", measurement_error=True), "chinchilla, noise=normal, measurement_error"),
+        (bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}), "chinchilla, prior alpha LogNormal(-1, 0.5)"),
+        (bs.Progress(16), "progress-16"),
+        (bs.Progress(7, cutoff=2018.0, priors={"share": (0, 1)}), "progress-7, cutoff=2018, prior share (0, 1)"),
+        (bs.Progress(bs.Specification("1 + y + n", "1 + y + d")), "progress, 1 + y + n | 1 + y + d"),
+    ],
+)
+def test_a_warning_names_its_fit_in_one_line(law, name):
+    draws = xr.Dataset({"alpha": (("chain", "draw"), np.arange(40.0).reshape(2, 20))})
+    verdict = diagnostics.judge(draws, xr.Dataset({"diverging": xr.zeros_like(draws["alpha"])}))
+    with pytest.warns(bs.DiagnosticWarning) as said:
+        diagnostics.warn(law, verdict)
+    assert [str(warning.message) for warning in said] == [f"{name}: {diagnostics.sentence(verdict)}"]
+    assert "\n" not in str(said[0].message)
 
 
 REFUSALS = [

@@ -14,13 +14,6 @@ CONSTANTS = [kaplan.PUBLISHED, {"Nc": 8.8e13, "Dc": 5.4e13, "aN": 0.3, "aD": 0.0
 BUDGETS = np.logspace(15, 28, 14)
 
 
-@pytest.fixture(scope="module")
-def jax():
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
-    jax.config.update("jax_enable_x64", True)
-    return jax
-
-
 def written_out(parameters, tokens, c):
     return ((c["Nc"] / parameters) ** (c["aN"] / c["aD"]) + c["Dc"] / tokens) ** c["aD"]
 

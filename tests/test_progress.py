@@ -6,7 +6,8 @@ import pytest
 from bayescaling.inference.progress import State
 from bayescaling.models import law as law_named
 from bayescaling.models import progress as family
-from bayescaling.models.progress_law import OPTIONAL, Progress
+from bayescaling.models.progress_design import OPTIONAL
+from bayescaling.models.progress_law import Progress
 from bayescaling.models.specifications import SPECIFICATIONS, Specification
 from scipy import stats
 
