@@ -1,0 +1,154 @@
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.errors import InputError
+from bayescaling.inference.allocate import family_constant
+from bayescaling.inference.reconciliation import Study, frontier_exponents, local_exponents
+from bayescaling.models import embeddings
+from bayescaling.models.configurations import configurations_of
+
+BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
+HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
+GAMMA = 47491.0
+BUDGETS = [1e18, 1e21, 1e24]
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return bs.load("chinchilla_runs")
+
+
+@pytest.fixture(scope="module")
+def chinchilla(runs):
+    return bs.fit(bs.Chinchilla(), runs, seed=1)
+
+
+@pytest.fixture(scope="module")
+def weighted(runs):
+    return bs.fit(bs.EmbeddingWeighted(omega=0.0), runs, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("constants", "basis", "grid", "exact"),
+    [
+        (BESIROGLU, "nonembedding", 0.781, 0.775),
+        (BESIROGLU, "total", 0.515, 0.509),
+        (HOFFMANN, "nonembedding", 0.739, 0.741),
+        (HOFFMANN, "total", 0.458, 0.458),
+    ],
+)
+def test_a_study_of_curves_finds_the_known_slopes(constants, basis, grid, exact):
+    for study, slope in ((Study(), grid), (Study(exact=True), exact)):
+        found = frontier_exponents(constants, basis=basis, gamma=GAMMA, study=study)
+        assert float(found["size"][0]) == pytest.approx(slope, abs=1e-3)
+
+
+def test_exponents_of_the_loss_are_the_known_ones():
+    for basis, loss, reducible in (("nonembedding", -0.069, -0.133), ("total", -0.097, -0.178)):
+        found = frontier_exponents(BESIROGLU, basis=basis, gamma=GAMMA)
+        assert float(found["loss"][0]) == pytest.approx(loss, abs=1e-3)
+        assert float(found["reducible_loss"][0]) == pytest.approx(reducible, abs=1e-3)
+
+
+def test_a_study_of_large_models_finds_the_exponent_of_the_law():
+    study = Study(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
+    found = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
+    expected = BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
+    assert float(found["size"][0]) == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_narrow_study_finds_the_local_exponent():
+    n = 1e8
+    at = float(embeddings.compute_of_optimum(n, **BESIROGLU, gamma=GAMMA))
+    decades = (np.log10(at) - 0.2, np.log10(at) + 0.2)
+    study = Study(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
+    found = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
+    local = float(embeddings.local_exponent(n, **BESIROGLU, gamma=GAMMA))
+    assert float(found["size"][0]) == pytest.approx(local, abs=5e-3)
+
+
+def test_local_exponents_have_their_limits_and_a_hump():
+    draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
+    found = local_exponents(draws, np.logspace(-10, 30, 401), gamma=GAMMA)
+    first, last = (found["exponent"].isel(size=i, drop=True) for i in (0, -1))
+    xr.testing.assert_allclose(first, found["small"], rtol=1e-3)
+    xr.testing.assert_allclose(last, found["large"], rtol=1e-3)
+    assert (found["highest"] > found["small"]).all()
+    assert ((found["highest_at"] > 1e5) & (found["highest_at"] < 1e8)).all()
+
+
+def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(chinchilla):
+    found = bs.reconcile(chinchilla)
+    assert found["nonembedding"].sizes["draw"] == 4 * 1000
+    one = {name: float(chinchilla["posterior"][name].values.ravel()[7]) for name in BESIROGLU}
+    alone = frontier_exponents(one, gamma=family_constant())
+    assert float(found["nonembedding"]["size"][7]) == pytest.approx(float(alone["size"][0]))
+    small = bs.reconcile(chinchilla, vocabulary=1000)
+    assert float(small["nonembedding"]["size"].median()) < float(found["nonembedding"]["size"].median())
+
+
+def test_reconcile_refuses_laws_that_count_otherwise(weighted):
+    with pytest.raises(InputError, match=r"embedding-weighted does not say the loss in all parameters"):
+        bs.reconcile(weighted)
+
+
+def test_allocation_keeps_the_budget_and_splits_the_parameters(chinchilla, weighted):
+    for fit in (chinchilla, weighted):
+        found = bs.allocate(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
+        np.testing.assert_allclose(
+            6 * found["parameters"] * found["tokens"], np.broadcast_to(BUDGETS, found["tokens"].shape), rtol=1e-9
+        )
+        gamma = family_constant(100_000, 80)
+        np.testing.assert_allclose(
+            found["parameters"], embeddings.total(found["parameters_nonembedding"], gamma), rtol=1e-9
+        )
+
+
+def test_the_loss_of_an_allocation_is_least_among_sizes_of_its_budget(weighted):
+    posterior = weighted["posterior"].to_dataset()
+    law = bs.EmbeddingWeighted(omega=0.0)
+    gamma = family_constant()
+    best = bs.allocate(weighted, BUDGETS)
+    for factor in (0.97, 1.03):
+        n = best["parameters_nonembedding"] * factor
+        total = embeddings.total(n, gamma)
+        loss = law.mean_of_sizes(posterior, n, total, best["compute"] / (6 * total))
+        assert (loss > best["loss"]).all()
+
+
+def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(chinchilla):
+    small, large = (bs.allocate(chinchilla, BUDGETS, vocabulary=v) for v in (32_000, 256_000))
+    xr.testing.assert_allclose(small["parameters"], large["parameters"])
+    assert (large["parameters_nonembedding"] < small["parameters_nonembedding"]).all()
+
+
+def test_a_stacked_allocation_mixes_in_proportion(chinchilla, weighted):
+    each = {"a": bs.allocate(chinchilla, BUDGETS), "b": bs.allocate(weighted, BUDGETS)}
+    mixed = bs.stacked(each, {"a": 0.25, "b": 0.75})
+    assert mixed["loss"].shape == each["a"]["loss"].shape
+    of_b = np.isin(mixed["loss"].values[..., 0], each["b"]["loss"].values[..., 0])
+    assert of_b.mean() == pytest.approx(0.75, abs=1e-3)
+    xr.testing.assert_equal(mixed["extrapolation"], each["a"]["extrapolation"])
+
+
+@pytest.mark.parametrize("option", [{"vocabulary": 0}, {"aspect_ratio": -3.0}, {"vocabulary": float("nan")}])
+def test_shapes_that_are_none_are_refused(chinchilla, option):
+    with pytest.raises(InputError, match=f"{next(iter(option))} must be a positive number"):
+        bs.allocate(chinchilla, BUDGETS, **option)
+
+
+def test_a_fit_of_sizes_has_no_optimal_size(runs):
+    sizes = configurations_of(runs)
+    fit = bs.fit(bs.Configurations(delta=1 / 3), sizes, seed=1)
+    with pytest.raises(InputError, match="configurations has no compute-optimal size"):
+        bs.allocate(fit, BUDGETS)
+    with pytest.raises(InputError, match="configurations does not say the loss"):
+        bs.reconcile(fit)
+
+
+def test_runs_of_a_width_and_a_vocabulary_get_their_nonembedding_parameters(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("parameters,tokens,loss,d_model,vocab\n1e8,1e9,3.5,640,32000\n2e8,1e9,3.4,768,32000\n")
+    found = bs.read(path)
+    np.testing.assert_allclose(found["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
