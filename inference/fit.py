@@ -31,6 +31,7 @@ class Fitter:
     """
 
     def __init__(self, law, runs, *, sampler=None):
+        law.check(runs)
         self.law = law
         self.reference = law.reference(runs)
         self.sampler = choose(sampler)

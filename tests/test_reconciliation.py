@@ -152,3 +152,9 @@ def test_runs_of_a_width_and_a_vocabulary_get_their_nonembedding_parameters(tmp_
     path.write_text("parameters,tokens,loss,d_model,vocab\n1e8,1e9,3.5,640,32000\n2e8,1e9,3.4,768,32000\n")
     found = bs.read(path)
     np.testing.assert_allclose(found["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
+
+
+def test_runs_of_unknown_nonembedding_parameters_are_refused(runs):
+    for law in (bs.EmbeddingWeighted(), bs.EmbeddingCorrected(), bs.Kaplan()):
+        with pytest.raises(InputError, match='needs "parameters_nonembedding"'):
+            bs.fit(law, runs.drop(columns="parameters_nonembedding"), seed=1)
