@@ -143,6 +143,29 @@ def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL):
     )
 
 
+def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL):
+    """Exponents without embeddings over the budgets at which models of N_x from `low` to `high` are optimal.
+
+    Parameters
+    ----------
+    constants : Dataset
+        As for `frontier_exponents`.
+    low, high : float
+        Ends of the range of N_x.
+    gamma, delta : DataArray or float
+
+    Returns
+    -------
+    Dataset
+        As `frontier_exponents` gives it, of a study of 200 sizes that reach a decade beyond both ends, read exactly at
+        the budgets that are optimal there at the posterior median.
+    """
+    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta)["compute"]
+    budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
+    study = Study(sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True)
+    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study)
+
+
 def reconcile(fit, *, vocabulary=None, aspect_ratio=None, study=None):
     """Exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 

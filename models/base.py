@@ -182,22 +182,20 @@ class Law:
             data = {name: pm.Data(name, array) for name, array in self.design(table).items()}
             centre = {name: pm.Data(name, x) for name, x in (reference or self.reference(table)).items()}
             values = {name: prior.variable(name) for name, prior in self.prior_of.items()}
-            mean = self.on_scale(self.mean(self.constants(values, centre), data))
-            halfwidth = (data["halfwidth"],) if self.measurement_error else ()
-            arguments = self.residuals.arguments(values)
-            pm.CustomDist(
-                self.scale,
-                mean,
-                *arguments,
-                *halfwidth,
-                logp=self._logp,
-                random=self._random,
-                observed=data["observed"],
-            )
+            self.observe(self.scale, values, centre, data)
             beside = self.beside(values, centre)
             if beside is not None:
                 pm.Potential("beside", beside)
         return model
+
+    def observe(self, name, values, reference, data):
+        """Register the observations under `name` in the PyMC model of the context, given arrays as `design` gives."""
+        import pymc as pm
+
+        mean = self.on_scale(self.mean(self.constants(values, reference), data))
+        halfwidth = (data["halfwidth"],) if self.measurement_error else ()
+        arguments = (*self.residuals.arguments(values), *halfwidth)
+        pm.CustomDist(name, mean, *arguments, logp=self._logp, random=self._random, observed=data["observed"])
 
     def _split(self, arguments):
         return (arguments[:-1], arguments[-1]) if self.measurement_error else (arguments, None)

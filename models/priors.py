@@ -110,12 +110,12 @@ class Prior:
             return low + np.exp(z), z
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
 
-    def variable(self, name):
-        """Register the prior under `name` in the PyMC model of the context."""
+    def variable(self, name, dims=None):
+        """Register the prior under `name` in the PyMC model of the context, once or along `dims`."""
         import pymc as pm
 
         # A Python float that float32 can hold would be computed with in float32.
-        return getattr(pm, self.distribution)(name, **{k: np.float64(v) for k, v in self.arguments.items()})
+        return getattr(pm, self.distribution)(name, dims=dims, **{k: np.float64(v) for k, v in self.arguments.items()})
 
 
 def _quietly(frozen, arguments):

@@ -12,10 +12,19 @@ from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fit import check_options
 from ..inference.storage import check_writable
-from . import chinchilla_analysis, embeddings_analysis, embeddings_page, progress_analysis, progress_page, results
+from . import (
+    chinchilla_analysis,
+    embeddings_analysis,
+    embeddings_page,
+    progress_analysis,
+    progress_page,
+    results,
+    small_lm_analysis,
+    small_lm_page,
+)
 from .page import render
 
-PAGES = ("chinchilla", "embeddings", "progress")
+PAGES = ("chinchilla", "embeddings", "small-models", "progress")
 
 
 class Stages:
@@ -56,7 +65,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of {"chinchilla", "embeddings", "progress"}
+    pages : sequence of {"chinchilla", "embeddings", "small-models", "progress"}
         What to report on.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -87,6 +96,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     stages = {
         "chinchilla": chinchilla_analysis.STAGES,
         "embeddings": embeddings_analysis.STAGES,
+        "small-models": small_lm_analysis.STAGES,
         "progress": progress_analysis.STAGES,
     }
     with Stages([*(name for page in pages for name in stages[page]), "page"], progress) as stage:
@@ -108,6 +118,13 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
             document["laws"] = document.get("laws", {}) | weighed.document["laws"]
             document["reconciliation"] = weighed.document["reconciliation"]
             makers.append(lambda: embeddings_page.sections(weighed))
+        if "small-models" in pages:
+            small = small_lm_analysis.analyse(stage, collected, **options)
+            fits |= {f"small models, {scheme}": f for scheme, f in small.fits.items()}
+            document["small_lm"] = small.document
+            weighted = fits.get("embedding-weighted")
+            omega = None if weighted is None else weighted["posterior"]["omega"]
+            makers.append(lambda: small_lm_page.sections(small, published, omega))
         if "progress" in pages:
             analysis = progress_analysis.analyse(stage, collected, chinchilla=fits.get("chinchilla"), **options)
             fits |= {f"progress-{k}": f for k, f in analysis.fits.items()}

@@ -11,6 +11,7 @@ from ..inference.reconciliation import (
     KAPLAN_EXPONENT,
     Study,
     constants_and_family,
+    exponents_within,
     frontier_exponents,
     local_exponents,
 )
@@ -115,11 +116,7 @@ def _reconcile(found):
         found.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
     found.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
     for low, high in WINDOWS:
-        limits = 10.0**low, 10.0**high
-        at = local_exponents(posterior, limits, gamma=gamma, delta=delta)["compute"].median(("chain", "draw")).values
-        budgets = tuple(np.log10(at))
-        study = Study(sizes=(low - 1, high + 1), models=200, budgets=(budgets, budgets), exact=True)
-        slopes = frontier_exponents(posterior, gamma=gamma, delta=delta, study=study)["size"]
+        slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
         found.moved.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
     for vocabulary in VOCABULARIES:
         slopes = reconcile(main, vocabulary=vocabulary)["nonembedding"]["size"]

@@ -46,6 +46,7 @@ COLUMNS = {
     "scheme": "scheme",
     "run": "run",
 }
+ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
 
 
 def record(configuration, outcome, device, precision):
@@ -153,14 +154,16 @@ def table(dataset, scheme=None, *, curves=False):
     pandas.DataFrame
         A row a run: parameters (N_T), tokens, training_flop (6 N_T D), loss (nats per token), d_model, vocabulary,
         parameters_nonembedding, then loss_se, loss_oracle, excess, excess_se and what describes the run. `annealed` is
-        the share of the schedule that was done. Rows without a finite loss are left out.
+        the share of the schedule that was done. For a corpus of known law irreducible_loss and irreducible_loss_se are
+        the entropy that no loss can be below on average. Rows without a finite loss are left out.
     """
     rows = dataset.to_dataframe().reset_index()
     rows["annealed"] = rows["step"] / rows["updates"]
     wanted = rows["scheme"].str.split().map(lambda names: bool(names) if scheme is None else scheme in names)
     ended = (rows["schedule"] == "constant") | (rows["annealed"] == 1)
     rows = rows[np.isfinite(rows["loss_eval"]) & wanted & (ended | curves)]
-    return rows[list(COLUMNS)].rename(columns=COLUMNS).reset_index(drop=True)
+    known = {column: dataset.attrs[name] for name, column in ENTROPY.items() if name in dataset.attrs}
+    return rows[list(COLUMNS)].rename(columns=COLUMNS).assign(**known).reset_index(drop=True)
 
 
 def write_dataset(dataset, path):
