@@ -8,7 +8,7 @@ torch.set_num_threads(1)
 
 
 def test_the_presets(tmp_path):
-    assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "demo"}
+    assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "demo", "small"}
     updates = {}
     for name in PRESETS:
         sweep = make_sweep({"preset": name})

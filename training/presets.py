@@ -1,4 +1,4 @@
-"""Named sweeps: the experiment of [PS24] section 3, and a small one that a CPU finishes in minutes.
+"""Named sweeps: the experiment of [PS24] section 3, a small one that a CPU finishes in minutes, one for an hour.
 
 [PS24] is Pearce and Song 2024, "Reconciling Kaplan and Chinchilla scaling laws", arXiv:2406.12907. Its sizes,
 vocabulary, context, tokens in an update, updates, learning rates and schemes are taken; widths and depths are those
@@ -33,6 +33,13 @@ DEMO = {
         "seeds": [0],
     },
 }
+# What the table small_lm_runs was made with, an hour on one core.
+SMALL = {
+    "corpus": {"kind": "synthetic", "vocabulary": 1024, "exponent": 1.4},
+    "model": DEMO["model"] | {"sizes": [[4, 1], [8, 1], [16, 1], [16, 2], [32, 2]]},
+    "training": DEMO["training"] | {"updates": [600, 600, 800, 800, 1000], "seeds": [0, 1, 2]},
+}
+SMALL_RATES = [0.003, 0.01, 0.03]
 
 
 def scheme_stages(rates):
@@ -62,7 +69,8 @@ def scheme_stages(rates):
 
 
 PRESETS = {name: PAPER | {"stages": stages} for name, stages in scheme_stages(RATES).items()}
-PRESETS["demo"] = DEMO | {"stages": scheme_stages([0.003, 0.01, 0.03])["schemes"]}
+for name, base in (("demo", DEMO), ("small", SMALL)):
+    PRESETS[name] = base | {"stages": scheme_stages(SMALL_RATES)["schemes"]}
 
 
 def preset(name):
