@@ -65,6 +65,38 @@ TABLES = {
             },
         ),
         Table(
+            "small_lm_runs",
+            495,
+            "runs",
+            "Readings of small transformers trained on a synthetic language of known entropy, in four schemes",
+            'this package: the sweep "small", on a CPU',
+            "that of this package",
+            {
+                "parameters": "parameters N, embeddings included, gains of norms apart",
+                "tokens": "training tokens D so far",
+                "training_flop": "training compute so far, FLOP, derived as 6 parameters tokens",
+                "loss": "loss on held-out text, nats per token",
+                "d_model": "width of the residual stream",
+                "vocabulary": "size of the vocabulary",
+                "parameters_nonembedding": "parameters outside the embeddings",
+                "loss_se": "standard error of loss over sequences, nats per token",
+                "loss_oracle": "loss of the true law on the same text, nats per token",
+                "excess": "loss less loss_oracle, nats per token",
+                "excess_se": "standard error of excess over sequences, nats per token",
+                "layers": "number of layers",
+                "context": "length of the context, tokens",
+                "schedule": "constant or cosine",
+                "learning_rate_peak": "peak learning rate",
+                "budget_fraction": "length of the whole run as a share of the full budget of its size",
+                "annealed": "share of the run that was done at this reading",
+                "seed": "of the initial weights and of the order of the training text",
+                "scheme": "schemes that the run is part of, separated by spaces",
+                "run": "name of the run, a hash of its configuration",
+                "irreducible_loss": "entropy of the language given the context, nats per token: no loss can be below",
+                "irreducible_loss_se": "its standard error, nats per token",
+            },
+        ),
+        Table(
             "lm_progress",
             231,
             "evaluations",
@@ -194,6 +226,8 @@ def _derived(frame, name):
             vocabulary=CHINCHILLA_VOCABULARY,
             parameters_nonembedding=frame["parameters"] - CHINCHILLA_VOCABULARY * frame["d_model"],
         )
+    if name == "small_lm_runs":
+        return frame.assign(training_flop=6 * frame["parameters"] * frame["tokens"])
     if name == "chinchilla_models":
         return frame.assign(parameters=1e6 * frame["parameters_millions"])
     return frame

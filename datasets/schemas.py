@@ -9,8 +9,11 @@ from .columns import SIZES, setting_aside
 from .formats import place
 from .wording import quoted
 
-NEEDED = (*SIZES, "loss", "perplexity", "dataset_tokens", "transformer")
 BENCHMARKS = ("wt103", "wt2", "ptb")
+SPLITS = ("id", "ood", "ood100")
+COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
+COUNT_POSITIVE = ("layers", "recurrences", "parameters", "samples", "flop")
+NEEDED = (*SIZES, "loss", "perplexity", "dataset_tokens", "transformer", *COUNT_WHOLE, *COUNT_POSITIVE, "split")
 
 
 def check(frame, kind, *, label, names=None):
@@ -110,6 +113,11 @@ def schema(kind):
         known = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
         columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in known}
         return pa.DataFrameSchema(columns)
+    if kind == "counts":
+        columns = {name: whole(positive) for name in COUNT_WHOLE} | {"correct": whole(nonnegative)}
+        columns |= {name: pa.Column("float64", positive, required=False) for name in COUNT_POSITIVE}
+        columns["split"] = pa.Column(object, pa.Check.isin(SPLITS, error=f"one of {', '.join(SPLITS)}"), required=False)
+        return pa.DataFrameSchema(columns)
     columns = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -118,6 +126,18 @@ def schema(kind):
             "parameters_digitised": number(positive),
         },
         "chinchilla_models": dict.fromkeys(["parameters", "parameters_millions", "d_model"], number(positive)),
+        "small_lm_runs": {
+            **dict.fromkeys([*SIZES, "loss"], number(positive)),
+            **dict.fromkeys(["d_model", "vocabulary", "parameters_nonembedding"], number(positive)),
+            **dict.fromkeys(["loss_se", "loss_oracle"], number(positive)),
+            **{"excess": number(finite), "excess_se": number(positive)},
+            **dict.fromkeys(["layers", "context"], whole(positive)),
+            "schedule": text("constant", "cosine"),
+            **dict.fromkeys(["learning_rate_peak", "budget_fraction", "annealed"], number(positive)),
+            "seed": whole(nonnegative),
+            **dict.fromkeys(["scheme", "run"], text()),
+            **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
+        },
         "lm_progress": {
             "system": text(),
             "paper_id": whole(positive),

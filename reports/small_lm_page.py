@@ -30,6 +30,7 @@ def _findings(found):
     )
     calibration = said["calibration"]
     of_e = calibration["quantities"]["E"]
+    envelope, second = (said["schemes"][scheme]["exponent"]["total"] for scheme in (MAIN, "scheme-2"))
     weights = "; ".join(
         f"{label} {tables.interval(q, '{:.2f}')} (P(ω &gt; ½) = {q['p_above_half']:.2f})"
         for label, q in said["omega"].items()
@@ -43,6 +44,10 @@ def _findings(found):
         "The fitted law's optimal size grows with exponent "
         f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
         f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
+        f"Counting all parameters, the envelope of the curves of scheme 4 has exponent {envelope['envelope']:.2f} and "
+        f"that of the curves that its law predicts {tables.interval(envelope['envelope_of_the_law'], '{:.2f}')}; in "
+        f"scheme 2 they are {second['envelope']:.2f} and {tables.interval(second['envelope_of_the_law'], '{:.2f}')}. "
+        "Where they differ, the law is not the runs'.",
         f"ω, what an embedding parameter counts: {weights}.",
     ]
 
@@ -74,22 +79,27 @@ def _exponent_table(found, published):
     return tables.html(pd.DataFrame(rows), note=note)
 
 
-def _law_table(found):
-    rows = []
+def _law_tables(found):
+    rows, diagnostics = [], []
     for scheme, entry in found.document["schemes"].items():
         law = entry["law"]
         parameters = law["parameters"]
         rows.append(
             {
                 "scheme": scheme.replace("-", " "),
-                "runs": entry["runs"],
-                "rows": entry["rows"],
                 "E (nats/token)": tables.interval(parameters["E"], "{:.3f}"),
                 "E less the truth": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
                 "P(E above it)": f"{entry['p_E_above_entropy']:.2f}",
                 "α": tables.interval(parameters["alpha"], "{:.2f}"),
                 "β": tables.interval(parameters["beta"], "{:.2f}"),
                 "scatter": tables.interval({k: 100 * x for k, x in parameters["sigma"].items()}, "{:.2f}%"),
+            }
+        )
+        diagnostics.append(
+            {
+                "scheme": scheme.replace("-", " "),
+                "runs": entry["runs"],
+                "rows": entry["rows"],
                 "largest k": f"{law['pareto_k_max']:.2f}",
                 "r_hat": f"{law['r_hat_max']:.3f}",
                 "bulk ESS": f"{law['ess_bulk_min']:.0f}",
@@ -100,7 +110,10 @@ def _law_table(found):
         "Rows of one run, the readings of its curve, share its luck, and the posterior counts them as if they were "
         "independent: intervals of schemes 1 to 3 are too narrow. In scheme 4 every row is a run of its own."
     )
-    return tables.html(pd.DataFrame(rows), rowname="scheme", note=note)
+    return [
+        tables.html(pd.DataFrame(rows), rowname="scheme"),
+        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note),
+    ]
 
 
 def _calibration_table(found):
@@ -159,7 +172,7 @@ def sections(found, published, chinchilla_omega=None):
         {
             "title": "Is the fitted floor the true one?",
             "text": [],
-            "blocks": [figures.floor(found, SCHEMES), _law_table(found), _calibration_table(found)],
+            "blocks": [figures.floor(found, SCHEMES), *_law_tables(found), _calibration_table(found)],
         },
         {
             "title": "How much an embedding parameter counts, on small models",

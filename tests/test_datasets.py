@@ -12,6 +12,7 @@ from bayescaling.datasets.schemas import check
 ROWS = {
     "chinchilla_runs": 245,
     "chinchilla_models": 50,
+    "small_lm_runs": 495,
     "lm_progress": 231,
     "attribution_systems": 6,
     "published": 266,
