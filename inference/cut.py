@@ -71,7 +71,9 @@ def _imputed(law, fitter, runs, sampled, given, rng, seed, settings):
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(given[name][which]) for name in law.given}
         reference = fitter.reference | values
-        log_weights, k = azb.array_stats.psislw(-(at_point - _log_likelihood(law, pool, reference, runs)))
+        # Weights of draws that are far off overflow; their Pareto k is then not below the limit.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            log_weights, k = azb.array_stats.psislw(-(at_point - _log_likelihood(law, pool, reference, runs)))
         draws_of = pool
         if not float(k) <= PARETO_K_LIMIT:
             again, _, _ = fitter.compiled.sample(settings_of(settings), seed, law.design(runs) | values)

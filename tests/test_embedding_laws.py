@@ -1,0 +1,187 @@
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.inference import Fitter, law_of, metadata
+from bayescaling.models import embeddings
+from bayescaling.models.configurations import chinchilla_configurations
+from bayescaling.models.laws import law as named
+
+SCATTER = {"sigma": 0.004, "nu_minus_one": 8.0}
+WEIGHTED = {"loss_centre": 2.58, "reducible_share": 0.3, "parameter_share": 0.49, "alpha": 0.35, "beta": 0.36}
+FAMILY = ((1e6, 8e5), (1e7, 9e6), (1e8, 9.5e7), (1e9, 9.8e8), (2e9, 1.97e9))
+KAPLAN = {"loss_centre": 2.58, "parameter_share": 0.45, "aN": 0.08, "aD": 0.1}
+
+
+def simulated(law, values, runs, seed=1):
+    return runs.assign(loss=law.simulate(values | SCATTER, runs, np.random.default_rng(seed)))
+
+
+def covers(draws, truth, tail=0.005):
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return low < truth < high
+
+
+@pytest.fixture(scope="module")
+def small(runs):
+    """Runs a thousandth the size of Chinchilla's, of which embeddings are a large and varying part."""
+    rng = np.random.default_rng(4)
+    parameters = runs["parameters"] / 1e3
+    share = rng.uniform(0.1, 0.9, len(runs))
+    return runs.assign(
+        parameters=parameters,
+        parameters_nonembedding=share * parameters,
+        training_flop=6 * parameters * runs["tokens"],
+    )
+
+
+def test_weight_one_is_the_chinchilla_law(runs):
+    weighted, plain = bs.EmbeddingWeighted(omega=1.0), bs.Chinchilla()
+    columns = {name: runs[name].to_numpy() for name in weighted.columns}
+    constants = {"E": 1.8, "A": 480.0, "B": 2000.0, "alpha": 0.35, "beta": 0.36}
+    assert np.allclose(weighted.mean(constants, columns), plain.mean(constants, columns), rtol=1e-13)
+    reference = weighted.reference(runs)
+    centre = weighted.constants(WEIGHTED, reference)
+    at_centre = {
+        "parameters_nonembedding": reference["reference_nonembedding"],
+        "parameters": reference["reference_nonembedding"] * reference["reference_ratio"],
+        "tokens": reference["reference_tokens"],
+    }
+    assert weighted.mean(centre, at_centre) == pytest.approx(WEIGHTED["loss_centre"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        bs.EmbeddingWeighted(omega=0.5, noise="normal"),
+        bs.EmbeddingCorrected(delta=1 / 3),
+        bs.EmbeddingCorrected(joint=True, configurations=FAMILY),
+        bs.Kaplan(priors={"aN": "LogNormal(-2.5, 0.5)"}),
+        bs.Configurations(delta=1 / 3),
+    ],
+    ids=lambda law: law.name,
+)  # fmt: skip
+def test_a_law_is_rebuilt_from_its_name_and_options(law):
+    assert named(law.name, **law.options) == law
+
+
+@pytest.fixture(scope="module")
+def weighted_fitter(small):
+    return Fitter(bs.EmbeddingWeighted(), simulated(bs.EmbeddingWeighted(), WEIGHTED | {"omega": 1.0}, small))
+
+
+@pytest.mark.parametrize("omega", [0.5, 2.0])
+def test_a_known_weight_comes_back(weighted_fitter, small, omega):
+    values = WEIGHTED | {"omega": omega}
+    posterior = weighted_fitter.fit(simulated(weighted_fitter.law, values, small), seed=2)["posterior"]
+    assert all(covers(posterior[name], values[name]) for name in ("omega", "alpha", "beta"))
+    assert float(posterior["omega"].std()) < 0.3
+
+
+@pytest.fixture(scope="module")
+def kaplan_fit(small):
+    return bs.fit(bs.Kaplan(), simulated(bs.Kaplan(), KAPLAN, small), seed=2)
+
+
+def test_kaplans_law_gives_its_constants_back(kaplan_fit, small):
+    posterior = kaplan_fit["posterior"]
+    assert all(covers(posterior[name], KAPLAN[name]) for name in KAPLAN)
+    truth = bs.Kaplan().constants(KAPLAN, bs.Kaplan().reference(small))
+    assert covers(posterior["Nc"], truth["Nc"]) and covers(posterior["exponent_parameters"], 0.1 / 0.18)
+
+
+def test_kaplans_law_wins_on_its_own_runs_and_is_kept_whole(kaplan_fit, small, tmp_path):
+    table = simulated(bs.Kaplan(), KAPLAN, small)
+    other = bs.fit(bs.EmbeddingWeighted(omega=0.0), table, seed=2)
+    compared = bs.compare({"kaplan": kaplan_fit, "weighted": other})
+    assert compared.index[0] == "kaplan" and (compared["k_above_0.7"] == 0).all()
+    bs.save_fit(kaplan_fit, tmp_path / "kaplan.nc")
+    opened = bs.open_fit(tmp_path / "kaplan.nc")
+    assert law_of(opened) == bs.Kaplan()
+    assert opened["posterior"]["Nc"].equals(kaplan_fit["posterior"]["Nc"])
+
+
+@pytest.fixture(scope="module")
+def corrected(runs):
+    """Corrected law by the cut, on runs whose losses speak for twice the embedding parameters."""
+    relation = embeddings.total(runs["parameters_nonembedding"], 2 * 47491.0)
+    loss = bs.Chinchilla().simulate(WEIGHTED | SCATTER, runs.assign(parameters=relation), np.random.default_rng(5))
+    return bs.fit(bs.EmbeddingCorrected(), runs.assign(loss=loss), seed=3)
+
+
+def test_losses_do_not_move_the_relation_of_sizes_under_the_cut(corrected):
+    sizes, cut = bs.fit(bs.Configurations(), chinchilla_configurations(), seed=3)["posterior"], corrected["posterior"]
+    for name in ("gamma", "delta"):
+        alone, spread = np.log(sizes[name]), float(np.log(sizes[name]).std())
+        # A hundred imputations stand for the posterior of the sizes.
+        assert float(np.log(cut[name]).mean()) == pytest.approx(float(alone.mean()), abs=4 * spread / 10)
+        assert float(np.log(cut[name]).std()) == pytest.approx(spread, rel=0.35)
+
+
+def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
+    law, sizes = bs.EmbeddingCorrected(joint=True, noise="normal"), bs.Configurations()
+    model, reference = law.model(runs), law.reference(runs)
+    point = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
+    variables = {model.rvs_to_values[v].name: v for v in model.free_RVs}
+    transformed = {}
+    for value, variable in variables.items():
+        transform = model.rvs_to_transforms[variable]
+        x = np.asarray(point[variable.name])
+        transformed[value] = x if transform is None else transform.forward(x, *variable.owner.inputs).eval()
+    said = dict(zip(["losses", "beside"], model.compile_logp(
+        [model.observed_RVs[0], model.potentials[0]], sum=False)(transformed), strict=True))  # fmt: skip
+    constants = law.constants(point, reference)
+    mean = law.mean(constants, {name: runs[name].to_numpy() for name in law.columns})
+    residual = np.log(runs["loss"].to_numpy()) - np.log(mean)
+    assert np.allclose(said["losses"], law.residuals.logp(residual, *law.residuals.arguments(point)))
+    table = chinchilla_configurations()
+    total = embeddings.total(table["parameters_nonembedding"], constants["gamma"], constants["delta"])
+    error = np.log(table["parameters"] / total).to_numpy()
+    expected = sizes.residuals.logp(error, *sizes.residuals.arguments(point)).sum()
+    assert float(said["beside"]) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
+    bs.save_fit(corrected, tmp_path / "cut.nc")
+    opened = bs.open_fit(tmp_path / "cut.nc")
+    assert law_of(opened) == bs.EmbeddingCorrected()
+    assert bs.loo(opened).elpd == pytest.approx(bs.loo(corrected).elpd, rel=1e-9)
+    said = metadata(opened)["diagnostics"]
+    assert said["imputation_k_max"] < 0.7 or said["imputations_refitted"] > 0
+
+
+def bad(runs, **changes):
+    return runs.assign(**changes)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda _: bs.EmbeddingWeighted(omega=-1), "omega must be a number of at least 0"),
+        (lambda _: bs.EmbeddingWeighted(omega="x"), "omega must be a number of at least 0"),
+        (lambda _: bs.EmbeddingCorrected(delta=1.5), "delta"),
+        (lambda runs: bs.fit(bs.EmbeddingWeighted(), runs.drop(columns="parameters_nonembedding")), "non"),
+        (lambda runs: bs.fit(bs.Kaplan(), runs.drop(columns="parameters_nonembedding")), "parameters_nonembedding"),
+        (
+            lambda runs: bs.fit(bs.EmbeddingWeighted(), bad(runs, parameters_nonembedding=runs["parameters"])),
+            "are equal in every row",
+        ),
+        (
+            lambda runs: bs.fit(bs.EmbeddingWeighted(), bad(runs, parameters_nonembedding=2 * runs["parameters"])),
+            "row 1 has parameters_nonembedding",
+        ),
+        (lambda _: bs.EmbeddingCorrected(configurations=((1e6, 2e6), (1e7, 9e6))), "configurations"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(runs, make, words):
+    with pytest.raises(bs.InputError, match=words) as error:
+        make(runs)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_the_table_of_sizes_is_the_users(runs):
+    models = pd.DataFrame({"parameters_nonembedding": np.geomspace(1e5, 1e9, 9)})
+    models["parameters"] = embeddings.total(models["parameters_nonembedding"], 9000.0)
+    own = bs.EmbeddingCorrected(configurations=tuple(models[["parameters", "parameters_nonembedding"]].to_numpy()))
+    assert own.reference(runs)["gamma"] == pytest.approx(9000, rel=1e-3)
+    assert bs.EmbeddingCorrected().reference(runs)["gamma"] == pytest.approx(47490, rel=1e-3)
