@@ -1,0 +1,160 @@
+"""Arithmetic problems made a second, and the time to judge a model by one pass against decoding token by token.
+
+    python tests/benchmarks/arithmetic_problems.py                                     # small, on a CPU
+    python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100 --d-model 384 --layers 6 \\
+        --batch-tokens 524288 --json FILE                                              # on a GPU: the paper's grid
+
+"Slots" are places of the widest batch, padding included, as if every batch were of one shape; "tokens" are those that
+problems fill. Buckets make fewer slots for the same problems, so both are given by problems a second too. Decoding
+reads the whole prefix again for every token, as models keep no cache; of a large grid it is timed on a sample of
+batches, evenly from the longest to the shortest, and scaled to all of them, which is said. Both judge the same
+problems in the same run, and every disagreement is counted. Nothing is claimed of a device that this has not run on.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from bayescaling.training.arithmetic import TASKS, Configuration, Transformer, evaluate, greedy, right
+from bayescaling.training.arithmetic.evaluation import MULTIPLE, _batches
+from bayescaling.training.arithmetic.vocabulary import PAD
+from bayescaling.training.hardware import chosen_device, device_name, synchronise
+
+LARGEST = {"addition": 20, "subtraction": 20, "addition-subtraction": 20, "multiplication": 15, "sorting": 10, "or": 20}
+ON_GPU = "python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100"
+
+
+def seconds(call, device, repeats):
+    """Median time of a call of a step, after one to warm up."""
+    call(0)
+    synchronise(device)
+    found = []
+    for step in range(1, repeats + 1):
+        start = time.perf_counter()
+        call(step)
+        synchronise(device)
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)
+
+
+def problems(device, options):
+    """Print and give the problems of every task made a second."""
+    print(f"\n{options.count:,} problems a batch")
+    heads = f"{'width':>6}{'slots/s':>11}{'tokens/s':>11}{'problems/s':>12}{'in buckets':>12}{'filled':>8}{'then':>7}"
+    print(f"{'':22}{heads}")
+    figures = {}
+    for name, largest in LARGEST.items():
+        task = TASKS[name](largest)
+        whole = seconds(lambda step, task=task: task.batch(0, step, options.count, device), device, options.repeats)
+        parts = seconds(lambda step, task=task: task.batches(0, step, options.count, device), device, options.repeats)
+        tokens = task.batch(0, 0, options.count, device).tokens
+        buckets = task.batches(0, 0, options.count, device)
+        held = sum((bucket.tokens != PAD).sum().item() for bucket in buckets)
+        shown = figures[name] = {
+            "width": task.width,
+            "slots_per_second": tokens.numel() / whole,
+            "tokens_per_second": (tokens != PAD).sum().item() / whole,
+            "problems_per_second": options.count / whole,
+            "problems_per_second_in_buckets": options.count / parts,
+            "filled": (tokens != PAD).sum().item() / tokens.numel(),
+            "filled_in_buckets": held / sum(bucket.tokens.numel() for bucket in buckets),
+        }
+        print(
+            f"{name:22}{shown['width']:>6}{shown['slots_per_second']:>11.3g}{shown['tokens_per_second']:>11.3g}"
+            f"{shown['problems_per_second']:>12,.0f}{shown['problems_per_second_in_buckets']:>12,.0f}"
+            f"{shown['filled']:>8.0%}{shown['filled_in_buckets']:>7.0%}",
+            flush=True,
+        )
+    return figures
+
+
+def judging(device, options):
+    """Print and give the time to judge a model on a grid of additions, by one pass and by decoding."""
+    task = TASKS["addition"](min(20, options.grid))
+    configuration = Configuration(
+        task.vocabulary_size, options.d_model, options.d_model // 64 or 1, options.layers, injection="every-layer"
+    )
+    model = Transformer(configuration, 0).to(device).eval()
+    lengths = range(1, options.grid + 1)
+    cells = [(i, j) for i in lengths for j in lengths]
+    shared = {"device": device, "batch_tokens": options.batch_tokens}
+    evaluate(model, task, cells[-3:], count=1, **shared)
+    synchronise(device)
+    start = time.perf_counter()
+    found = evaluate(model, task, cells, count=options.problems, **shared)
+    passed = time.perf_counter() - start
+    multiple = MULTIPLE if device.type == "cuda" else 1
+    sizes = [options.problems] * len(cells)
+    made = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
+    chosen = np.unique(np.linspace(0, len(made) - 1, min(options.sample, len(made))).round().astype(int))
+    taken, asked, differing = [], 0, 0
+    for index in chosen:
+        batch = type(made[index][1])(*(part.to(device) for part in made[index][1]))
+        synchronise(device)
+        start = time.perf_counter()
+        decoded = greedy(model, batch)
+        synchronise(device)
+        taken.append(time.perf_counter() - start)
+        differing += ((decoded == batch.tokens).all(1) != right(model, batch)).sum().item()
+        asked += len(batch.tokens)
+    decoding = float(np.trapezoid(taken, chosen) + (taken[0] + taken[-1]) / 2) if len(taken) > 1 else taken[0]
+    figures = {
+        "grid": options.grid,
+        "problems": int(found["total"].sum()),
+        "parameters": configuration.parameters,
+        "seconds_one_pass": passed,
+        "seconds_decoding": decoding,
+        "decoded_batches": len(chosen),
+        "batches": len(made),
+        "compared": asked,
+        "disagreements": differing,
+        "right": int(found["correct"].sum()),
+    }
+    scaled = "" if len(chosen) == len(made) else f", scaled from {len(chosen)} of {len(made)} batches"
+    print(
+        f"\n{options.grid} x {options.grid} cells of {options.problems} sums, {configuration.parameters:,} weights:"
+        f" one pass {passed:.3g} s, decoding {decoding:.3g} s{scaled}, {decoding / passed:.0f} times as long;"
+        f" {differing} disagreements in {asked:,} problems, of all {figures['right']:,} right"
+    )
+    return figures
+
+
+def main():
+    """Measure, and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", help="cpu or cuda; by default a GPU if there is one")
+    parser.add_argument("--count", type=int, default=8192, help="problems of a batch")
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1, help="of the CPU")
+    parser.add_argument("--grid", type=int, default=12, help="longest operand to judge; 100 in the paper")
+    parser.add_argument("--problems", type=int, default=100, help="of a cell")
+    parser.add_argument("--d-model", type=int, default=64)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--batch-tokens", type=int, default=2**14)
+    parser.add_argument("--sample", type=int, default=20, help="batches to decode")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = chosen_device(options.device)
+    print(f"{device_name(device)}, {options.threads} CPU threads, torch {torch.__version__}")
+    results = {
+        "device": device_name(device),
+        "torch": torch.__version__,
+        "threads": options.threads,
+        "count": options.count,
+        "made": problems(device, options),
+        "judged": judging(device, options),
+    }
+    if device.type != "cuda":
+        results["cuda"] = f"not run; {ON_GPU}"
+        print(f"\nGPU: not run; {ON_GPU}")
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

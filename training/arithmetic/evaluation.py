@@ -1,0 +1,240 @@
+"""How many problems a model answers exactly right, cell by cell, by one pass through it.
+
+An answer decoded greedily, the likeliest token at each place, is right if and only if the likeliest token is right at
+every place when the right answer is read: as long as all tokens so far are right, both read the same, and at the first
+wrong one both fail. This holds if what the model makes of a token depends on it and those before it alone, without
+chance. So one pass over the whole problem tells what decoding would in as many passes as the answer has tokens.
+"""
+
+import contextlib
+
+import numpy as np
+import torch
+import xarray as xr
+
+from ...errors import InputError
+from .sorting import first_label
+from .splits import axes, default_cells, regions
+from .vocabulary import EOS, PAD
+
+# Widths on a GPU are rounded up to a multiple of this, so that compiled layers see few shapes.
+MULTIPLE = 32
+
+
+@torch.no_grad()
+def evaluate(
+    model,
+    task,
+    cells=None,
+    *,
+    count=100,
+    seed=0,
+    device="cpu",
+    batch_tokens=2**14,
+    recurrences=None,
+    multiple=None,
+):
+    """Count the problems that a model answers exactly right, through the end, in each cell.
+
+    Problems are functions of the seed, the cell and their place in it alone. They are gone through from the longest
+    to the shortest, so that little of a batch is padding.
+
+    Parameters
+    ----------
+    model : callable
+        Of tokens, int64, shape (problems, length), to the logits of the tokens that follow, shape (problems, length,
+        vocabulary). A `torch.nn.Module` is put into evaluation mode meanwhile.
+    task : Task
+    cells : sequence of (int, int), optional
+        `splits.default_cells` by default.
+    count : int
+        Problems of a cell; fewer where it has no more different ones, as those of OR.
+    seed : int
+        Of the problems.
+    device : torch.device
+        Where the model is.
+    batch_tokens : int
+        Tokens that go through the model at once, padding included; at least one problem does.
+    recurrences : sequence of int, optional
+        Answers after these many recurrences of a looped model, which then takes ``recurrences``.
+    multiple : int, optional
+        Round widths up to multiples of it, and fill the last batch up to a power of two, so that few shapes are seen:
+        32 by default on a GPU, where layers are compiled for each; 1, to compute no more than needed, elsewhere.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions length_a and length_b, the lengths in any of the cells; for sorting the numbers and their most
+        digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or nothing where
+        no cell was asked for. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
+        what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences`
+        correct and correct_minimum have it as their first dimension.
+
+    Raises
+    ------
+    InputError
+        If there are no cells, a cell cannot be written, or a number is out of range.
+    """
+    cells = [tuple(cell) for cell in (default_cells(task) if cells is None else cells)]
+    device = torch.device(device)
+    multiple = multiple or (MULTIPLE if device.type == "cuda" else 1)
+    _check(task, cells, count, batch_tokens, multiple)
+    options = [{}] if recurrences is None else [{"recurrences": number} for number in recurrences]
+    sizes = [task.cell_size(first, second, count) for first, second in cells]
+    found = torch.zeros(len(options), 2, len(cells), dtype=torch.int64, device=device)
+    with judging(model):
+        for indices, batch in _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
+            for place, option in enumerate(options):
+                # The problems that fill a batch up come last.
+                right, minimum = (each[: len(indices)] for each in _right(model, batch, option))
+                found[place, 0].index_add_(0, indices, right.long())
+                found[place, 1].index_add_(0, indices, minimum.long())
+    return _dataset(task, cells, sizes, found.cpu().numpy(), recurrences)
+
+
+@torch.no_grad()
+def right(model, batch, **options):
+    """Tell which problems a model answers exactly right, by one pass.
+
+    Parameters
+    ----------
+    model : callable
+        As `evaluate` takes it.
+    batch : Batch
+    **options
+        For the model.
+
+    Returns
+    -------
+    torch.Tensor
+        bool, shape (problems,).
+    """
+    with judging(model):
+        return _right(model, batch, options)[0]
+
+
+@torch.no_grad()
+def greedy(model, batch, **options):
+    """Answer problems token by token, each time the likeliest one, as a check of what one pass tells.
+
+    Parameters
+    ----------
+    model : callable
+        As `evaluate` takes it.
+    batch : Batch
+        Of which the questions are read, through the equals sign.
+    **options
+        For the model.
+
+    Returns
+    -------
+    torch.Tensor
+        Questions and answers, each with padding after its end, int64, shape (problems, width): equal to the batch's
+        tokens where the answer is right.
+    """
+    questions = (~batch.scored & (batch.tokens != PAD)).long()
+    # Padding within a question belongs to it.
+    lengths = (questions * torch.arange(1, 1 + questions.shape[1], device=questions.device)).amax(1)
+    tokens = batch.tokens.clone()
+    ended = torch.zeros_like(lengths, dtype=torch.bool)
+    with judging(model):
+        for place in range(int(lengths.min()), tokens.shape[1]):
+            likeliest = model(tokens[:, :place], **options)[:, -1].float().argmax(-1)
+            answering = place >= lengths
+            answer = likeliest.masked_fill(ended, PAD)
+            tokens[:, place] = torch.where(answering, answer, tokens[:, place])
+            ended |= answering & (answer == EOS)
+            if ended.all():
+                tokens[:, place + 1 :] = PAD
+                break
+    return tokens
+
+
+@contextlib.contextmanager
+def judging(model):
+    """Put a module into evaluation mode, and back."""
+    training = getattr(model, "training", False)
+    if training:
+        model.eval()
+    try:
+        yield
+    finally:
+        if training:
+            model.train()
+
+
+def _right(model, batch, options):
+    """Give which problems are right in all tokens of the answer, and in its first label."""
+    logits = model(batch.tokens[:, :-1], **options).float()
+    wrong = (logits.argmax(-1) != batch.tokens[:, 1:]) & batch.scored[:, 1:]
+    return ~wrong.any(1), ~(wrong & first_label(batch.tokens)[:, 1:]).any(1)
+
+
+def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
+    """Give batches of problems, from the longest on, and the cell of each."""
+    lengths = np.array([-(-task.length(*cell) // multiple) * multiple for cell in cells])
+    order = np.argsort(-lengths, kind="stable")
+    cell = np.repeat(order, np.asarray(sizes)[order])
+    place = np.concatenate([np.arange(sizes[index]) for index in order])
+    pairs, start = np.array(cells), 0
+    while start < len(cell):
+        width = int(lengths[cell[start]])
+        rows = max(1, batch_tokens // width)
+        part = slice(start, start + rows)
+        indices, places = cell[part], place[part]
+        real, start = len(indices), start + rows
+        if multiple > 1 and real < rows:
+            filled = np.arange(min(rows, 1 << (real - 1).bit_length())) % real
+            indices, places = indices[filled], places[filled]
+        bounds = tuple(pairs[indices].max(0).tolist())
+        indices, places, first, second = (
+            torch.from_numpy(array).to(device) for array in (indices, places, *pairs[indices].T.copy())
+        )
+        keys = task.keys(seed, first, second, places)
+        batch = task.problems(first, second, keys, places, width=width, bounds=bounds)
+        if multiple == 1:
+            longest = int((batch.tokens != PAD).sum(1).max())
+            batch = type(batch)(*(part[:, :longest] for part in batch))
+        yield indices[:real], batch
+
+
+def _dataset(task, cells, sizes, found, recurrences):
+    lengths = [np.unique([cell[side] for cell in cells]) for side in (0, 1)]
+    where = tuple(np.searchsorted(lengths[side], [cell[side] for cell in cells]) for side in (0, 1))
+    shape = tuple(len(side) for side in lengths)
+
+    def laid_out(values):
+        grid = np.zeros((*values.shape[:-1], *shape), dtype=values.dtype)
+        grid[(..., *where)] = values
+        return grid
+
+    dims, own = ("length_a", "length_b"), {"length_a": lengths[0], "length_b": lengths[1]}
+    counted, found = (dims, found[0]) if recurrences is None else (("recurrences", *dims), found.swapaxes(0, 1))
+    if recurrences is not None:
+        own["recurrences"] = list(recurrences)
+    variables = {
+        "correct": (counted, laid_out(found[0])),
+        "total": (dims, laid_out(np.array(sizes))),
+        "split": (dims, laid_out(regions(task, cells))),
+    }
+    if task.name == "sorting":
+        variables |= {"correct_minimum": (counted, laid_out(found[1])), "axis": (dims, laid_out(axes(task, cells)))}
+    dataset = xr.Dataset(variables, own)
+    for name in set(variables) & {"correct", "total", "correct_minimum"}:
+        dataset[name].attrs["units"] = "problems"
+    return dataset
+
+
+def _check(task, cells, count, batch_tokens, multiple):
+    if not cells:
+        raise InputError("evaluation: there are no cells; give at least one, such as (3, 3)")
+    for cell in cells:
+        if len(cell) != 2:
+            raise InputError(f"evaluation: cell {cell!r} is no pair of lengths; give two whole numbers")
+        task.check(*cell)
+    if len(set(cells)) < len(cells):
+        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        raise InputError(f"evaluation: cell {twice} is given twice; give each once")
+    for name, value in (("count", count), ("batch_tokens", batch_tokens), ("multiple", multiple)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least 1")
