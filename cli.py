@@ -66,11 +66,17 @@ def _runs(data, columns, ignore, perplexity):
 
 
 def _table_for(law, data, columns, ignore, perplexity):
-    from .models import Configurations, Progress
+    from .models import Configurations, Lengths, Progress
     from .models.configurations import chinchilla_configurations, configurations_of
 
     if isinstance(law, Configurations):
         return configurations_of(_runs(data, columns, ignore, perplexity)) if data else chinchilla_configurations()
+    if isinstance(law, Lengths):
+        from .datasets import read_counts
+
+        if data is None:
+            raise InputError("lengths need a table of counts: name its file with --data")
+        return read_counts(data, columns=pairs(columns, "--column"))
     if not isinstance(law, Progress):
         return _runs(data or "chinchilla_runs", columns, ignore, perplexity)
     from .datasets import load, read_evaluations
@@ -106,7 +112,8 @@ def fit(
         typer.Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
     ] = None,
     noise: Annotated[
-        str | None, typer.Option(help="student_t (default), normal or huber; of progress-N normal.")
+        str | None,
+        typer.Option(help="student_t (default), normal or huber; of progress-N normal; of lengths beta_binomial."),
     ] = None,
     scale: Annotated[
         str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")
@@ -120,7 +127,7 @@ def fit(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="An option of progress-N: transformer=exp, cutoff=2018, penalty=0.0025. Repeatable.",
+            help="An option of the law: transformer=exp of progress-N, shape=linear of lengths. Repeatable.",
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -129,7 +136,7 @@ def fit(
     tune: Tune = 1000,
     chains: Chains = 4,
     cores: Annotated[int | None, typer.Option(help="Chains run at a time.")] = None,
-    target_accept: Annotated[float | None, typer.Option(help="0.9, of progress-N 0.95.")] = None,
+    target_accept: Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")] = None,
     seed: Seed = 1,
     column: Columns = None,
     ignore: Ignore = None,
@@ -143,6 +150,7 @@ def fit(
     from .inference.diagnostics import sentence
     from .inference.storage import check_writable
     from .reports import results
+    from .reports.lengths_results import lengths_entry
 
     given = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error or None}
     options = {name: value for name, value in given.items() if value is not None} | values(option)
@@ -158,12 +166,16 @@ def fit(
         **({} if target_accept is None else {"target_accept": target_accept}),
     )
     entry = results.law_entry(fitted)
+    if isinstance(chosen, models.Lengths):
+        entry |= lengths_entry(fitted, seed=seed)
     if out:
         save_fit(fitted, out)
     if json:
         print_json({"law": law, "provenance": results.provenance({law: fitted}), **entry})
         return
-    rows = [summary_row(name, q) for name, q in entry["parameters"].items()]
+    if isinstance(chosen, models.Lengths):
+        _print_lengths(entry)
+    rows = [summary_row(name, q) for name, q in entry["parameters"].items() if "_run[" not in name]
     title = f"{law} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
     print_table(title, SUMMARY_HEADER, rows)
     elpd, se, k = (
@@ -175,6 +187,20 @@ def fit(
     print(sentence(metadata(fitted)["diagnostics"]))
     if out:
         print(f"written to {out}")
+
+
+def _print_lengths(entry):
+    from .reports.lengths_results import contrast_rows, lengths_rows
+
+    header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+    titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
+    for kind, title in titles.items():
+        print_table(title, header, lengths_rows(entry, kind))
+    if entry["contrasts"]:
+        header = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
+        print_table("contrasts of embeddings: ratio of lengths, difference of accuracies", header, contrast_rows(entry))
+    if entry["confounded"]:
+        print(f"the runs cannot tell apart from other effects: {', '.join(entry['confounded'])}")
 
 
 @app.command()
@@ -349,28 +375,77 @@ def reconcile(
     _say_diagnostics(file, diagnose(fitted))
 
 
+Out = Annotated[Path, typer.Option("--out", help="Folder for all that is written; a sweep there goes on.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
+
+
 @app.command()
 def train(
     file: Annotated[Path, typer.Argument(help="A sweep of small language models.", metavar="FILE.toml")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for all that is written; a sweep there goes on.")],
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")] = None,
+    out: Out,
+    scheduler: Scheduler = None,
+    device: Device = None,
+    time_limit: TimeLimit = None,
     json: Json = False,
 ):
     """Train a sweep of small language models and write their losses as a table of runs."""
     from .training import train as train_sweep
 
+    _, said = _trained(train_sweep, file, out, scheduler, device, time_limit, json)
+    if json:
+        print_json(said)
+    else:
+        _say_trained(said)
+
+
+@app.command()
+def arithmetic(
+    file: Annotated[Path, typer.Argument(help="A sweep of arithmetic models.", metavar="FILE.toml")],
+    out: Out,
+    scheduler: Scheduler = None,
+    device: Device = None,
+    time_limit: TimeLimit = None,
+    json: Json = False,
+):
+    """Train arithmetic models, judge them by operand lengths and write what they get right as a table."""
+    from .training.arithmetic import accuracies
+    from .training.arithmetic import train as train_sweep
+
+    found, said = _trained(train_sweep, file, out, scheduler, device, time_limit, json)
+    entries = [] if found is None else accuracies(found)
+    if json:
+        print_json(said | {"accuracies": entries})
+        return
+    if entries:
+        regions = ("id", "ood", "ood100")
+        rows = [
+            (
+                f"{e['task']} {e['train_digits']} {e['embedding']}",
+                f"{e['architecture']} {e['layers']}x{e['recurrences']}",
+                e["seed"],
+                e["status"],
+                *(number(e[region], ".3f") for region in regions),
+            )
+            for e in entries
+        ]
+        print_table("share of problems right", ("", "architecture", "seed", "status", *regions), rows)
+    _say_trained(said)
+
+
+def _trained(train_sweep, file, out, scheduler, device, time_limit, json):
     found = train_sweep(
         file, out, scheduler=scheduler, device=device, time_limit=time_limit, progress=interactive(json)
     )
     status = "paused" if found is None else found.attrs["status"]
-    said = {"status": status, "runs": 0 if found is None else found.sizes["run"], "table": str(out / "runs.csv")}
-    if json:
-        print_json(said)
-        return
-    again = "" if status == "finished" else "; the same command goes on"
-    print(f"{said['runs']} runs, {status}{again}; table {said['table']}")
+    runs = 0 if found is None else found.sizes["run"]
+    return found, {"status": status, "runs": runs, "table": str(out / "runs.csv")}
+
+
+def _say_trained(said):
+    again = "" if said["status"] == "finished" else "; the same command goes on"
+    print(f"{said['runs']} runs, {said['status']}{again}; table {said['table']}")
 
 
 def _say_diagnostics(name, verdict):

@@ -1,8 +1,19 @@
 """Tables: the built-in ones, and a user's own, read and checked."""
 
 from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
+from .counts import read_counts
 from .evaluations import read_evaluations
 from .fingerprint import sha256
 from .reading import read, require
 
-__all__ = ["CHINCHILLA_VOCABULARY", "catalogue", "load", "notes", "read", "read_evaluations", "require", "sha256"]
+__all__ = [
+    "CHINCHILLA_VOCABULARY",
+    "catalogue",
+    "load",
+    "notes",
+    "read",
+    "read_counts",
+    "read_evaluations",
+    "require",
+    "sha256",
+]

@@ -6,6 +6,8 @@ from .crossvalidation import compare_progress
 from .envelopes import frontier_fit, isoflop_fit
 from .fit import Fitter, diagnose, fit
 from .growth import doubling_times, growth_rates
+from .lengths import accuracy, embedding_contrasts, lengths_at, lengths_table, predict_counts
+from .lengths_fit import LengthsFitter
 from .points import huber_fit
 from .progress import ProgressFitter, fit_progress
 from .reconciliation import reconcile
@@ -13,12 +15,15 @@ from .storage import law_of, metadata, open_fit, runs_of, save_fit
 
 __all__ = [
     "Fitter",
+    "LengthsFitter",
     "ProgressFitter",
+    "accuracy",
     "allocate",
     "compare",
     "compare_progress",
     "diagnose",
     "doubling_times",
+    "embedding_contrasts",
     "fit",
     "fit_progress",
     "frontier_fit",
@@ -26,10 +31,13 @@ __all__ = [
     "huber_fit",
     "isoflop_fit",
     "law_of",
+    "lengths_at",
+    "lengths_table",
     "loo",
     "metadata",
     "open_fit",
     "predict",
+    "predict_counts",
     "reconcile",
     "runs_of",
     "save_fit",

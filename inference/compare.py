@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DiagnosticWarning, InputError
+from ..models import Lengths
 from ..models.titles import title
 from .diagnostics import PARETO_K_LIMIT
 from .storage import law_of, metadata
@@ -29,7 +30,8 @@ def loo(fit, *, moment_match=True):
     ----------
     fit : DataTree
     moment_match : bool
-        Mend observations with Pareto k above 0.7 by moment matching [2]_.
+        Mend observations with Pareto k above 0.7 by moment matching [2]_; of a law of lengths, whose observations are
+        whole runs, by refits without them.
 
     Returns
     -------
@@ -44,6 +46,10 @@ def loo(fit, *, moment_match=True):
     """
     import arviz_stats as azs
 
+    if isinstance(law_of(fit), Lengths):
+        from .lengths_loo import leave_runs_out
+
+        return leave_runs_out(fit, refit=moment_match)
     # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights.
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)

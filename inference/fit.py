@@ -10,7 +10,7 @@ import xarray as xr
 from ..datasets import sha256
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..models import Progress
+from ..models import Lengths, Progress
 from . import diagnostics, evaluate
 from .samplers import Compiled, Settings, choose
 from .storage import with_metadata
@@ -173,10 +173,11 @@ def fit(
 
     Parameters
     ----------
-    law : Law or Progress
+    law : Law, Progress or Lengths
         Such as ``Chinchilla()`` or ``Progress(7)``.
     runs : DataFrame
-        Runs from `load` or `read`; evaluations, for `Progress`, from `load` or `read_evaluations`.
+        Runs from `load` or `read`; evaluations, for `Progress`, from `load` or `read_evaluations`; counts, for
+        `Lengths`, from `read_counts`.
     seed : int, optional
         The same seed gives the same draws on one machine; drawn at random and recorded if absent.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -206,9 +207,13 @@ def fit(
         If the chains did not converge.
     """
     check_options(seed, sampler, settings)
+    if isinstance(law, Progress | Lengths) and (prior_predictive or posterior_predictive):
+        raise InputError(f"prior_predictive and posterior_predictive are not offered for {law.name}")
+    if isinstance(law, Lengths):
+        from .lengths_fit import LengthsFitter
+
+        return LengthsFitter(law, runs, sampler=sampler).fit(seed=seed, progress=progress, **settings)
     if isinstance(law, Progress):
-        if prior_predictive or posterior_predictive:
-            raise InputError("prior_predictive and posterior_predictive are not offered for a law of progress")
         from .progress import ProgressFitter
 
         fitter = ProgressFitter(runs, sampler=sampler, features=law.features)

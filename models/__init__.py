@@ -5,6 +5,7 @@ from .configurations import Configurations
 from .embedding_laws import EmbeddingCorrected, EmbeddingWeighted
 from .kaplan_law import Kaplan
 from .laws import law, laws
+from .lengths_law import Lengths
 from .priors import Prior
 from .progress_law import Progress
 from .specifications import SPECIFICATIONS, Specification
@@ -16,6 +17,7 @@ __all__ = [
     "EmbeddingCorrected",
     "EmbeddingWeighted",
     "Kaplan",
+    "Lengths",
     "Prior",
     "Progress",
     "Specification",

@@ -55,6 +55,11 @@ def where(condition, x, y):
     return namespace(condition, x, y).where(condition, x, y)
 
 
+def clip(x, low, high):
+    """Elements of `x`, those below `low` or above `high` replaced by them."""
+    return namespace(x).clip(x, low, high)
+
+
 def gammaln(x):
     """Logarithm of the gamma function."""
     xp = namespace(x)

@@ -8,10 +8,11 @@ from .chinchilla_law import Chinchilla
 from .configurations import Configurations
 from .embedding_laws import EmbeddingCorrected, EmbeddingWeighted
 from .kaplan_law import Kaplan
+from .lengths_law import Lengths
 from .progress_law import Progress
 from .specifications import SPECIFICATIONS
 
-LAWS = {law.name: law for law in (Chinchilla, Kaplan, EmbeddingCorrected, EmbeddingWeighted, Configurations)}
+LAWS = {law.name: law for law in (Chinchilla, Kaplan, EmbeddingCorrected, EmbeddingWeighted, Configurations, Lengths)}
 
 
 PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)

@@ -13,6 +13,8 @@ from ..inference.diagnostics import sentence
 from ..inference.fit import check_options
 from ..inference.storage import check_writable
 from . import (
+    arithmetic_analysis,
+    arithmetic_page,
     chinchilla_analysis,
     embeddings_analysis,
     embeddings_page,
@@ -24,7 +26,7 @@ from . import (
 )
 from .page import render
 
-PAGES = ("chinchilla", "embeddings", "small-models", "progress")
+PAGES = ("chinchilla", "embeddings", "small-models", "arithmetic", "progress")
 
 
 class Stages:
@@ -65,7 +67,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of {"chinchilla", "embeddings", "small-models", "progress"}
+    pages : sequence of {"chinchilla", "embeddings", "small-models", "arithmetic", "progress"}
         What to report on.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -97,6 +99,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
         "chinchilla": chinchilla_analysis.STAGES,
         "embeddings": embeddings_analysis.STAGES,
         "small-models": small_lm_analysis.STAGES,
+        "arithmetic": arithmetic_analysis.STAGES,
         "progress": progress_analysis.STAGES,
     }
     with Stages([*(name for page in pages for name in stages[page]), "page"], progress) as stage:
@@ -125,6 +128,11 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
             weighted = fits.get("embedding-weighted")
             omega = None if weighted is None else weighted["posterior"]["omega"]
             makers.append(lambda: small_lm_page.sections(small, published, omega))
+        if "arithmetic" in pages:
+            arithmetic = arithmetic_analysis.analyse(stage, collected, **options)
+            fits["lengths"] = arithmetic.fits[arithmetic_analysis.MAIN]
+            document["lengths"] = arithmetic.document
+            makers.append(lambda: arithmetic_page.sections(arithmetic, published))
         if "progress" in pages:
             analysis = progress_analysis.analyse(stage, collected, chinchilla=fits.get("chinchilla"), **options)
             fits |= {f"progress-{k}": f for k, f in analysis.fits.items()}

@@ -83,7 +83,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_every_subpackage_is_shipped():
-    found = {"bayescaling"} | {f"bayescaling.{path.parent.name}" for path in ROOT.glob("*/__init__.py")}
+    homes = [path.parent.relative_to(ROOT) for path in ROOT.glob("[a-z]*/**/__init__.py")]
+    found = {"bayescaling"} | {".".join(["bayescaling", *home.parts]) for home in homes if home.parts[0] != "build"}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == found
 
 

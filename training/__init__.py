@@ -11,8 +11,8 @@ from ..errors import InputError
 _HOMES = {
     "corpora": ["Corpus", "open_corpus"],
     "documents": ["hugging_face", "open_documents"],
-    "execution": ["train"],
     "language_model": ["train_run"],
+    "language_sweep": ["train"],
     "loop": ["Optimisation", "Outcome", "Task", "run"],
     "loss": ["cross_entropy", "token_losses"],
     "presets": ["PRESETS", "preset"],

@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import math
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -12,6 +14,7 @@ from ..errors import InputError
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 PROBE = 1024
+CGROUP = Path("/sys/fs/cgroup")
 
 
 class Ceiling(NamedTuple):
@@ -97,6 +100,32 @@ def synchronise(device):
 def device_name(device):
     """Name of the device in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
+def free_memory(device):
+    """Memory that is free on a device now, bytes, as far as it can be told: less than that is safe to plan with.
+
+    Parameters
+    ----------
+    device : torch.device
+
+    Returns
+    -------
+    float
+        Infinite where the system does not say.
+    """
+    if device.type == "cuda":
+        return float(torch.cuda.mem_get_info(device)[0])
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return math.inf
+    with contextlib.suppress(OSError, ValueError):
+        # A container may have less than the machine; "max" is no number.
+        limit, used = (int((CGROUP / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
+        free = min(free, limit - used)
+    return free
 
 
 @functools.cache

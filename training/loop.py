@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ class Optimisation:
     learning_rate : float
         Peak rate.
     schedule : str
-        ``"constant"`` or ``"cosine"``, to nothing at the last update.
+        ``"constant"``; ``"cosine"``, to nothing at the last update; or ``"trapezoid"``, up from nothing and down to it.
     updates : int
         Updates of the whole run.
     warmup : int
@@ -99,15 +99,16 @@ class Task:
     Parameters
     ----------
     batch : callable
-        Of a step, to a tuple of tensors on the device; of the step alone, so that a resumed run sees the same.
+        Of a step, to a tuple of what the loss takes: tensors on the device, and for an update that is no CUDA graph
+        anything else. Of the step alone, so that a resumed run sees the same.
     loss : callable
-        Of the model and the tensors, to a scalar tensor.
+        Of the model and the batch, to a scalar tensor or an iterator over parts of it, as `steps.Stepper` takes it.
     evaluate : callable
         Of the model, to a dict of str to float; it includes no randomness.
     """
 
-    batch: Callable[[int], tuple[torch.Tensor, ...]]
-    loss: Callable[..., torch.Tensor]
+    batch: Callable[[int], tuple]
+    loss: Callable[..., torch.Tensor | Iterator[torch.Tensor]]
     evaluate: Callable[[torch.nn.Module], dict[str, float]]
 
 

@@ -55,20 +55,17 @@ class Bar(Silence):
         """Report that moves the bar within a run trained here."""
         peak = ceiling(device, chosen_precision(run.precision, device)).flop_per_second
         last, speed = [time.perf_counter(), None], ""
-        total = run.optimisation.updates
 
         def report(step, loss):
             nonlocal speed
             now = time.perf_counter()
             if last[1] is not None and step > last[1]:
-                rate = (step - last[1]) * run.batch_tokens / (now - last[0])
-                share = rate * run.model.matmul_flop_per_token / peak
-                speed = f"{rate:,.0f} tokens/s, {share:.1%} of peak"
+                tokens = (run.tokens_done(step) - run.tokens_done(last[1])) / (now - last[0])
+                flop = (run.flop_done(step) - run.flop_done(last[1])) / (now - last[0])
+                speed = f"{tokens:,.0f} tokens/s, {flop / peak:.1%} of peak"
             last[:] = now, step
             text = f"{self.name} {self.index + 1}/{self.count}, loss {loss:.3f}"
-            self.bar.update(
-                self.task, completed=self.done + run.matmul_flop * step / total, description=text, speed=speed
-            )
+            self.bar.update(self.task, completed=self.done + run.flop_done(step), description=text, speed=speed)
 
         return report
 

@@ -101,7 +101,7 @@ def record(configuration, outcome, device, precision):
         {"run": [configuration.name], "step": steps} | {name: ("run", [value]) for name, value in described.items()},
     )
     dataset.attrs = {
-        "versions": _versions(),
+        "versions": versions(),
         "configuration": json.dumps(configuration.configuration, sort_keys=True),
         "configuration_sha256_16": configuration.name,
     }
@@ -210,11 +210,12 @@ def write_table(rows, path):
         rows.to_csv(partial, index=False)
 
 
+def versions():
+    """Versions of Python and of what makes records, as JSON text."""
+    found = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
+    return json.dumps({"python": platform.python_version()} | found)
+
+
 @functools.lru_cache(maxsize=16)
 def _entropy(corpus, context):
     return corpus.irreducible_loss(context)
-
-
-def _versions():
-    versions = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
-    return json.dumps({"python": platform.python_version()} | versions)

@@ -119,4 +119,12 @@ class Run:
     @property
     def matmul_flop(self):
         """FLOP of matrix products in the whole run."""
-        return self.model.matmul_flop_per_token * self.batch_tokens * self.optimisation.updates
+        return self.flop_done(self.optimisation.updates)
+
+    def flop_done(self, updates):
+        """FLOP of matrix products in a number of updates."""
+        return self.model.matmul_flop_per_token * self.tokens_done(updates)
+
+    def tokens_done(self, updates):
+        """Tokens trained on in a number of updates."""
+        return self.batch_tokens * updates

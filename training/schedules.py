@@ -5,6 +5,9 @@ import math
 from ..datasets.wording import unknown
 from ..errors import InputError
 
+# Shares of a trapezoid's run.
+RISE, FALL = 0.1, 0.1
+
 
 def constant(progress):
     """Full rate all along."""
@@ -16,7 +19,12 @@ def cosine(progress):
     return (1 + math.cos(math.pi * progress)) / 2
 
 
-SCHEDULES = {"constant": constant, "cosine": cosine}
+def trapezoid(progress):
+    """Up in a line over the first tenth, and down in one over the last."""
+    return min(1.0, progress / RISE, (1 - progress) / FALL)
+
+
+SCHEDULES = {"constant": constant, "cosine": cosine, "trapezoid": trapezoid}
 
 
 def factor(schedule, step, updates, warmup=0):
@@ -25,7 +33,7 @@ def factor(schedule, step, updates, warmup=0):
     Parameters
     ----------
     schedule : str
-        ``"constant"`` or ``"cosine"``.
+        ``"constant"``, ``"cosine"`` or ``"trapezoid"``.
     step : int
         Updates done before this one, from 0.
     updates : int

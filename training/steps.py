@@ -12,7 +12,8 @@ class Stepper:
     ----------
     model : torch.nn.Module
     loss : callable
-        Of the model and a batch's tensors, to a loss of shape ().
+        Of the model and what a batch holds, to a loss of shape (), or to an iterator over parts of which the loss is
+        the sum: each is backpropagated before the next is asked for, so that the memory of one is enough.
     optimiser : torch.optim.Optimizer
     clip : float or None
         Largest norm of the gradient.
@@ -37,13 +38,26 @@ class Stepper:
     def update(self, *batch):
         """Backpropagate a batch's loss and step the optimiser."""
         self.optimiser.zero_grad(set_to_none=True)
-        with autocast(self.precision, self.device):
-            loss = self.loss(self.model, *batch)
-        loss.backward()
+        loss = self._backpropagated(batch)
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimiser.step()
-        return loss.detach()
+        return loss
+
+    def _backpropagated(self, batch):
+        with autocast(self.precision, self.device):
+            loss = self.loss(self.model, *batch)
+        if isinstance(loss, torch.Tensor):
+            loss.backward()
+            return loss.detach()
+        total = torch.zeros((), device=self.device)
+        while True:
+            with autocast(self.precision, self.device):
+                part = next(loss, None)
+            if part is None:
+                return total
+            part.backward()
+            total += part.detach()
 
 
 class GraphStepper(Stepper):

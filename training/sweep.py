@@ -143,6 +143,28 @@ def read_sweep(path, folder):
     InputError
         If the file cannot be read, or a key or value in it cannot be used.
     """
+    return read_tables(path, lambda tables, base: make_sweep(tables, base=base, folder=folder))
+
+
+def read_tables(path, make):
+    """Read a TOML file and make a sweep of it.
+
+    Parameters
+    ----------
+    path : path
+    make : callable
+        Of the file's tables and its folder, to a sweep.
+
+    Returns
+    -------
+    object
+        What `make` gives.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or `make` raises it; the message begins with the file's name.
+    """
     path = Path(path).expanduser()
     label = printable(path.name)
     try:
@@ -154,7 +176,7 @@ def read_sweep(path, folder):
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{label}: not TOML ({printable(error)}); correct it") from error
     try:
-        return make_sweep(tables, base=path.parent, folder=folder)
+        return make(tables, path.parent)
     except InputError as error:
         raise InputError(f"{label}: {error}") from error
 
@@ -184,16 +206,31 @@ def make_sweep(tables, *, base=".", folder="."):
     for needed in ("corpus", "model", "training", "stages"):
         if needed not in tables:
             raise InputError(f"a sweep needs {quoted(needed)}; add it, or a preset: {', '.join(PRESETS)}")
-    model, training = _table("model", tables["model"], MODEL), _table("training", tables["training"], TRAINING)
-    corpus = open_corpus(_table("corpus", tables["corpus"]), base=base, folder=folder)
+    model, training = table_of("model", tables["model"], MODEL), table_of("training", tables["training"], TRAINING)
+    corpus = open_corpus(table_of("corpus", tables["corpus"]), base=base, folder=folder)
     try:
         return _assembled(corpus, model, training, tables["stages"])
     except TypeError as error:
         raise InputError(f"a value is of the wrong type ({error}); correct it") from error
 
 
+def table_of(name, given, known=None):
+    """Check that what was found is a table, and its keys known.
+
+    Raises
+    ------
+    InputError
+    """
+    if not hasattr(given, "keys"):
+        raise InputError(f"{name}: found {quoted(given)} where a table of keys was to be; write it as a table")
+    for key in given:
+        if known is not None and key not in known:
+            raise InputError(unknown(f"{name}: key", key, known))
+    return given
+
+
 def _with_preset(tables):
-    tables = dict(_table("a sweep", tables, SECTIONS))
+    tables = dict(table_of("a sweep", tables, SECTIONS))
     if "preset" not in tables:
         return tables
     name = tables.pop("preset")
@@ -202,21 +239,12 @@ def _with_preset(tables):
     base = preset(name)
     for section, given in tables.items():
         if section in ("model", "training"):
-            base[section] |= _table(section, given)
+            base[section] |= table_of(section, given)
         else:
             base[section] = given
     if base["corpus"].get("kind", "synthetic") != "synthetic":
         base["corpus"] = {"vocabulary": GPT2_VOCABULARY} | base["corpus"]
     return base
-
-
-def _table(name, given, known=None):
-    if not hasattr(given, "keys"):
-        raise InputError(f"{name}: found {quoted(given)} where a table of keys was to be; write it as a table")
-    for key in given:
-        if known is not None and key not in known:
-            raise InputError(unknown(f"{name}: key", key, known))
-    return given
 
 
 def _assembled(corpus, model, training, stages):
@@ -273,7 +301,7 @@ def _stages(given):
 
 def _stage(table, position):
     label = f"stages: stage {position}"
-    table = _table(label, table, STAGE)
+    table = table_of(label, table, STAGE)
     name = table.get("name", f"stage-{position}")
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or name == "runs":
         raise InputError(f'{label}: name is {name!r}; give letters, digits, "-" and "_", and not "runs"')

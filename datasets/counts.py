@@ -1,0 +1,144 @@
+"""A user's own table of counts right by operand lengths, read and checked."""
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from .columns import choice
+from .formats import open_table, place
+from .reading import numbers
+from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
+from .wording import listed, quoted, suggestion
+
+NEEDED = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
+OF_A_RUN = ("task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed")
+OPTIONAL = ("task", "architecture", "layers", "recurrences", "seed", "parameters", "samples", "flop", "split")
+TEXT = ("run", "task", "embedding", "architecture", "split")
+LONGEST_OOD = 100
+
+
+def read_counts(source, *, columns=None):
+    """Read a table of how many problems runs get right by operand lengths, and check it.
+
+    Parameters
+    ----------
+    source : path or pandas.DataFrame
+        As for `read`, a row a run and pair of lengths. Needed are the columns ``run`` (name or number), ``embedding``
+        (such as abacus, fire, nope, rope, abacus+fire), ``train_digits`` (greatest length in training), ``length_a``,
+        ``length_b``, ``correct`` and ``total`` (problems right and asked). ``architecture`` is ``standard`` and
+        ``recurrences`` 1 where they are not there; ``task``, ``layers``, ``seed``, ``parameters``, ``samples`` and
+        ``flop`` are kept where there are. ``split`` (id, ood or ood100) is derived where it is not there: in
+        distribution where no length is above ``train_digits``, ood100 where one is above 100, else ood.
+    columns : mapping of str to str, optional
+        Column of the result to the column of the table that holds it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, in the order of its rows, indexed from 0; names are text, lengths and counts int64.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
+    """
+    table, label, name = open_table(source)
+    chosen = columns or {}
+    for canonical, column in chosen.items():
+        if canonical not in (*NEEDED, *OPTIONAL):
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed((*NEEDED, *OPTIONAL))}")
+        if column not in table:
+            raise InputError(
+                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there"
+                f"{suggestion(column, table.columns)}"
+            )
+    table = table.rename(columns={column: canonical for canonical, column in chosen.items()})
+    missing = [column for column in NEEDED if column not in table]
+    if missing:
+        raise InputError(
+            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
+            f"name one with {choice(missing[0], 'NAME')}"
+        )
+    table = table.assign(
+        **{column: _names(table[column], column, label) for column in TEXT if column in table},
+        **{
+            column: numbers(table[column], column, label)
+            for column in (*COUNT_WHOLE, *COUNT_POSITIVE)
+            if column in table
+        },
+    )
+    defaults = {"architecture": "standard", "recurrences": 1.0}
+    table = table.assign(**{column: value for column, value in defaults.items() if column not in table})
+    _refuse_fractions(table, label)
+    table = check(table, "counts", label=label)
+    _refuse_too_many_correct(table, label)
+    _refuse_runs_of_two_kinds(table, label)
+    _refuse_duplicates(table, label)
+    if "split" not in table:
+        table = table.assign(split=split(table))
+    result = table.reset_index(drop=True)
+    result.attrs["source"] = name
+    return result
+
+
+def split(table):
+    """Region of each cell: ``id``, ``ood`` or ``ood100``."""
+    longest = np.maximum(table["length_a"], table["length_b"])
+    return np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
+
+
+def _names(cells, column, label):
+    absent = cells.isna()
+    if absent.any():
+        raise InputError(
+            f"{label}, {place(cells, absent.idxmax())}, column {quoted(column)}: found nothing (a blank); fill it in "
+            "or delete the row"
+        )
+    whole = pd.api.types.is_any_real_numeric_dtype(cells) and (cells == cells.round()).all()
+    return (cells.astype("int64") if whole else cells).astype(str).astype(object)
+
+
+def _refuse_fractions(table, label):
+    for column in (*COUNT_WHOLE, "recurrences", "layers"):
+        wrong = table[column] != table[column].round() if column in table else pd.Series(False)
+        if wrong.any():
+            row = wrong.idxmax()
+            found = table.at[row, column]
+            fault = "nothing (a blank or NaN)" if np.isnan(found) else f"{quoted(found)}, which is no whole number"
+            raise InputError(
+                f"{label}, {place(table, row)}, column {quoted(column)}: found {fault}; correct it or delete the row"
+            )
+
+
+def _refuse_too_many_correct(table, label):
+    wrong = table["correct"] > table["total"]
+    if wrong.any():
+        row = wrong.idxmax()
+        raise InputError(
+            f'{label}, {place(table, row)}, column "correct": found {table.at[row, "correct"]} of '
+            f"{table.at[row, 'total']} problems; correct one of them or delete the row"
+        )
+
+
+def _refuse_runs_of_two_kinds(table, label):
+    for column in OF_A_RUN:
+        if column not in table:
+            continue
+        first = table.groupby("run")[column].transform("first")
+        wrong = (table[column] != first) & ~(table[column].isna() & first.isna())
+        if wrong.any():
+            row = wrong.idxmax()
+            raise InputError(
+                f"{label}, {place(table, row)}, column {quoted(column)}: found {quoted(table.at[row, column])} where "
+                f"run {quoted(table.at[row, 'run'])} had {quoted(first[row])} before; give each run its own name"
+            )
+
+
+def _refuse_duplicates(table, label):
+    wrong = table.duplicated(["run", "length_a", "length_b"])
+    if wrong.any():
+        row = wrong.idxmax()
+        raise InputError(
+            f"{label}, {place(table, row)}: run {quoted(table.at[row, 'run'])} has lengths "
+            f"{table.at[row, 'length_a']} and {table.at[row, 'length_b']} before; add their counts up or delete one"
+        )

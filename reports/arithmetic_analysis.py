@@ -1,0 +1,101 @@
+"""Everything the report says of this package's own arithmetic models: how far each generalises in length."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..datasets import load
+from ..inference import compare, fit, loo
+from ..inference.lengths import accuracy, conditions, embedding_contrasts, lengths_table, region_accuracy
+from ..models import Lengths
+from . import results
+from .lengths_results import lengths_entry
+
+STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths")
+MAIN = "lengths"
+SHAPES = {
+    MAIN: Lengths(),
+    "logit linear in length": Lengths(shape="linear"),
+    "no plateau below 1": Lengths(lapse=False),
+    "longer operand alone": Lengths(operands="longest"),
+}
+DRAWN = 60
+BEYOND = 1.5
+
+
+@dataclass
+class Arithmetic:
+    """What `analyse` found."""
+
+    counts: object
+    fits: dict
+    elpd: dict
+    comparison: object
+    seed: int
+    lengths: dict = field(default_factory=dict)
+    contrasts: object = None
+    regions: object = None
+    curves: object = None
+    beyond: object = None
+    document: dict = field(default_factory=dict)
+
+
+def analyse(stage, warned, *, seed=1, sampler=None, **settings):
+    """Fit the law of lengths and simpler ones to the built-in counts, compare them, and say how far models go.
+
+    Parameters
+    ----------
+    stage, warned : callable
+        Context managers that time a stage and collect its diagnostics.
+    seed : int
+    sampler : str, optional
+    **settings
+        Of the sampler.
+
+    Returns
+    -------
+    Arithmetic
+    """
+    options = {"seed": seed, "sampler": sampler, **settings}
+    counts = load("arithmetic_runs")
+    with stage("arithmetic: fits"), warned():
+        fits = {name: fit(law, counts, **options) for name, law in SHAPES.items()}
+    with stage("arithmetic: leave-one-run-out"), warned():
+        elpd = {name: loo(f) for name, f in fits.items()}
+        comparison = compare(fits, results=elpd)
+    found = Arithmetic(counts, fits, elpd, comparison, seed)
+    with stage("arithmetic: lengths"):
+        main = fits[MAIN]
+        found.lengths = {seeds: lengths_table(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
+        found.contrasts = embedding_contrasts(main, seed=seed)
+        found.regions = region_accuracy(main)
+        longest = max(counts["length_a"].max(), counts["length_b"].max())
+        found.curves = accuracy(main, np.linspace(1, longest, DRAWN))
+        found.beyond = accuracy(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
+    found.document = _document(found)
+    return found
+
+
+def observed(counts):
+    """Share right by embedding, run and cell, with the condition's columns."""
+    return counts.assign(accuracy=counts["correct"] / counts["total"])
+
+
+def _document(found):
+    main = found.fits[MAIN]
+    known = conditions(main)
+    said = {
+        "data": "arithmetic_runs",
+        "rows": len(found.counts),
+        "runs": int(found.counts["run"].nunique()),
+        "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
+        "accuracy": {
+            str(label): {
+                str(region): results.summary(found.regions.sel(condition=label, region=region))
+                for region in found.regions["region"].values
+            }
+            for label in known.index
+        },
+        "comparison": results.comparison_entries(found.comparison),
+    }
+    return said | lengths_entry(main, seed=found.seed)

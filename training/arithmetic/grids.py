@@ -1,0 +1,40 @@
+"""Cells of problems on which models are judged."""
+
+from ...errors import InputError
+
+LONGEST, DIAGONAL_TO = 100, 160
+
+
+def cells_of(table):
+    """Cells of an evaluation.
+
+    Parameters
+    ----------
+    table : mapping
+        ``longest`` (100): every pair of lengths from 1 to it, or with ``every`` its multiples alone, or with
+        ``diagonal`` pairs of like lengths alone. ``diagonal_to`` (160): pairs of like lengths after `longest` and up to
+        it; 0 for none.
+
+    Returns
+    -------
+    tuple of (int, int)
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used.
+    """
+    longest, every, last = (
+        table.get(name, default) for name, default in (("longest", LONGEST), ("every", 1), ("diagonal_to", DIAGONAL_TO))
+    )
+    for name, value, least in (("longest", longest, 1), ("every", every, 1), ("diagonal_to", last, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least {least}")
+    diagonal = table.get("diagonal", False)
+    if not isinstance(diagonal, bool):
+        raise InputError(f"evaluation: diagonal is {diagonal!r}; give true or false")
+    lengths = range(every, longest + 1, every)
+    if not lengths:
+        raise InputError(f"evaluation: every is {every} and longest {longest}; give a longest of at least as much")
+    grid = [(a, b) for a in lengths for b in lengths if a == b or not diagonal]
+    return tuple(grid + [(a, a) for a in range(longest + 1, last + 1)])

@@ -1,0 +1,143 @@
+"""What is minimised: cross-entropy of the answer, through a number of recurrences that chance decides.
+
+[Mc24] is McLeish et al. 2024, arXiv:2405.17399.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from .vocabulary import PAD
+
+AVERAGES = ("tokens", "problems")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a run minimises.
+
+    Parameters
+    ----------
+    masked : bool
+        Whether tokens up to the equals sign count for nothing.
+    average : str
+        ``"tokens"``, the mean over all tokens that count; ``"problems"``, over those of a problem first.
+    alpha : float
+        Weight of the progressive loss; 1 - alpha is that of the pass through all recurrences, with gradient. The paper
+        combines them so; what was run has 1.
+    divide_gradients : bool
+        Whether gradients of the block's weights are divided by the recurrences. The paper does for multiplication; in
+        what was run it changed nothing.
+    """
+
+    masked: bool = True
+    average: str = "tokens"
+    alpha: float = 1.0
+    divide_gradients: bool = False
+
+    def __post_init__(self):
+        for name in ("masked", "divide_gradients"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"training: {name} is {getattr(self, name)!r}; give true or false")
+        if self.average not in AVERAGES:
+            raise InputError(unknown("training: average", self.average, AVERAGES))
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 <= self.alpha <= 1:
+            raise InputError(f"training: alpha is {self.alpha!r}; give a number from 0 to 1")
+
+    def counted(self, batch):
+        """Weights of the tokens of a batch of problems.
+
+        Parameters
+        ----------
+        batch : problems.Batch
+
+        Returns
+        -------
+        torch.Tensor
+            float32, shape (problems, length - 1), of the tokens but the first.
+        """
+        scored = batch.scored if self.masked else batch.tokens != PAD
+        weights = scored[:, 1:].float()
+        if self.average == "problems":
+            weights = weights / weights.sum(1, keepdim=True).clamp(min=1)
+        return weights
+
+    def losses(self, model, parts):
+        """Losses of the parts of a batch, whose sum is the batch's mean loss.
+
+        Parameters
+        ----------
+        model : transformer.Transformer
+        parts : sequence of (problems.Batch, draws.Draws)
+            What goes through the model together.
+
+        Yields
+        ------
+        torch.Tensor
+            Nats, shape ().
+        """
+        weights = [self.counted(batch) for batch, _ in parts]
+        total = torch.stack([weight.sum() for weight in weights]).sum()
+        for (batch, draws), weight in zip(parts, weights, strict=True):
+            yield self._loss(model, batch, draws, weight) / total
+
+    def _loss(self, model, batch, draws, weights):
+        loss = 0.0
+        if self.alpha > 0:
+            loss = self.alpha * summed(model(batch.tokens[:, :-1], draws=draws), batch, weights)
+        if self.alpha < 1:
+            every = model.configuration.recurrences
+            whole = summed(model(batch.tokens[:, :-1], draws=draws, recurrences=every), batch, weights)
+            loss = loss + (1 - self.alpha) * whole
+        return loss
+
+
+def summed(logits, batch, weights):
+    """Weighted sum of the cross-entropies of the tokens that follow.
+
+    Parameters
+    ----------
+    logits : torch.Tensor
+        Shape (problems, length - 1, vocabulary).
+    batch : problems.Batch
+    weights : torch.Tensor
+        Shape (problems, length - 1).
+
+    Returns
+    -------
+    torch.Tensor
+        Nats, shape ().
+    """
+    targets = batch.tokens[:, 1:].flatten()
+    return F.cross_entropy(logits.flatten(0, 1), targets, reduction="none") @ weights.flatten()
+
+
+def divide_gradients(model):
+    """Have every gradient of the block's weights divided by the recurrences from now on."""
+    share = 1 / model.configuration.recurrences
+    for weight in model.layers.parameters():
+        weight.register_hook(lambda gradient: gradient * share)
+
+
+@torch.no_grad()
+def judged(model, batch):
+    """Loss and exact matches of problems whose answers are given, without chance.
+
+    Parameters
+    ----------
+    model : transformer.Transformer
+    batch : problems.Batch
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        Sum of the cross-entropies of the answers' tokens, how many they are, and how many problems are right in every
+        one, each of shape ().
+    """
+    logits = model(batch.tokens[:, :-1])
+    wanted = batch.scored[:, 1:]
+    right = (logits.argmax(-1) == batch.tokens[:, 1:]) | ~wanted
+    return summed(logits, batch, wanted.float()), wanted.sum(), right.all(1).sum()

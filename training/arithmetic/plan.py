@@ -1,0 +1,86 @@
+"""How the problems of a run are divided into updates."""
+
+import functools
+import math
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ..loop import Optimisation
+from ..schedules import SCHEDULES
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Batches that grow in a line over the first part of a run, each a whole number of microbatches.
+
+    Parameters
+    ----------
+    samples : int
+        Problems of the whole run, rounded up to whole microbatches.
+    batch : int
+        Problems of an update once the ramp is over, a multiple of `microbatch`.
+    microbatch : int
+        Problems that go through the model together, with one draw of chance.
+    ramp : float
+        Share of the samples over which batches grow from one microbatch to the full batch; 0 for none.
+    """
+
+    samples: int
+    batch: int
+    microbatch: int
+    ramp: float = 0.0
+
+    def __post_init__(self):
+        for name in ("samples", "batch", "microbatch"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(f"training: {name} is {value!r}; give a whole number of at least 1")
+        if self.batch % self.microbatch:
+            raise InputError(
+                f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"
+            )
+        if isinstance(self.ramp, bool) or not isinstance(self.ramp, int | float) or not 0 <= self.ramp <= 1:
+            raise InputError(f"training: ramp is {self.ramp!r}; give a share of the samples, 0 to 1")
+
+    @functools.cached_property
+    def starts(self):
+        """Microbatches before each update, and at the end those of the whole run, tuple of int."""
+        total, full = math.ceil(self.samples / self.microbatch), self.batch // self.microbatch
+        starts = [0]
+        while starts[-1] < total:
+            done = starts[-1] / (self.ramp * total) if self.ramp else 1.0
+            starts.append(min(total, starts[-1] + max(1, math.floor(full * min(1.0, done)))))
+        return tuple(starts)
+
+    @property
+    def updates(self):
+        """Updates of the run."""
+        return len(self.starts) - 1
+
+    def microbatches(self, step):
+        """Microbatches of the update after `step` others, as a range of their counts."""
+        return range(self.starts[step], self.starts[step + 1])
+
+    def seen(self, step):
+        """Problems seen after `step` updates."""
+        return self.starts[step] * self.microbatch
+
+    def progress(self, step):
+        """Share of the run that is done in the middle of the update after `step` others."""
+        return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
+
+
+@dataclass(frozen=True)
+class PlannedOptimisation(Optimisation):
+    """AdamW at a rate that follows the problems seen, not the updates made.
+
+    Parameters
+    ----------
+    plan : Plan
+    """
+
+    plan: Plan | None = None
+
+    def rate(self, step):
+        """Learning rate of the update after `step` others, by the problems seen in its middle."""
+        return self.learning_rate * SCHEDULES[self.schedule](self.plan.progress(step))

@@ -1,0 +1,167 @@
+"""Named sweeps: the paper's experiments, smaller ones for a single GPU, and one that a CPU finishes in minutes.
+
+[Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Its models,
+optimiser, batches and grids are taken; it trains by the clock, so the number of problems is this package's: as many as
+its training set holds, and more or fewer where its clock ran longer or shorter. Three seeds, as in its means.
+"""
+
+import copy
+
+FIRE_RATE = 6e-5
+STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
+ARCHITECTURES = [STANDARD, INJECTED, LOOPED, ONE_LAYER]
+# As many problems as [Mc24]'s training set.
+SAMPLES = 20_000_000
+
+PAPER = {
+    "model": {"d_model": 1024, "heads": 16, "k_max": 100, "table_rows": 512},
+    "training": {
+        "samples": SAMPLES,
+        "batch": 8192,
+        # What most of its runs had at once, with one offset and one draw of recurrences.
+        "microbatch": 512,
+        "ramp": 0.6,
+        "learning_rate": 1e-4,
+        "seeds": [0, 1, 2],
+    },
+    "evaluation": {"longest": 100, "diagonal_to": 160, "count": 100},
+}
+
+
+def _paper(*arms, **sections):
+    return {name: PAPER[name] | sections.get(name, {}) for name in PAPER} | {"arms": list(arms)}
+
+
+def _addition(name, embeddings, architectures, *, lengths=20, **more):
+    arm = {"name": name, "task": "addition", "lengths": lengths}
+    return arm | {"embeddings": embeddings, "architectures": architectures} | more
+
+
+def _depths():
+    shapes = {}
+    for depth in (8, 16, 32, 64):
+        shapes[f"depth-{depth}"] = [f"{layers}x{depth // layers}" for layers in (1, 2, 4, 8) if layers < depth]
+    shapes["depth-8"].append("8x1+injection")
+    shapes["depth-16"].append(INJECTED)
+    return [_addition(name, ["abacus"], architectures) for name, architectures in shapes.items()]
+
+
+def _multiplication():
+    arm = {"task": "multiplication", "lengths": 15, "architectures": ["4x4+first"]}
+    slow = {"learning_rate": FIRE_RATE}
+    return [
+        arm | {"name": "multiplication-fire", "embeddings": ["fire", "abacus+fire"], "training": slow},
+        arm | {"name": "multiplication-abacus", "embeddings": ["abacus"]},
+    ]
+
+
+REDUCED = {
+    "model": {"d_model": 384, "heads": 6, "k_max": 100, "table_rows": 512},
+    "training": {
+        "samples": 16_000_000,
+        "batch": 2048,
+        "microbatch": 2048,
+        "learning_rate": 3e-4,
+        "seeds": [0, 1],
+    },
+    "evaluation": PAPER["evaluation"],
+    "arms": [_addition("reduced", ["abacus", "fire", "nope"], ["6x1+injection"])],
+}
+# Tuned for one core of a CPU: modern layers learn several times faster here than those of [Mc24], at thirty times its
+# rate; batches are of constant size.
+DEMO = {
+    "model": {"d_model": 64, "heads": 4, "k_max": 20, "table_rows": 64, "block": "pre-norm"},
+    "training": {
+        "samples": 300_000,
+        "batch": 64,
+        "learning_rate": 3e-3,
+        "seeds": [0, 1],
+        "evaluations": 10,
+        # Smaller passes save nothing here.
+        "buckets": False,
+    },
+    "evaluation": {"longest": 12, "diagonal_to": 0, "count": 100},
+    "arms": [_addition("demo", ["abacus", "fire", "nope"], ["3x1+injection"], lengths=6)],
+}
+PRESETS = {
+    "demo": DEMO,
+    "addition": _paper(
+        _addition("headline", ["abacus", "fire", "nope"], ARCHITECTURES),
+        _addition("combined", ["abacus+fire", "abacus+rope", "rope"], [INJECTED]),
+    ),
+    "addition-sizes": _paper(_addition("sizes", ["abacus"], [INJECTED, LOOPED], lengths=[10, 20, 30, 40])),
+    "addition-offsets": _paper(
+        *(
+            _addition(f"k-max-{k_max}", ["abacus"], [INJECTED], model={"k_max": k_max})
+            for k_max in (25, 50, 75, 100, 125, 150, 175)
+        )
+    ),
+    "addition-depths": _paper(*_depths()),
+    "addition-unmasked": _paper(
+        _addition("unmasked", ["abacus"], [INJECTED, LOOPED], training={"masked": False}),
+    ),
+    "addition-padding": _paper(
+        _addition("padding", ["abacus", "fire", "nope"], [INJECTED], options={"padding": True}),
+    ),
+    "addition-hints": _paper(
+        _addition("hints", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "plain"}),
+        _addition("hints-cyclic", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "cyclic"}),
+        # Beyond that there are fewer hints than digits.
+        evaluation={"diagonal_to": 0},
+    ),
+    "addition-random-fire": _paper(
+        *(
+            _addition(f"random-{most}", ["fire"], [INJECTED, LOOPED], model={"random_positions": most})
+            for most in (128, 512)
+        )
+    ),
+    "addition-subtraction": _paper(
+        {
+            "name": "addition-subtraction",
+            "task": "addition-subtraction",
+            "lengths": 20,
+            "embeddings": ["abacus", "fire"],
+            "architectures": [INJECTED, LOOPED],
+        }
+    ),
+    # Eight times the arithmetic of addition.
+    "multiplication": _paper(
+        *_multiplication(),
+        training={"samples": 8 * SAMPLES, "average": "problems"},
+        evaluation={"longest": 25, "diagonal_to": 25},
+    ),
+    "sorting": _paper(
+        {
+            "name": "sorting",
+            "task": "sorting",
+            "lengths": 10,
+            "embeddings": ["abacus", "fire", "abacus+fire"],
+            "architectures": ["8x1", "8x1+injection", "1x8"],
+        },
+        evaluation={"longest": 30, "diagonal_to": 30},
+    ),
+    # One hour of its clock where addition had 24.
+    "or": _paper(
+        {
+            "name": "or",
+            "task": "or",
+            "lengths": 20,
+            "embeddings": ["abacus", "fire", "nope"],
+            "architectures": [STANDARD, INJECTED, ONE_LAYER],
+        },
+        training={"samples": SAMPLES // 24},
+        evaluation={"longest": 100, "diagonal_to": 100},
+    ),
+    "reduced": REDUCED,
+    "reduced-wide": REDUCED
+    | {
+        "model": REDUCED["model"] | {"d_model": 512, "heads": 8},
+        "training": REDUCED["training"] | {"samples": SAMPLES},
+        "arms": [_addition("reduced-wide", ["abacus", "fire", "nope"], ["8x1+injection"])],
+    },
+}
+
+
+def preset(name):
+    """Tables of a named sweep, as a sweep's file holds them, free to change."""
+    return copy.deepcopy(PRESETS[name])

@@ -1,0 +1,205 @@
+"""What arithmetic runs leave: an xarray data set of each, one of all, and a table long by cell."""
+
+import json
+import math
+
+import numpy as np
+import xarray as xr
+
+from ..hardware import device_name
+from ..records import versions
+
+MEASURED = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
+CURVE = (*MEASURED, "learning_rate", "samples_done", "flop_done")
+COUNTS = ("correct", "total", "split")
+CELL = ("length_a", "length_b")
+REGIONS = ("id", "ood", "ood100")
+UNITS = {
+    "loss_train": "nats per token",
+    "loss_eval": "nats per token",
+    "wall_seconds": "s",
+    "flop": "FLOP",
+    "flop_done": "FLOP",
+    "samples_done": "problems",
+    "samples": "problems",
+}
+COLUMNS = (
+    *("run", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed"),
+    *("parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+)
+
+
+def record(configuration, outcome, parts, device, precision):
+    """Record of one run.
+
+    Parameters
+    ----------
+    configuration : runs.Run
+    outcome : Outcome
+        Finished or diverged; what a diverged run did not reach is NaN.
+    parts : list of xarray.Dataset
+        Counts of the cells, as `experiment.judge` gives them.
+    device : torch.device
+    precision : str
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions run (of length 1), length_a, length_b and step (updates). Variables correct and total (problems) and
+        split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was asked) by cell; loss_train (mean since the
+        evaluation before), loss_eval and accuracy (of problems like those trained on), learning_rate, samples_done,
+        flop_done and wall_seconds by step. What describes the run are coordinates along run.
+    """
+    found = {values["step"]: values for values in outcome.evaluations}
+    steps = np.array(sorted(found))
+    model, optimisation, plan = configuration.model, configuration.optimisation, configuration.plan
+    curve = {name: [found[step].get(name, math.nan) for step in steps] for name in MEASURED}
+    curve |= {
+        "learning_rate": [optimisation.rate(step - 1) for step in steps],
+        "samples_done": [float(plan.seen(step)) for step in steps],
+        "flop_done": [configuration.flop_done(step) for step in steps],
+    }
+    described = {
+        "task": configuration.task.name,
+        "embedding": model.embedding,
+        "architecture": model.architecture,
+        "layers": model.layers,
+        "recurrences": model.recurrences,
+        "d_model": model.d_model,
+        "k_max": model.k_max,
+        "train_digits": configuration.task.largest,
+        "seed": configuration.seed,
+        "parameters": model.parameters,
+        "samples": plan.seen(plan.updates),
+        "flop": configuration.matmul_flop,
+        "learning_rate_peak": optimisation.learning_rate,
+        "device": device_name(device),
+        "precision": precision,
+        "status": outcome.status,
+        "arm": "",
+    }
+    dataset = together(parts).expand_dims(run=[configuration.name])
+    dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curve.items()})
+    dataset = dataset.assign_coords({"step": steps} | {name: ("run", [value]) for name, value in described.items()})
+    dataset.attrs = {
+        "versions": versions(),
+        "configuration": json.dumps(configuration.configuration, sort_keys=True),
+        "configuration_sha256_16": configuration.name,
+    }
+    for name, unit in UNITS.items():
+        dataset[name].attrs["units"] = unit
+    return dataset
+
+
+def together(parts):
+    """Bring counts of several parts of a grid together, over the union of their lengths.
+
+    Parameters
+    ----------
+    parts : sequence of xarray.Dataset
+        As `evaluation.evaluate` gives them; no cell is in two.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions length_a and length_b; where nothing was asked, counts are 0 and text is empty.
+    """
+    first, second = (sorted(set().union(*(part[name].values.tolist() for part in parts))) for name in CELL)
+    variables = {}
+    for name in parts[0].data_vars:
+        text = parts[0][name].dtype.kind not in "iu"
+        values = np.full((len(first), len(second)), "", object) if text else np.zeros((len(first), len(second)), int)
+        for part in parts:
+            asked = part["total"].values > 0
+            places = (
+                np.searchsorted(whole, part[side].values) for whole, side in zip((first, second), CELL, strict=True)
+            )
+            rows, columns = (np.broadcast_to(each, asked.shape)[asked] for each in np.ix_(*places))
+            values[rows, columns] = part[name].values[asked]
+        variables[name] = (CELL, values)
+    return xr.Dataset(variables, dict(zip(CELL, (first, second), strict=True)))
+
+
+def merged(datasets, arms, attributes):
+    """All runs in one data set, over the unions of their lengths and steps.
+
+    Parameters
+    ----------
+    datasets : sequence of xarray.Dataset
+        As `record` gives them.
+    arms : mapping of str to str
+        Name of a run to the arms it is part of, separated by spaces.
+    attributes : mapping
+        Of the sweep.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions run, length_a, length_b and step. Attributes that all runs share are kept.
+    """
+    known = {name: variable for dataset in datasets for name, variable in dataset.data_vars.items()}
+    empty = {name: math.nan if name in CURVE else "" if known[name].dtype.kind in "OU" else 0 for name in known}
+    # A task may count what another does not.
+    datasets = [
+        dataset.assign(
+            {name: xr.full_like(dataset["total"], empty[name], known[name].dtype) for name in set(known) - set(dataset)}
+        )
+        for dataset in datasets
+    ]
+    whole = xr.concat(
+        datasets,
+        "run",
+        join="outer",
+        combine_attrs="drop_conflicts",
+        data_vars="all",
+        coords="minimal",
+        fill_value=empty,
+    )
+    whole = whole.assign_coords(arm=("run", [arms[name] for name in whole["run"].values]))
+    whole.attrs |= attributes
+    return whole
+
+
+def table(dataset):
+    """Table of counts, a row for each run and cell.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        As `merged` gives it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns run, task, embedding, architecture, layers, recurrences, train_digits, seed, parameters, samples, flop,
+        length_a, length_b, correct, total and split. Cells in which nothing was asked are left out.
+    """
+    rows = dataset[list(COUNTS)].to_dataframe().reset_index()
+    return rows.loc[rows["total"] > 0, list(COLUMNS)].reset_index(drop=True)
+
+
+def accuracies(dataset):
+    """Share of problems that are right, by run and region, for people to read.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        As `merged` gives it.
+
+    Returns
+    -------
+    list of dict
+        With the keys run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, and for
+        each region the share of its cells' problems, None where the grid has no cell of it.
+    """
+    entries = []
+    described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")
+    for name in dataset["run"].values:
+        one = dataset.sel(run=name)
+        entry = {"run": str(name)} | {key: one[key].item() for key in described}
+        for region in REGIONS:
+            inside = one["split"] == region
+            total = int(one["total"].where(inside, 0).sum())
+            entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
+        entries.append(entry)
+    return entries

@@ -1,0 +1,161 @@
+"""One run: which problems, which model, and how it is trained and judged, as a value whose hash is its name."""
+
+import functools
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+import torch
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ..hardware import PRECISIONS
+from .draws import drawn, recurrences_drawn
+from .objective import Objective
+from .plan import Plan, PlannedOptimisation
+from .transformer import Configuration
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells of problems on which a trained model is judged.
+
+    Parameters
+    ----------
+    cells : tuple of (int, int)
+        Lengths of the operands; of sorting, how many numbers and their most digits.
+    count : int
+        Problems in a cell.
+    seed : int
+        Of the problems.
+    """
+
+    cells: tuple[tuple[int, int], ...]
+    count: int = 100
+    seed: int = 0
+
+    def __post_init__(self):
+        object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
+        for name, least in (("count", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least {least}")
+
+    @property
+    def fingerprint(self):
+        """What it is as plain values, few enough for an attribute of a file: its cells are hashed."""
+        cells = hashlib.sha256(json.dumps(self.cells).encode()).hexdigest()
+        return {"cells": len(self.cells), "cells_sha256": cells, "count": self.count, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model trained and judged once.
+
+    Parameters
+    ----------
+    task : problems task
+        What is learned, as `problems` defines it.
+    model : Configuration
+    objective : Objective
+    optimisation : PlannedOptimisation
+        With the plan of its batches.
+    evaluate_at : tuple of int
+        Numbers of updates after which the loss and the share of right answers are taken.
+    evaluation_problems : int
+        Problems that they are taken on, from the distribution trained on.
+    grid : Grid
+        Of the trained model.
+    buckets : bool
+        Whether problems of like length go through the model together.
+    precision : str
+        ``"auto"``, ``"float32"`` or ``"bfloat16"``.
+    seed : int
+        Of the initial weights, of the problems and of what chance decides in training.
+    """
+
+    task: object
+    model: Configuration
+    objective: Objective
+    optimisation: PlannedOptimisation
+    evaluate_at: tuple[int, ...]
+    evaluation_problems: int
+    grid: Grid
+    buckets: bool = True
+    precision: str = "auto"
+    seed: int = 0
+
+    def __post_init__(self):
+        if self.precision not in PRECISIONS:
+            raise InputError(unknown("training: precision", self.precision, PRECISIONS))
+        if not isinstance(self.buckets, bool):
+            raise InputError(f"training: buckets is {self.buckets!r}; give true or false")
+
+    @property
+    def plan(self) -> Plan:
+        """How its problems are divided into updates."""
+        return self.optimisation.plan
+
+    @property
+    def configuration(self):
+        """Everything that the result depends on, as plain values."""
+        plain = {name: getattr(self, name) for name in ("evaluation_problems", "buckets", "precision", "seed")}
+        parts = {name: asdict(getattr(self, name)) for name in ("model", "objective", "optimisation")}
+        task = {"name": self.task.name} | asdict(self.task)
+        return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
+
+    @functools.cached_property
+    def name(self):
+        """First 16 hexadecimal digits of the SHA-256 of the configuration."""
+        text = json.dumps(self.configuration, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def draws(self, microbatch):
+        """Draw what chance decides for a microbatch, by the count of those before it."""
+        return drawn(self.seed, microbatch, k_max=self.model.k_max, recurrences=self.model.recurrences)
+
+    def batches(self, seed, step, count, device):
+        """Problems of the task, in the shapes that go through the model together.
+
+        Returns
+        -------
+        tuple of problems.Batch
+        """
+        if self.buckets:
+            return self.task.batches(seed, step, count, device)
+        return (self.task.batch(seed, step, count, device),)
+
+    @functools.cached_property
+    def shapes(self):
+        """Shapes (problems, tokens) of what goes through the model together for each microbatch."""
+        made = self.batches(self.seed, 0, self.plan.microbatch, "cpu")
+        return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in made)
+
+    @property
+    def largest_part(self):
+        """Tokens of the largest part of a microbatch, and the longest problem's."""
+        return max(problems * length for problems, length in self.shapes), max(length for _, length in self.shapes)
+
+    @property
+    def matmul_flop(self):
+        """FLOP of matrix products in the whole run."""
+        return self.flop_done(self.plan.updates)
+
+    def flop_done(self, updates):
+        """FLOP of matrix products in a number of updates, by the recurrences that were drawn."""
+        return self._flop_of_microbatches[self.plan.starts[updates]]
+
+    def tokens_done(self, updates):
+        """Tokens trained on in a number of updates, padding included."""
+        return self.plan.starts[updates] * sum(problems * length for problems, length in self.shapes)
+
+    @functools.cached_property
+    def _flop_of_microbatches(self):
+        every, model = self.model.recurrences, self.model
+        free, held = recurrences_drawn(self.seed, torch.arange(self.plan.starts[-1]), every)
+        drawn_pass, whole_pass = self.objective.alpha > 0, self.objective.alpha < 1
+        blocks = drawn_pass * (free + 3 * held) + whole_pass * 3 * every
+        block = float(sum(problems * length * model.block_flop(length) for problems, length in self.shapes))
+        head = float(sum(problems * length for problems, length in self.shapes) * model.head_flop)
+        flop = block * blocks.double() + 3 * head * (drawn_pass + whole_pass)
+        return [0.0, *flop.cumsum(0).tolist()]
