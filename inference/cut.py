@@ -73,7 +73,7 @@ def _imputed(law, fitter, runs, sampled, given, rng, seed, settings):
         reference = fitter.reference | values
         # Weights of draws that are far off overflow; their Pareto k is then not below the limit.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_weights, k = azb.array_stats.psislw(-(at_point - _log_likelihood(law, pool, reference, runs)))
+            log_weights, k = azb.array_stats.psislw(at_point - _log_likelihood(law, pool, reference, runs))
         draws_of = pool
         if not float(k) <= PARETO_K_LIMIT:
             again, _, _ = fitter.compiled.sample(settings_of(settings), seed, law.design(runs) | values)
