@@ -137,7 +137,7 @@ TABLES = {
         ),
         Table(
             "arithmetic_runs",
-            864,
+            1728,
             "counts",
             "Sums that small transformers get right, by the lengths of both operands and the embedding of positions",
             'this package: the sweep "demo" of arithmetic, on a CPU',

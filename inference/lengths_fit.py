@@ -45,7 +45,7 @@ class LengthsFitter:
         self.compiled = Compiled(law.model(self.rows, self.reference), self.sampler)
 
     def sample(self, rows, settings, seed, progress=False):
-        """Draws given some rows; a run that has none is one that nobody has seen.
+        """Draw from the posterior given some rows; a run that has none is one that nobody has seen.
 
         Returns
         -------
@@ -55,10 +55,30 @@ class LengthsFitter:
         sampled, stats, seconds = self.compiled.sample(settings, seed, design, progress)
         return State(self.law, self.reference, rows, self.runs, sampled, design), stats, seconds
 
+    def sample_carefully(self, rows, settings, seed, progress=False):
+        """`sample` with a target acceptance of 0.95 and, where that leaves a divergence, once more with 0.99.
+
+        Parameters
+        ----------
+        settings : dict
+            Options of the sampler; a target acceptance among them is kept to.
+
+        Returns
+        -------
+        State, sample_stats, seconds, Settings
+        """
+        asked = settings_of({"target_accept": TARGET_ACCEPT} | settings)
+        state, stats, seconds = self.sample(rows, asked, seed, progress)
+        if stats["diverging"].any() and "target_accept" not in settings:
+            asked = replace(asked, target_accept=CAREFUL)
+            state, stats, again = self.sample(rows, asked, seed, progress)
+            seconds += again
+        return state, stats, seconds, asked
+
     def fit(self, counts=None, *, seed=None, progress=False, **settings):
         """Fit to counts, by default those that it was compiled for; see `fit` for the parameters and the result.
 
-        The target acceptance is 0.95 and, where that leaves a divergence, 0.99 in a second try, unless it is given.
+        See `sample_carefully` for the target acceptance.
 
         Raises
         ------
@@ -66,18 +86,14 @@ class LengthsFitter:
             If the runs are not those of the table that this was compiled for.
         """
         check_options(seed, self.sampler, settings)
-        asked, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
+        seed = seed_of(seed)
         rows = self.rows if counts is None else self.law.rows(counts)
         if counts is not None and self.law.reference(rows) != self.reference:
             raise InputError(
                 f"{rows.attrs.get('source', 'the table')}: the runs and conditions are not those of the table that was "
                 "compiled for; make a new LengthsFitter"
             )
-        state, stats, seconds = self.sample(rows, asked, seed, progress)
-        if stats["diverging"].any() and "target_accept" not in settings:
-            asked = replace(asked, target_accept=CAREFUL)
-            state, stats, again = self.sample(rows, asked, seed, progress)
-            seconds += again
+        state, stats, seconds, asked = self.sample_carefully(rows, settings, seed, progress)
         posterior = state.posterior()
         verdict = diagnostics.judge(posterior, stats)
         densities, efficiency = integrated(state, seed=seed)

@@ -14,12 +14,11 @@ from scipy.special import logsumexp
 from ..errors import DiagnosticWarning
 from ..models.titles import title
 from .diagnostics import PARETO_K_LIMIT
-from .fit import settings_of
-from .lengths_fit import TARGET_ACCEPT, LengthsFitter, State
+from .lengths_fit import LengthsFitter, State
 from .lengths_integrals import Points, of_draws, without_spread
 from .storage import law_of, metadata
 
-REFIT = {"draws": 500, "tune": 500, "target_accept": TARGET_ACCEPT}
+REFIT = {"draws": 500, "tune": 500}
 STORED = "leave_one_out"
 
 
@@ -113,7 +112,7 @@ def exact(fit, runs, *, seed=1, fitter=None, **settings):
     elpd, error, diverged = np.full(len(names), np.nan), np.full(len(names), np.nan), 0
     for run in np.asarray(runs).tolist():
         kept = state.rows[state.rows["run"] != names[run]].reset_index(drop=True)
-        without, stats, _ = fitter.sample(kept, settings_of(REFIT | settings), seed + run)
+        without, stats, _, _ = fitter.sample_carefully(kept, REFIT | settings, seed + run)
         if law.seeds:
             density, _ = of_draws(without, points, run)
         else:

@@ -65,7 +65,7 @@ def reference(counts, effects):
         "levels": sorted(runs["embedding"].unique()) if ("embedding",) in asked else ["all"],
         "embeddings": sorted(runs["embedding"].unique()),
         "architectures": architectures,
-        "plain": PLAIN if PLAIN in architectures else architectures[0],
+        "plain": min(architectures, key=lambda name: (not name.startswith(PLAIN), name)),
         "centres": {name: float(np.log2(runs[name].astype(float)).mean()) for name in DOUBLINGS if name in runs},
     }
     matrix, kept, confounded = levels_matrix(runs, found), [], []

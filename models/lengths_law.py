@@ -115,9 +115,9 @@ class Lengths:
     log_precision      Normal(3.4, 1.5)   the same for all embeddings; ``log_precision_sd`` Gamma(2, 4)
     ================== ================== ==============================================================================
 
-    Why each prior is as it is stands in `lengths_law.QUANTITIES`, and `describe` says it. Effects are relative to
-    the architecture ``standard`` (or the first) and to the mean number of doublings over runs. Conditions that the runs
-    cannot tell apart share a coefficient; `reference` names those.
+    Why each prior is as it is stands in `lengths_law.QUANTITIES`. Effects are relative to the architecture ``standard``
+    (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs cannot tell
+    apart share a coefficient; `reference` names those.
 
     Parameters
     ----------

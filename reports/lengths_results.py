@@ -5,6 +5,7 @@ import numpy as np
 from ..errors import InputError
 from ..inference import embedding_contrasts, lengths_at
 from ..inference.lengths import SHARES, quantiles
+from ..inference.lengths_fit import State
 from ..inference.storage import metadata
 from .results import QUANTILES, finite
 
@@ -18,8 +19,9 @@ def lengths_entry(fit, *, seed=1):
     -------
     dict
         ``lengths``: for typical runs, new seeds and the fitted runs, by condition or run and share, quantiles in digits
-        (null for none) and ``p_none``; ``contrasts``: a list, empty where nothing differs in its embedding alone;
-        ``confounded``: effects that have no coefficient of their own because the runs cannot tell them from others.
+        (null for none) and ``p_none``; ``runs``: what each is; ``contrasts``: a list, empty where nothing differs in
+        its embedding alone; ``confounded``: effects that have no coefficient of their own because the runs cannot tell
+        them from others.
     """
     try:
         contrasts = embedding_contrasts(fit, seed=seed).to_dict("records")
@@ -27,9 +29,14 @@ def lengths_entry(fit, *, seed=1):
         contrasts = []
     return {
         "lengths": {kind: _lengths(fit, kind, seed) for kind in KINDS},
+        "runs": {str(run): _said_of(row) for run, row in State.of(fit).runs.iterrows()},
         "contrasts": [{k: x if isinstance(x, str) else finite(x) for k, x in row.items()} for row in contrasts],
         "confounded": metadata(fit)["law"]["reference"]["confounded"],
     }
+
+
+def _said_of(row):
+    return f"{row['embedding']}, seed {row['seed']}" if "seed" in row else str(row["embedding"])
 
 
 def _lengths(fit, kind, seed):
@@ -49,9 +56,10 @@ def _quantiles(draws):
 
 def lengths_rows(entry, kind):
     """Rows of a table of lengths for people: label, share, 2.5%, 50%, 97.5%, P(none)."""
+    said = {label: f"{label} ({who})" for label, who in entry["runs"].items()} if kind == "runs" else {}
     return [
         (
-            label,
+            said.get(label, label),
             f"{float(share):.0%}",
             *("none" if q[k] is None else f"{q[k]:.1f}" for k in QUANTILES),
             f"{q['p_none']:.3f}",

@@ -13,7 +13,7 @@ ROWS = {
     "chinchilla_runs": 245,
     "chinchilla_models": 50,
     "small_lm_runs": 495,
-    "arithmetic_runs": 864,
+    "arithmetic_runs": 1728,
     "lm_progress": 231,
     "attribution_systems": 6,
     "published": 266,

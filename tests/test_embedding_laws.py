@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats as st
 from bayescaling.inference import Fitter, law_of, metadata
 from bayescaling.models import embeddings
 from bayescaling.models.configurations import chinchilla_configurations
@@ -48,6 +49,7 @@ def test_weight_one_is_the_chinchilla_law(runs):
         "tokens": reference["reference_tokens"],
     }
     assert weighted.mean(centre, at_centre) == pytest.approx(WEIGHTED["loss_centre"], rel=1e-12)
+    assert centre == pytest.approx(plain.constants(WEIGHTED, plain.reference(runs)), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,81 @@ def test_losses_do_not_move_the_relation_of_sizes_under_the_cut(corrected):
         assert float(np.log(cut[name]).std()) == pytest.approx(spread, rel=0.35)
 
 
+@pytest.fixture(scope="module")
+def corrected_on_other_losses(runs):
+    """The same design, losses of the embedding parameters that the sizes have and of other exponents."""
+    parameters = embeddings.total(runs["parameters_nonembedding"], 47491.0)
+    values = WEIGHTED | {"alpha": 0.5, "beta": 0.25} | SCATTER
+    loss = bs.Chinchilla().simulate(values, runs.assign(parameters=parameters), np.random.default_rng(6))
+    return bs.fit(bs.EmbeddingCorrected(), runs.assign(loss=loss), seed=3)
+
+
+def test_under_the_cut_sizes_are_drawn_alike_whatever_the_losses(corrected, corrected_on_other_losses):
+    first, second = (fit["posterior"] for fit in (corrected, corrected_on_other_losses))
+    for name in ("gamma", "delta"):
+        assert len(np.unique(first[name])) > 90
+        np.testing.assert_array_equal(np.sort(first[name].values.ravel()), np.sort(second[name].values.ravel()))
+    assert covers(second["alpha"], 0.5) and covers(second["beta"], 0.25)
+    assert not covers(first["alpha"], 0.5)
+
+
+def test_under_the_cut_each_draw_has_the_likelihood_of_its_own_sizes(corrected, runs):
+    for chain, draw in ((0, 0), (2, 7), (3, 999)):
+        one = {name: float(x[chain, draw]) for name, x in corrected["posterior"].data_vars.items()}
+        parameters = runs["parameters_nonembedding"] + one["gamma"] * runs["parameters_nonembedding"] ** one["delta"]
+        mean = one["E"] + one["A"] / parameters ** one["alpha"] + one["B"] / runs["tokens"] ** one["beta"]
+        observed = corrected["observed_data"]["log_loss"].values
+        expected = st.t(one["nu"], np.log(mean), one["sigma"]).logpdf(observed)
+        np.testing.assert_allclose(corrected["log_likelihood"]["log_loss"][chain, draw], expected, rtol=1e-8)
+
+
+# Sizes of a family at delta = 1/3 and gamma 20,000, each off the relation by the same factor up or down.
+def family_with_scatter(scatter):
+    nonembedding = np.geomspace(1e5, 1e8, 8)
+    off = np.exp(scatter * np.array([1, -1, -1, 1, 1, -1, -1, 1]))
+    return tuple(zip(embeddings.total(nonembedding, 20_000.0) * off, nonembedding, strict=True))
+
+
+def of_the_family(runs, gamma, sigma):
+    """Runs of sizes at which embeddings are from a tenth to most of a model, with losses of N_T at a gamma."""
+    nonembedding = runs["parameters_nonembedding"] / 100
+    table = runs.assign(parameters=embeddings.total(nonembedding, gamma), parameters_nonembedding=nonembedding)
+    values = WEIGHTED | SCATTER | {"sigma": sigma}
+    return table.assign(loss=bs.Chinchilla().simulate(values, table, np.random.default_rng(5)))
+
+
+def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
+    table = of_the_family(runs, 20_000.0, sigma=0.004)
+    law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
+    cut = bs.fit(law, table, seed=3)
+    # Draws at the ends are sampled anew, those further in are weighted.
+    assert 0 < metadata(cut)["diagnostics"]["imputations_refitted"] < 50
+    assert metadata(cut)["diagnostics"]["imputation_k_max"] > 0.7
+    centre = law.reference(table)
+    row = table.iloc[:1].assign(parameters=centre["reference_parameters"], tokens=centre["reference_tokens"])
+    posterior = cut["posterior"]
+    gammas, fitter = np.unique(posterior["gamma"]), Fitter(bs.Chinchilla(), table)
+    for gamma in gammas[[0, 15, -15, -1]]:
+        known = table.assign(parameters=embeddings.total(table["parameters_nonembedding"], gamma))
+        exact = bs.predict(fitter.fit(known, seed=4), row, noise=False)["loss"].values
+        chosen = posterior["loss_centre"].values[posterior["gamma"].values == gamma]
+        assert len(chosen) >= 40
+        assert chosen.mean() == pytest.approx(exact.mean(), abs=5 * exact.std() / np.sqrt(40))
+        assert chosen.std() == pytest.approx(exact.std(), rel=0.5)
+
+
+def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
+    table, family = of_the_family(runs, 26_000.0, sigma=1e-4), family_with_scatter(0.15)
+    sizes = pd.DataFrame(family, columns=["parameters", "parameters_nonembedding"])
+    alone = bs.fit(bs.Configurations(delta=1 / 3), sizes, seed=3)["posterior"]["gamma"]
+    law = bs.EmbeddingCorrected(delta=1 / 3, joint=True, configurations=family)
+    fit = bs.fit(law, table, seed=3, draws=2000, target_accept=0.95)
+    joint = fit["posterior"]["gamma"]
+    assert covers(alone, 20_000) and covers(joint, 26_000) and not covers(joint, 20_000)
+    assert float(joint.std()) < 0.6 * float(alone.std())
+    assert np.isfinite(bs.loo(fit).elpd)
+
+
 def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
     law, sizes = bs.EmbeddingCorrected(joint=True, noise="normal"), bs.Configurations()
     model, reference = law.model(runs), law.reference(runs)
@@ -159,7 +236,14 @@ def bad(runs, **changes):
     [
         (lambda _: bs.EmbeddingWeighted(omega=-1), "omega must be a number of at least 0"),
         (lambda _: bs.EmbeddingWeighted(omega="x"), "omega must be a number of at least 0"),
-        (lambda _: bs.EmbeddingCorrected(delta=1.5), "delta"),
+        (lambda _: bs.EmbeddingWeighted(omega=float("nan")), "omega must be a number of at least 0"),
+        (lambda _: bs.EmbeddingWeighted(omega=1.0, priors={"omega": "Exponential(1)"}), "not known to this law"),
+        (lambda _: bs.EmbeddingWeighted(priors={"omega": "Normal(1, 1)"}), r"omega lies in \(0, inf\)"),
+        (lambda _: bs.EmbeddingCorrected(delta=1.5), r"delta must lie between 0 and 1, .* not 1\.5"),
+        (lambda _: bs.EmbeddingCorrected(delta="x"), "delta must lie between 0 and 1, .* not 'x'"),
+        (lambda _: bs.Configurations(delta=0), "delta must lie between 0 and 1"),
+        (lambda _: bs.Configurations(measurement_error=True), "sizes of models are known"),
+        (lambda _: bs.EmbeddingCorrected(priors={"gamma": "Normal(1, 1)"}), "is derived, not sampled"),
         (lambda runs: bs.fit(bs.EmbeddingWeighted(), runs.drop(columns="parameters_nonembedding")), "non"),
         (lambda runs: bs.fit(bs.Kaplan(), runs.drop(columns="parameters_nonembedding")), "parameters_nonembedding"),
         (

@@ -1,10 +1,12 @@
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.models import chinchilla, embeddings, kaplan
-from bayescaling.models.configurations import chinchilla_configurations
-from bayescaling.models.embedding_sizes import estimates
+from bayescaling.models.configurations import DELTA, RATIO, SCATTER, chinchilla_configurations
+from bayescaling.models.embedding_laws import OMEGA
+from bayescaling.models.embedding_sizes import estimates, least_squares, regression
 from scipy.optimize import minimize_scalar
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
@@ -18,8 +20,8 @@ DELTAS = (0.2, 1 / 3, 0.34, 0.7)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_nonembedding_inverts_total(delta):
     total = embeddings.total(SIZES, GAMMA, delta)
-    assert np.allclose(total, SIZES + GAMMA * SIZES**delta, rtol=1e-13)
-    assert np.allclose(embeddings.nonembedding(total, GAMMA, delta), SIZES, rtol=1e-9)
+    np.testing.assert_allclose(total, SIZES + GAMMA * SIZES**delta, rtol=1e-13)
+    np.testing.assert_allclose(embeddings.nonembedding(total, GAMMA, delta), SIZES, rtol=1e-10)
 
 
 def test_the_constant_is_that_of_width_and_depth():
@@ -42,8 +44,26 @@ def test_the_budget_of_an_optimum_is_where_the_loss_is_stationary(jax, constants
         by_tokens = constants["B"] * (jax.numpy.exp(log_compute) / (6 * n)) ** -constants["beta"]
         return by_size + by_tokens
 
-    slope = jax.vmap(jax.grad(reducible))(np.log(SIZES), np.log(compute))
-    assert np.abs(slope / jax.vmap(reducible)(np.log(SIZES), np.log(compute))).max() < 1e-8
+    slope = jax.grad(reducible)
+    at = np.log(SIZES), np.log(compute)
+    by_size, by_compute = (jax.vmap(jax.grad(slope, argnums=i))(*at) for i in (0, 1))
+    assert (by_size > 0).all()
+    # Newton's step to the root: the relative error of the budget.
+    assert np.abs(jax.vmap(slope)(*at) / by_compute).max() < 1e-8
+    exponent = embeddings.local_exponent(SIZES, **constants, gamma=GAMMA, delta=delta)
+    np.testing.assert_allclose(exponent, -by_compute / by_size, rtol=1e-8)
+
+
+@pytest.mark.parametrize("constants", CONSTANTS.values(), ids=list(CONSTANTS))
+def test_in_proportion_the_budget_and_the_exponent_are_equations_16_and_17(constants):
+    A, B, alpha, beta = (constants[name] for name in ("A", "B", "alpha", "beta"))
+    n, root = SIZES, SIZES ** (1 / 3)
+    budget = 6 * n * (n + GAMMA / 3 * root) ** (-1 / beta) * (n + GAMMA * root) ** ((1 + alpha) / beta)
+    budget = budget * (beta * B / (alpha * A)) ** (1 / beta)
+    np.testing.assert_allclose(embeddings.compute_of_optimum(n, **constants, gamma=GAMMA), budget, rtol=1e-10)
+    u = n ** (2 / 3)
+    inverse = 1 - (u + GAMMA / 9) / (u + GAMMA / 3) / beta + (1 + alpha) / beta * (u + GAMMA / 3) / (u + GAMMA)
+    np.testing.assert_allclose(embeddings.local_exponent(n, **constants, gamma=GAMMA), 1 / inverse, rtol=1e-10)
 
 
 @pytest.mark.parametrize("delta", DELTAS)
@@ -55,7 +75,7 @@ def test_the_local_exponent_is_the_derivative_of_the_optimum(jax, constants, del
 
     derivative = 1 / np.asarray(jax.vmap(jax.grad(log_compute))(np.log(SIZES)))
     found = embeddings.local_exponent(SIZES, **constants, gamma=GAMMA, delta=delta)
-    assert np.allclose(found, derivative, rtol=1e-8)
+    np.testing.assert_allclose(found, derivative, rtol=1e-8)
 
 
 @pytest.mark.parametrize("delta", DELTAS)
@@ -66,6 +86,17 @@ def test_the_local_exponent_has_its_limits(constants, delta):
     assert small == pytest.approx(beta / (alpha * delta + beta), rel=1e-6)
     assert small == pytest.approx(embeddings.exponent_of_small_models(**constants, delta=delta), rel=1e-6)
     assert large == pytest.approx(beta / (alpha + beta), rel=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0, 5.0])
+@pytest.mark.parametrize("delta", DELTAS)
+def test_the_elasticity_is_the_derivative_of_the_weighted_size(jax, delta, weight):
+    def log_counted(log_n):
+        n = jax.numpy.exp(log_n)
+        return jax.numpy.log(n + weight * GAMMA * n**delta)
+
+    derivative = jax.vmap(jax.grad(log_counted))(np.log(SIZES))
+    np.testing.assert_allclose(embeddings.elasticity(SIZES, GAMMA, delta, weight), derivative, rtol=1e-10)
 
 
 def test_every_array_library_gives_the_same(jax):
@@ -80,6 +111,9 @@ def test_every_array_library_gives_the_same(jax):
             embeddings.compute_of_optimum(n, **named),
             embeddings.local_exponent(n, **named),
             embeddings.elasticity(n, GAMMA, 0.34, 0.5),
+            embeddings.embedding_constant(n, 64.0),
+            embeddings.aspect_ratio(n, 32000.0),
+            *kaplan.returns(n, 20 * n, **kaplan.PUBLISHED),
         ]
 
     expected = all_of(SIZES)
@@ -89,7 +123,14 @@ def test_every_array_library_gives_the_same(jax):
         (pt.as_tensor, lambda x: x.eval()),
     ):
         found = all_of(convert(SIZES))
-        assert all(np.allclose(back(x), y, rtol=1e-12) for x, y in zip(found, expected, strict=True))
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_allclose(back(x), y, rtol=1e-11)
+
+
+def test_the_aspect_ratio_inverts_the_constant():
+    vocabulary, ratio = np.logspace(2, 6, 9)[:, None], np.logspace(-1, 4, 11)
+    gamma = embeddings.embedding_constant(vocabulary, ratio)
+    np.testing.assert_allclose(embeddings.aspect_ratio(gamma, vocabulary), np.broadcast_to(ratio, (9, 11)), rtol=1e-12)
 
 
 def test_estimators_of_the_constant_agree_with_what_is_known():
@@ -99,7 +140,18 @@ def test_estimators_of_the_constant_agree_with_what_is_known():
     assert found["regression"]["gamma"] == pytest.approx(24506, abs=10)
     assert found["regression"]["delta"] == pytest.approx(0.374, abs=5e-4)
     assert found["proportional"]["gamma"] == pytest.approx(52960, abs=10)
+    assert found["proportional"]["delta"] == 1 / 3
     assert found["proportional"]["aspect_ratio"] == pytest.approx(54.4, abs=0.05)
+
+
+def test_every_estimator_finds_a_relation_without_scatter():
+    sizes = pd.DataFrame({"parameters_nonembedding": np.geomspace(1e5, 1e10, 12)})
+    sizes["parameters"] = embeddings.total(sizes["parameters_nonembedding"], 20000.0)
+    for name, found in estimates(sizes, 32000).items():
+        assert (found["gamma"], found["delta"]) == pytest.approx((20000, 1 / 3), rel=1e-6), name
+    steep = sizes.assign(parameters=embeddings.total(sizes["parameters_nonembedding"], 500.0, 0.5))
+    assert least_squares(steep) == pytest.approx((500, 0.5), rel=1e-6)
+    assert regression(steep) == pytest.approx((500, 0.5), rel=1e-6)
 
 
 def numerical_optimum(law, constants, compute):
@@ -125,6 +177,49 @@ def test_the_optimum_at_a_weight_is_the_numerical_one(omega, compute):
     assert n == pytest.approx(numerical_optimum(law, BESIROGLU, compute), rel=1e-4)
 
 
+@pytest.mark.parametrize("budget", [1e14, 1e16, 3e16, 1e18])
+def test_of_two_local_optima_the_better_is_found(budget):
+    # The best size leaps from a hundred thousand parameters to billions at a budget of about 2e16.
+    law = bs.EmbeddingWeighted(omega=20.0)
+    constants, family = {"E": 0.0, "A": 2.0, "B": 1.0, "alpha": 0.1, "beta": 0.04}, {"gamma": 2e5, "delta": 0.1}
+
+    def loss(n):
+        total = embeddings.total(n, **family)
+        return law.mean_of_sizes(constants, n, total, budget / (6 * total))
+
+    grid = np.geomspace(1, embeddings.nonembedding(budget / 6, **family), 4001)
+    losses = loss(grid)
+    lower = (losses[1:-1] < losses[:-2]) & (losses[1:-1] < losses[2:])
+    assert lower.sum() == 2
+    found = law.optimum(constants, budget, **family)[0]
+    assert found == pytest.approx(grid[losses.argmin()], rel=0.02)
+    assert loss(found) <= losses.min()
+
+
+@pytest.mark.parametrize(
+    ("law", "constants"), [(bs.EmbeddingWeighted(omega=0.5), BESIROGLU), (bs.Kaplan(), kaplan.PUBLISHED)]
+)
+def test_the_optimum_is_the_same_in_other_array_libraries(jax, law, constants):
+    budgets = np.logspace(14, 26, 5)
+    expected = law.optimum(constants, budgets, gamma=GAMMA)
+    for convert in (lambda x: xr.DataArray(x, dims="compute"), jax.numpy.asarray):
+        found = law.optimum(constants, convert(budgets), gamma=GAMMA)
+        assert {type(x) for x in found} == {type(convert(budgets))}
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_the_optimum_goes_draw_by_draw():
+    spread = xr.DataArray(np.linspace(0.9, 1.1, 6).reshape(2, 3), dims=("chain", "draw"))
+    draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
+    budgets = xr.DataArray([1e18, 1e22], dims="compute")
+    found = bs.EmbeddingWeighted().optimum(draws, budgets, gamma=GAMMA)
+    for chain, draw, compute in np.ndindex(2, 3, 2):
+        place = {"chain": chain, "draw": draw}
+        one = {name: float(x[place]) for name, x in draws.items()}
+        alone = bs.EmbeddingWeighted(omega=one["omega"]).optimum(one, float(budgets[compute]), gamma=GAMMA)
+        assert [float(x[place | {"compute": compute}]) for x in found] == pytest.approx(alone, rel=1e-10)
+
+
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_the_optimum_at_weight_one_is_chinchillas(compute):
     without_floor = {name: BESIROGLU[name] for name in ("A", "B", "alpha", "beta")}
@@ -140,6 +235,13 @@ def test_kaplans_optimum_within_a_family_is_the_numerical_one(compute):
     assert n == pytest.approx(numerical_optimum(law, kaplan.PUBLISHED, compute), rel=1e-4)
 
 
+@pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
+def test_kaplans_optimum_without_embeddings_is_the_closed_form(compute):
+    n, total, tokens = bs.Kaplan().optimum(kaplan.PUBLISHED, compute, gamma=1e-9)
+    assert (n, tokens) == pytest.approx(kaplan.optimum(compute, **kaplan.PUBLISHED), rel=1e-9)
+    assert total == pytest.approx(n, rel=1e-9)
+
+
 def test_kaplans_returns_are_the_derivatives_of_its_loss(jax):
     rng = np.random.default_rng(1)
     n, d = (np.exp(rng.uniform(np.log(1e4), np.log(1e12), 30)) for _ in range(2))
@@ -148,7 +250,7 @@ def test_kaplans_returns_are_the_derivatives_of_its_loss(jax):
         return kaplan.loss(jax.numpy.exp(log_n), jax.numpy.exp(log_d), **kaplan.PUBLISHED)
 
     by_size, by_tokens = jax.vmap(jax.grad(loss, argnums=(0, 1)))(np.log(n), np.log(d))
-    assert np.allclose(kaplan.returns(n, d, **kaplan.PUBLISHED), [-by_size, -by_tokens], rtol=1e-9)
+    np.testing.assert_allclose(kaplan.returns(n, d, **kaplan.PUBLISHED), [-by_size, -by_tokens], rtol=1e-9)
 
 
 def test_kaplans_constants_give_the_loss_and_the_share_at_the_centre():
@@ -157,3 +259,26 @@ def test_kaplans_constants_give_the_loss_and_the_share_at_the_centre():
     assert kaplan.loss(3e8, 2e10, **constants) == pytest.approx(2.7, rel=1e-12)
     by_size = (constants["Nc"] / 3e8) ** 0.8
     assert by_size / (by_size + constants["Dc"] / 2e10) == pytest.approx(0.3, rel=1e-12)
+
+
+def test_draws_of_kaplans_priors_have_the_loss_at_the_centre_that_they_state(runs):
+    law = bs.Kaplan()
+    values = {name: prior.frozen.rvs(4000, random_state=i) for i, (name, prior) in enumerate(law.prior_of.items())}
+    reference = law.reference(runs)
+    centre = {
+        "parameters_nonembedding": np.exp(np.log(runs["parameters_nonembedding"]).mean()),
+        "tokens": np.exp(np.log(runs["tokens"]).mean()),
+    }
+    loss = law.mean(law.constants(values, reference), centre)
+    np.testing.assert_allclose(loss, values["loss_centre"], rtol=1e-9)
+    assert np.quantile(loss, [0.025, 0.975]) == pytest.approx([1.1, 8], rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "low", "high"),
+    [(OMEGA, 0.03, 3.7), (RATIO, 0.007, 2.6), (DELTA, 0.05, 0.72), (SCATTER, 0.003, 0.13)],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_priors_hold_95_per_cent_where_they_say(quantity, low, high):
+    # The ends are stated to one digit or two.
+    assert quantity.checked(quantity.prior).frozen.interval(0.95) == pytest.approx((low, high), rel=0.2)
