@@ -16,8 +16,7 @@ MAIN = "lengths"
 SHAPES = {
     MAIN: Lengths(),
     "logit linear in length": Lengths(shape="linear"),
-    "no plateau below 1": Lengths(lapse=False),
-    "longer operand alone": Lengths(operands="longest"),
+    "binomial": Lengths(noise="binomial"),
 }
 DRAWN = 60
 BEYOND = 1.5
