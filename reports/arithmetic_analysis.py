@@ -86,7 +86,6 @@ def _document(found):
     said = {
         "data": "arithmetic_runs",
         "rows": len(found.counts),
-        "runs": int(found.counts["run"].nunique()),
         "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
         "accuracy": {
             str(label): {

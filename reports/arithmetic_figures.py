@@ -108,10 +108,10 @@ def own_runs(found):
                 mode="markers",
                 marker={"color": colour, "size": 9},
                 showlegend=False,
-                hovertemplate=f"{run}<br>%{{x:.2f}} digits<extra></extra>",
+                hovertemplate=f"run {run}<br>%{{x:.2f}} digits<extra></extra>",
             )
         )
-    labels = [f"{embedding[run]}, run {run[:6]}" for run in names]
+    labels = [found.document["runs"][run] for run in names]
     drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
     drawn.update_yaxes(tickvals=np.arange(len(names)), ticktext=labels, automargin=True, showgrid=False)
     return drawn

@@ -47,7 +47,7 @@ def _lengths_table(found):
         table = found.lengths[seeds]
         rows += [
             {
-                "of": name,
+                "of": found.document["runs"].get(name, name),
                 "which": label,
                 "50% length (digits)": _digits(table.loc[(name, 0.5)]),
                 "P(none)": f"{table.loc[(name, 0.5), 'p_none']:.3f}",

@@ -5,6 +5,9 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.curves import curve_frontier
+from bayescaling.inference.lengths import lengths_at, lengths_table
+from bayescaling.models import Lengths
+from bayescaling.reports import arithmetic_analysis
 from bayescaling.reports.build import report
 from bayescaling.reports.small_lm_analysis import SCHEMES, of_scheme
 
@@ -86,3 +89,21 @@ def test_a_scheme_has_whole_curves_or_ends():
         else:
             assert set(table["run"]) <= full and (table.groupby("run").size() == 10).all()
         assert table.groupby(["parameters", "budget_fraction"])["seed"].nunique().eq(3).all()
+
+
+def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
+    shapes = {arithmetic_analysis.MAIN: Lengths(), "binomial": Lengths(noise="binomial")}
+    monkeypatch.setattr(arithmetic_analysis, "SHAPES", shapes)
+    document = report(tmp_path, pages=("arithmetic",), **SETTINGS)["lengths"]
+    counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
+    assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
+    table = lengths_table(fit)
+    for (label, share), row in table.iterrows():
+        assert document["lengths"]["typical"][label][f"{share:g}"]["q50"] == pytest.approx(row["q50"])
+    seen = {(c["first"], c["second"]): c["p_first"] for c in document["contrasts"] if c["of"] == "length"}
+    for (first, second), probability in seen.items():
+        halves = [lengths_at(fit, 0.5).sel(condition=label).values for label in (first, second)]
+        assert probability == pytest.approx(float((halves[0] > halves[1]).mean()))
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<h2>Arithmetic: how far beyond training</h2>" in text and "<h2>Accuracy by length</h2>" in text
+    assert all(row.name in text for _, row in counts.drop_duplicates("run").set_index("run").iterrows())
