@@ -21,6 +21,7 @@ from .arrays import clip, exp, gammaln, log
 
 PARTS = ("log_reach", "log_steepness", "logit_lapse", "logit_shorter", "log_precision")
 SHAPES = ("log", "linear")
+LARGEST_LOG_PRECISION = 16.0  # there counts are binomial; far beyond, differences of log gammas have no digit left
 LARGEST_LOGIT = 150.0  # beyond it an accuracy is 0 or 1 for any count, and derivatives of its logarithms overflow
 
 
@@ -63,7 +64,7 @@ def natural(curve, log_train):
     if "logit_shorter" in curve:
         found["weight"] = sigmoid(curve["logit_shorter"])
     if "log_precision" in curve:
-        found["precision"] = exp(curve["log_precision"])
+        found["precision"] = exp(clip(curve["log_precision"], -LARGEST_LOG_PRECISION, LARGEST_LOG_PRECISION))
     return found
 
 

@@ -189,6 +189,16 @@ def test_density_of_runs_is_that_of_scipy(counts, options):
     np.testing.assert_allclose(by_run + state.log_choose(), run_densities(law, counts, curve), rtol=1e-9)
 
 
+@pytest.mark.parametrize("log_precision", [15.0, 40.0, 700.0])
+def test_counts_of_the_greatest_precision_are_binomial(counts, log_precision):
+    curve = curves_of(EMBEDDINGS, np.random.default_rng(2))
+    groups = bs.Lengths().groups(counts, bs.Lengths().reference(counts))
+    arguments = np.full(len(RUNS), np.log(TRAIN)), groups, "log", lambda x, run: np.bincount(run, x, len(RUNS))
+    found = lengths.log_likelihood(curve | {"log_precision": np.full(len(RUNS), log_precision)}, *arguments)
+    binomial = {part: x for part, x in curve.items() if part != "log_precision"}
+    np.testing.assert_allclose(found, lengths.log_likelihood(binomial, *arguments), rtol=1e-3)
+
+
 @pytest.mark.parametrize("options", [{}, {"shape": "linear"}, {"seeds": False}, {"noise": "binomial"}], ids=str)
 def test_pymc_model_has_the_density_of_the_law(counts, options):
     law = bs.Lengths(**options)
