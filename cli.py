@@ -53,6 +53,31 @@ Sampler = Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")]
 Draws = Annotated[int, typer.Option(help="Kept draws of each chain.")]
 Tune = Annotated[int, typer.Option(help="Warm-up iterations of each chain.")]
 Chains = Annotated[int, typer.Option()]
+Cores = Annotated[int | None, typer.Option(help="Chains run at a time.")]
+TargetAccept = Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")]
+LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as chinchilla.")]
+AnyTable = Annotated[
+    str | None, typer.Option("--data", help="A built-in table, or a file (CSV, TSV, Parquet, netCDF).")
+]
+Priors = Annotated[
+    list[str] | None,
+    typer.Option("--prior", help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(help="student_t (default), normal or huber; of progress-N normal; of lengths beta_binomial."),
+]
+Scale = Annotated[str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")]
+Threshold = Annotated[float | None, typer.Option(help="Threshold of the Huber noise, in units of its scale (1.345).")]
+MeasurementError = Annotated[bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="An option of the law: transformer=exp of progress-N, shape=linear of lengths. Repeatable.",
+        metavar="NAME=VALUE",
+    ),
+]
 
 
 def _runs(data, columns, ignore, perplexity):
@@ -71,22 +96,32 @@ def _table_for(law, data, columns, ignore, perplexity):
 
     if isinstance(law, Configurations):
         return configurations_of(_runs(data, columns, ignore, perplexity)) if data else chinchilla_configurations()
-    if isinstance(law, Lengths):
-        from .datasets import read_counts
-
-        if data is None:
-            raise InputError("lengths need a table of counts: name its file with --data")
-        return read_counts(data, columns=pairs(columns, "--column"))
-    if not isinstance(law, Progress):
+    if not isinstance(law, Lengths | Progress):
         return _runs(data or "chinchilla_runs", columns, ignore, perplexity)
-    from .datasets import load, read_evaluations
+    from .datasets import load, read_counts, read_evaluations
 
-    if data in (None, "lm_progress"):
-        return load("lm_progress")
-    return read_evaluations(data, columns=pairs(columns, "--column"))
+    built_in, reader = (
+        ("arithmetic_runs", read_counts) if isinstance(law, Lengths) else ("lm_progress", read_evaluations)
+    )
+    if ignore or perplexity:
+        raise InputError(f"--ignore and --perplexity are for tables of runs with losses, not for the law {law.name!r}")
+    if data not in (None, built_in):
+        return reader(data, columns=pairs(columns, "--column"))
+    if columns:
+        raise InputError(f"--column is for files, not for the built-in table {built_in!r}")
+    return load(built_in)
 
 
-def _sampling(seed, sampler, draws, tune, chains, json):
+def _law(name, prior, noise, scale, threshold, measurement_error, option):
+    from . import models
+
+    given = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error or None}
+    options = {name: value for name, value in given.items() if value is not None} | values(option)
+    return models.law(name, priors=pairs(prior, "--prior"), **options)
+
+
+def _sampling(seed, sampler, draws, tune, chains, json, cores=None, target_accept=None):
+    asked = {"cores": cores, "target_accept": target_accept}
     return {
         "seed": seed,
         "sampler": sampler,
@@ -94,7 +129,7 @@ def _sampling(seed, sampler, draws, tune, chains, json):
         "tune": tune,
         "chains": chains,
         "progress": interactive(json),
-    }
+    } | {name: value for name, value in asked.items() if value is not None}
 
 
 INTERRUPTED = 130
@@ -102,41 +137,21 @@ INTERRUPTED = 130
 
 @app.command()
 def fit(
-    law: Annotated[str, typer.Argument(metavar="LAW", help="Such as chinchilla.")],
-    data: Annotated[
-        str | None, typer.Option("--data", help="A built-in table, or a file (CSV, TSV, Parquet, netCDF).")
-    ] = None,
+    law: LawName,
+    data: AnyTable = None,
     out: Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(help="student_t (default), normal or huber; of progress-N normal; of lengths beta_binomial."),
-    ] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Threshold of the Huber noise, in units of its scale (1.345).")
-    ] = None,
-    measurement_error: Annotated[
-        bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")
-    ] = False,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An option of the law: transformer=exp of progress-N, shape=linear of lengths. Repeatable.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None,
+    prior: Priors = None,
+    noise: Noise = None,
+    scale: Scale = None,
+    threshold: Threshold = None,
+    measurement_error: MeasurementError = False,
+    option: Options = None,
     sampler: Sampler = None,
     draws: Draws = 1000,
     tune: Tune = 1000,
     chains: Chains = 4,
-    cores: Annotated[int | None, typer.Option(help="Chains run at a time.")] = None,
-    target_accept: Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")] = None,
+    cores: Cores = None,
+    target_accept: TargetAccept = None,
     seed: Seed = 1,
     column: Columns = None,
     ignore: Ignore = None,
@@ -152,19 +167,12 @@ def fit(
     from .reports import results
     from .reports.lengths_results import lengths_entry
 
-    given = {"noise": noise, "scale": scale, "threshold": threshold, "measurement_error": measurement_error or None}
-    options = {name: value for name, value in given.items() if value is not None} | values(option)
-    chosen = models.law(law, priors=pairs(prior, "--prior"), **options)
+    chosen = _law(law, prior, noise, scale, threshold, measurement_error, option)
     runs = _table_for(chosen, data, column, ignore, perplexity)
     if out:
         check_writable(out)
-    fitted = fit_law(
-        chosen,
-        runs,
-        cores=cores,
-        **_sampling(seed, sampler, draws, tune, chains, json),
-        **({} if target_accept is None else {"target_accept": target_accept}),
-    )
+    sampling = _sampling(seed, sampler, draws, tune, chains, json, cores, target_accept)
+    fitted = fit_law(chosen, runs, **sampling)
     entry = results.law_entry(fitted)
     if isinstance(chosen, models.Lengths):
         entry |= lengths_entry(fitted, seed=seed)
@@ -201,6 +209,75 @@ def _print_lengths(entry):
         print_table("contrasts of embeddings: ratio of lengths, difference of accuracies", header, contrast_rows(entry))
     if entry["confounded"]:
         print(f"the runs cannot tell apart from other effects: {', '.join(entry['confounded'])}")
+
+
+@app.command()
+def calibrate(
+    law: LawName,
+    data: AnyTable = None,
+    truth: Annotated[str, typer.Option(help="Where truths are drawn from: posterior or prior.")] = "posterior",
+    simulations: Annotated[int, typer.Option(help="Tables to simulate and fit.")] = 100,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write ranks to this netCDF file as they come; go on with what it holds.", metavar="FILE.nc"),
+    ] = None,
+    prior: Priors = None,
+    noise: Noise = None,
+    scale: Scale = None,
+    threshold: Threshold = None,
+    measurement_error: MeasurementError = False,
+    option: Options = None,
+    sampler: Sampler = None,
+    draws: Draws = 500,
+    tune: Tune = 500,
+    chains: Chains = 4,
+    cores: Cores = None,
+    target_accept: TargetAccept = None,
+    seed: Seed = 1,
+    column: Columns = None,
+    ignore: Ignore = None,
+    perplexity: Perplexity = False,
+    json: Json = False,
+):
+    """Fit a law to tables simulated from it, to see whether its intervals cover as often as they say."""
+    from .inference import calibrate as calibrate_law
+    from .inference import calibration_table
+    from .inference.calibration import verdict
+    from .inference.storage import check_writable
+    from .reports import results
+
+    chosen = _law(law, prior, noise, scale, threshold, measurement_error, option)
+    table = _table_for(chosen, data, column, ignore, perplexity)
+    if out:
+        check_writable(out)
+    found = calibrate_law(
+        chosen,
+        table,
+        truth=truth,
+        simulations=simulations,
+        out=out,
+        **_sampling(seed, sampler, draws, tune, chains, json, cores, target_accept),
+    )
+    summary = calibration_table(found)
+    if json:
+        print_json({"law": law, **results.calibration_entry(found)})
+        return
+    header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
+    rows = [
+        (
+            name,
+            f"{row['error']:+.2f} ± {row['error_se']:.2f}",
+            f"{row['coverage_50']:.0%}",
+            f"{row['coverage_90']:.0%}",
+            f"{row['p_uniform']:.3f}",
+        )
+        for name, row in summary.iterrows()
+        if "_run[" not in name
+    ]
+    print_table(f"{law}, {len(found['simulation'])} truths from the {truth}", header, rows)
+    print(verdict(summary))
+    if out:
+        print(f"written to {out}")
 
 
 @app.command()

@@ -11,9 +11,10 @@ from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import listed, quoted, suggestion
 
 NEEDED = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
-OF_A_RUN = ("task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed")
-OPTIONAL = ("task", "architecture", "layers", "recurrences", "seed", "parameters", "samples", "flop", "split")
-TEXT = ("run", "task", "embedding", "architecture", "split")
+SHAPE = ("layers", "recurrences", "d_model", "k_max")
+OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
+OPTIONAL = ("arm", "task", "architecture", *SHAPE, "seed", "parameters", "samples", "flop", "split")
+TEXT = ("run", "arm", "task", "embedding", "architecture", "split")
 LONGEST_OOD = 100
 
 
@@ -26,9 +27,10 @@ def read_counts(source, *, columns=None):
         As for `read`, a row a run and pair of lengths. Needed are the columns ``run`` (name or number), ``embedding``
         (such as abacus, fire, nope, rope, abacus+fire), ``train_digits`` (greatest length in training), ``length_a``,
         ``length_b``, ``correct`` and ``total`` (problems right and asked). ``architecture`` is ``standard`` and
-        ``recurrences`` 1 where they are not there; ``task``, ``layers``, ``seed``, ``parameters``, ``samples`` and
-        ``flop`` are kept where there are. ``split`` (id, ood or ood100) is derived where it is not there: in
-        distribution where no length is above ``train_digits``, ood100 where one is above 100, else ood.
+        ``recurrences`` 1 where they are not there; ``arm`` (what the run belongs to), ``task``, ``layers``,
+        ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and ``flop`` are kept where there are. ``split``
+        (id, ood or ood100) is derived where it is not there: in distribution where no length is above ``train_digits``,
+        ood100 where one is above 100, else ood.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it.
 
@@ -52,7 +54,8 @@ def read_counts(source, *, columns=None):
                 f"{label}: column {quoted(column)}, chosen for {canonical}, is not there"
                 f"{suggestion(column, table.columns)}"
             )
-    table = table.rename(columns={column: canonical for canonical, column in chosen.items()})
+    replaced = [canonical for canonical, column in chosen.items() if canonical in table and column != canonical]
+    table = table.drop(columns=replaced).rename(columns={column: canonical for canonical, column in chosen.items()})
     missing = [column for column in NEEDED if column not in table]
     if missing:
         raise InputError(
@@ -99,7 +102,7 @@ def _names(cells, column, label):
 
 
 def _refuse_fractions(table, label):
-    for column in (*COUNT_WHOLE, "recurrences", "layers"):
+    for column in (*COUNT_WHOLE, *SHAPE):
         wrong = table[column] != table[column].round() if column in table else pd.Series(False)
         if wrong.any():
             row = wrong.idxmax()

@@ -12,7 +12,7 @@ from .wording import quoted
 BENCHMARKS = ("wt103", "wt2", "ptb")
 SPLITS = ("id", "ood", "ood100")
 COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
-COUNT_POSITIVE = ("layers", "recurrences", "parameters", "samples", "flop")
+COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity", "dataset_tokens", "transformer", *COUNT_WHOLE, *COUNT_POSITIVE, "split")
 
 
@@ -159,8 +159,8 @@ def schema(kind):
             "transformer": whole(flag),
         },
         "arithmetic_runs": {
-            **dict.fromkeys(["run", "task", "embedding", "architecture"], text()),
-            **dict.fromkeys(["layers", "recurrences"], number(positive)),
+            **dict.fromkeys(["run", "arm", "task", "embedding", "architecture"], text()),
+            **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
             "train_digits": whole(positive),
             "seed": whole(nonnegative),
             **dict.fromkeys(["parameters", "samples", "flop"], number(positive)),

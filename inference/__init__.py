@@ -1,8 +1,11 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
 from .allocate import allocate, predict, stacked
+from .calibration import calibrate, calibration_table
 from .compare import compare, loo
+from .corpora import fit_corpora
 from .crossvalidation import compare_progress
+from .curves import curve_frontier
 from .envelopes import frontier_fit, isoflop_fit
 from .fit import Fitter, diagnose, fit
 from .growth import doubling_times, growth_rates
@@ -19,12 +22,16 @@ __all__ = [
     "ProgressFitter",
     "accuracy",
     "allocate",
+    "calibrate",
+    "calibration_table",
     "compare",
     "compare_progress",
+    "curve_frontier",
     "diagnose",
     "doubling_times",
     "embedding_contrasts",
     "fit",
+    "fit_corpora",
     "fit_progress",
     "frontier_fit",
     "growth_rates",

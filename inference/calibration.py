@@ -1,96 +1,315 @@
-"""Whether intervals cover: a law fitted again and again to runs simulated from it at a real design.
+"""Whether intervals say what they claim: a law fitted again and again to tables simulated from it at a real design.
+
+Truths are drawn from the prior (simulation-based calibration [1]_), from the posterior of a table, in which case the
+simulated rows are fitted together with the table's own (posterior calibration [2]_), or are known values. Where fits
+are right, the place of a truth among the draws of its fit is uniform in the first two cases, whatever the law.
 
 References
 ----------
 .. [1] Talts, S. et al. (2018). Validating Bayesian inference algorithms with simulation-based calibration.
    arXiv:1804.06788.
+.. [2] Saeilynoja, T. et al. (2025). Posterior SBC: simulation-based calibration checking conditional on data.
+   arXiv:2502.03279.
+.. [3] Saeilynoja, T., Buerkner, P.-C. and Vehtari, A. (2022). Graphical test for discrete uniformity and its
+   applications in goodness-of-fit evaluation and multiple sample comparison. Statistics and Computing 32.
+.. [4] Modrak, M. et al. (2023). Simulation-based calibration checking for Bayesian computation: the choice of test
+   quantities shapes sensitivity. Bayesian Analysis.
 """
 
+import functools
+import json
 import warnings
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy.stats as st
+import xarray as xr
 
+from ..datasets import sha256
+from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
-from . import evaluate
-from .fit import Fitter, seed_of
+from .calibrated import LOG_LIKELIHOOD, family_of
+from .fit import seed_of, settings_of, versions
+from .storage import replace
 
+TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
+RANKS = 100
+SIMULATED_NULL = 4000
+UNLIKELY = 0.05
+KEY = "bayescaling_calibration"
+SHORT = {"draws": 500, "tune": 500}
 
 
-def recover(law, runs, values, *, simulations=40, levels=LEVELS, seed=1, sampler=None, **settings):
-    """Simulate losses of runs from known values, fit the law to each set, and ask what its intervals say of them.
+def calibrate(
+    law, table, *, truth="posterior", simulations=100, seed=1, sampler=None, out=None, progress=False, **settings
+):
+    """Fit a law to many tables simulated from it and record where the truths lie among the draws.
 
     Parameters
     ----------
-    law : Law
-    runs : DataFrame
-        The design: sizes and tokens; its losses are not looked at.
-    values : mapping of str to float
-        True value of every sampled quantity of the law.
+    law : Law, Progress or Lengths
+    table : DataFrame
+        The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
+    truth : {"posterior", "prior"} or mapping of str to float
+        Where truths come from; a mapping has the value of every sampled quantity of a law of losses, the same in every
+        simulation, which is then fitted alone.
     simulations : int
-    levels : sequence of float
-        Of equal-tailed intervals.
     seed : int
+        Simulation s is a function of the seed and s alone.
     sampler : str, optional
+    out : path-like, optional
+        A netCDF file, written after every simulation. One that holds some of the simulations asked for is gone on with.
+    progress : bool
+        Show a progress bar on standard error.
     **settings
         As for `fit`, with 500 draws and 500 of warm-up.
 
     Returns
     -------
-    DataFrame
-        A row for each quantity, the law's constants included: ``truth``; ``bias``, the mean over simulations of the
-        posterior median less the truth, and its ``bias_se``; ``sd``, the mean posterior standard deviation; and
-        ``coverage_50`` and the like, shares of simulations. ``attrs`` counts the ``simulations`` and those
-        ``not_converged``, which are counted with the rest.
+    Dataset
+        Dims simulation and quantity (sampled and derived quantities, and the log likelihood of the simulated rows, a
+        quantity that sees errors which the others do not [4]_): ``truth``, posterior ``median`` and ``sd``, and
+        ``rank``, how many of 99 draws, evenly from all, are below the truth; by simulation ``divergences``, ``r_hat``
+        and ``converged``. Quantities that never vary are left out. `calibration_table` sums it up.
 
     Raises
     ------
     InputError
-        If a value is missing, or an option cannot be used.
+        If an option cannot be used, or `out` holds another calibration.
     """
-    missing = [name for name in law.prior_of if name not in values]
-    if missing:
-        raise InputError(f"values lacks {', '.join(missing)}; give every sampled quantity of the {law.name} law")
-    if simulations < 2:
-        raise InputError(f"simulations is {simulations}; give at least 2")
-    settings = {"draws": 500, "tune": 500} | settings
-    seed = seed_of(seed)
-    truth = {name: float(values[name]) for name in law.prior_of}
-    reference = law.reference(runs)
-    truth |= {name: float(x) for name, x in law.derived(truth, reference).items()}
-    fitter = None
-    found, unconverged = [], 0
-    for s in range(simulations):
-        losses = law.simulate(values, runs, np.random.default_rng([seed, s]), reference)
-        simulated = runs.assign(loss=losses)
-        fitter = fitter or Fitter(law, simulated, sampler=sampler)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", DiagnosticWarning)
-            fit = fitter.fit(simulated, seed=seed + s, **settings)
-        unconverged += any(issubclass(w.category, DiagnosticWarning) for w in caught)
-        found.append(_of(evaluate.posterior_of(fit), truth, levels))
-    result = _gathered(found, truth, levels)
-    result.attrs |= {"simulations": simulations, "not_converged": unconverged}
-    return result
+    if not isinstance(truth, Mapping) and truth not in TRUTHS:
+        raise InputError(unknown("truth", truth, TRUTHS))
+    if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
+        raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
+    seed, settings = seed_of(seed), SHORT | settings
+    kept = settings_of(settings)
+    if kept.draws * kept.chains < RANKS - 1:
+        raise InputError(f"draws is {kept.draws} with {kept.chains} chains; ranks need at least {RANKS - 1} in all")
+    said = {
+        "law": {"name": law.name, "options": law.options},
+        "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
+        "truth": dict(truth) if isinstance(truth, Mapping) else truth,
+        "seed": seed,
+        "settings": {name: value for name, value in settings.items() if name != "cores"},
+    }
+    done = _begun(out, said)
+    if len(done) < simulations:
+        study = family_of(law, table, sampler)
+        truths = _truths(study, truth, simulations, seed, settings)
+        for s in _shown(range(len(done), simulations), simulations, progress):
+            done.append(_one(study, truths.isel(draw=[s % truths.sizes["draw"]]), truth, seed, s, settings))
+            if out is not None:
+                _write(out, _dataset(done, said))
+    return _dataset(done[:simulations], said)
 
 
-def _of(posterior, truth, levels):
-    tails = [(1 - level) / 2 for level in levels]
-    said = {}
-    for name in truth:
-        draws = np.ravel(posterior[name])
-        low, high = np.quantile(draws, tails), np.quantile(draws, [1 - t for t in tails])
-        said[name] = (np.median(draws), draws.std(ddof=1), *((low <= truth[name]) & (truth[name] <= high)))
-    return said
+def _truths(study, truth, simulations, seed, settings):
+    if isinstance(truth, Mapping):
+        return study.given(truth)
+    if truth == "prior":
+        return study.prior(simulations, np.random.default_rng([seed, 0]))
+    with warnings.catch_warnings():
+        # What is wrong with the fit of the table is told with that fit; here it gives truths.
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        return study.posterior(simulations, seed, **settings | {"draws": max(settings["draws"], simulations)})
 
 
-def _gathered(found, truth, levels):
+def _one(study, truth, source, seed, s, settings):
+    simulated = study.simulated(truth, np.random.default_rng([seed, 1, s]))
+    fitted = study.together(simulated) if source == "posterior" else simulated
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        draws, verdict = study.fit(fitted, simulated, (seed + s) % 2**31, settings)
+    true = study.named(truth, simulated)
+    columns = {}
+    for name, x in draws.items():
+        flat = np.asarray(x, float).T.reshape(-1)
+        thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
+        value = float(np.ravel(true[name])[0])
+        columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
+    return {
+        "columns": pd.DataFrame.from_dict(columns, orient="index", columns=["truth", "median", "sd", "rank"]),
+        "divergences": verdict["divergences"],
+        "r_hat": verdict["r_hat_max"] if verdict["r_hat_max"] is not None else np.nan,
+        "converged": verdict["ok"],
+    }
+
+
+def _dataset(done, said):
+    first = done[0]["columns"]
+    found = xr.Dataset(
+        {name: (("simulation", "quantity"), np.stack([one["columns"][name] for one in done])) for name in first}
+        | {name: ("simulation", [one[name] for one in done]) for name in ("divergences", "r_hat", "converged")},
+        {"simulation": np.arange(len(done)), "quantity": list(first.index)},
+    )
+    found["rank"] = found["rank"].astype(int)
+    found = found.isel(quantity=(found["sd"] > 0).any("simulation").values)
+    return found.assign_attrs({KEY: json.dumps(said | {"versions": versions()})})
+
+
+def _write(out, dataset):
+    replace(out, lambda temporary: dataset.to_netcdf(temporary, engine="h5netcdf"))
+
+
+def _begun(out, said):
+    """Read the simulations that a file holds."""
+    if out is None or not Path(out).exists():
+        return []
+    dataset = open_calibration(out)
+    theirs = said_of(dataset)
+    different = [name for name in said if json.loads(json.dumps(said[name])) != theirs.get(name)]
+    if different:
+        raise InputError(
+            f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"
+        )
+    own = ("divergences", "r_hat", "converged")
+    return [
+        {"columns": dataset[["truth", "median", "sd", "rank"]].isel(simulation=s).to_dataframe()}
+        | {name: dataset[name].values[s] for name in own}
+        for s in range(dataset.sizes["simulation"])
+    ]
+
+
+def open_calibration(path):
+    """Open what `calibrate` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no calibration.
+    """
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as opened:
+            dataset = opened.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); name a file that 'calibrate' wrote") from None
+    if KEY not in dataset.attrs:
+        raise InputError(f"{path}: is no calibration; name a file that 'calibrate' wrote")
+    return dataset
+
+
+def said_of(dataset):
+    """Say what a calibration was: law, data, truth, seed, settings, versions."""
+    return json.loads(dataset.attrs[KEY])
+
+
+def _shown(steps, total, progress):
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), disable=not progress) as bar:
+        task = bar.add_task("simulations", total=total, completed=steps.start)
+        for step in steps:
+            yield step
+            bar.advance(task)
+
+
+def calibration_table(dataset, levels=LEVELS):
+    """Sum a calibration up.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        From `calibrate`.
+    levels : sequence of float
+        Of central intervals.
+
+    Returns
+    -------
+    DataFrame
+        A row a quantity: ``error``, the mean over simulations of (median - truth)/sd, with its ``error_se``;
+        ``coverage_50`` and the like, shares of simulations, by ranks; ``p_uniform``, the probability of ranks as far
+        from uniform as these [3]_, if they were uniform. With a truth that is the same in every simulation ``truth``,
+        ``bias`` (mean of median - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before, and
+        no probability, for ranks of one truth are not uniform. ``attrs`` has ``simulations`` and ``not_converged``,
+        those whose fit failed a diagnostic; they are counted with the rest.
+    """
+    simulations = dataset.sizes["simulation"]
+    fixed = isinstance(said_of(dataset)["truth"], dict)
     rows = {}
-    for name, true in truth.items():
-        values = np.array([one[name] for one in found], float)
-        error = values[:, 0] - true
-        rows[name] = {"truth": true, "bias": error.mean(), "bias_se": error.std(ddof=1) / len(error) ** 0.5}
-        rows[name] |= {"sd": values[:, 1].mean()}
-        rows[name] |= {f"coverage_{100 * level:g}": values[:, 2 + i].mean() for i, level in enumerate(levels)}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    for name in dataset["quantity"].values:
+        one = dataset.sel(quantity=name)
+        error = (one["median"] - one["truth"]).values
+        row = {}
+        if fixed and name != LOG_LIKELIHOOD:
+            row = {"truth": float(one["truth"][0]), **_mean("bias", error), "sd": float(one["sd"].mean())}
+        elif fixed:
+            continue
+        place = (one["rank"].values + 0.5) / RANKS
+        row |= _mean("error", error / one["sd"].values)
+        row |= {f"coverage_{100 * level:g}": float((abs(place - 0.5) < level / 2).mean()) for level in levels}
+        rows[str(name)] = row if fixed else row | {"p_uniform": p_uniform(one["rank"].values)}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.attrs |= {"simulations": simulations, "not_converged": int((~dataset["converged"].astype(bool)).sum())}
+    return table
+
+
+def flagged(table):
+    """Quantities whose ranks are not uniform at 5%, judged together (Holm)."""
+    p = table["p_uniform"].sort_values()
+    passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
+    return [str(name) for name in p.index[~passed]]
+
+
+def verdict(table):
+    """Say in a sentence or two what a table from `calibration_table` shows, with the fits that failed a diagnostic."""
+    names, simulations = flagged(table), table.attrs["simulations"]
+    said = (
+        f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
+        if names
+        else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, judged together"
+    )
+    failed = table.attrs["not_converged"]
+    return said + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
+
+
+def _mean(name, values):
+    return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / len(values) ** 0.5)}
+
+
+def p_uniform(ranks):
+    """Probability of ranks as far from uniform on 0..99 as these, if they were uniform [3]_.
+
+    Parameters
+    ----------
+    ranks : array_like of int, shape (simulation,)
+
+    Returns
+    -------
+    float
+        By simulation, at least 1/4,001.
+    """
+    null = _null(len(ranks))
+    return float((1 + (null <= _least_tail(np.asarray(ranks)[None])[0]).sum()) / (1 + len(null)))
+
+
+def band(simulations, level=0.95):
+    """Simultaneous band of the share of ranks below each of 1..99, of uniform ranks: two arrays, (99,)."""
+    tail = np.quantile(_null(simulations), 1 - level)
+    places = np.arange(1, RANKS) / RANKS
+    return (
+        st.binom.ppf(tail / 2, simulations, places) / simulations,
+        st.binom.ppf(1 - tail / 2, simulations, places) / simulations,
+    )
+
+
+def shares_below(ranks):
+    """Share of ranks below each of 1..99, (99,)."""
+    return (np.asarray(ranks)[:, None] < np.arange(1, RANKS)).mean(0)
+
+
+@functools.cache
+def _null(simulations):
+    rng = np.random.default_rng(0)
+    return _least_tail(rng.integers(0, RANKS, (SIMULATED_NULL, simulations)))
+
+
+def _least_tail(ranks):
+    """Least two-sided binomial tail of the shares of ranks below each of 1..99, (...,)."""
+    counts = np.stack([np.bincount(row, minlength=RANKS).cumsum()[:-1] for row in ranks])
+    simulations, places = ranks.shape[1], np.arange(1, RANKS) / RANKS
+    below, above = st.binom.cdf(counts, simulations, places), st.binom.sf(counts - 1, simulations, places)
+    return np.minimum(1.0, 2 * np.minimum(below, above)).min(1)

@@ -24,7 +24,8 @@ CELLS_AT_ONCE = 20_000_000
 
 def conditions(fit):
     """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
-    return lengths_design.conditions(State.of(fit).rows)
+    state = State.of(fit)
+    return lengths_design.conditions(state.rows, state.law.effects)
 
 
 def _curves(state, seeds, chosen, seed):
@@ -35,7 +36,7 @@ def _curves(state, seeds, chosen, seed):
         if chosen is not None:
             raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
         return state.curve, state.runs, "run"
-    known = lengths_design.conditions(state.rows)
+    known = lengths_design.conditions(state.rows, state.law.effects)
     if chosen is None:
         chosen = known
     elif not isinstance(chosen, pd.DataFrame):

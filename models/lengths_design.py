@@ -6,9 +6,10 @@ import pandas as pd
 from ..datasets.wording import quoted, suggestion, unknown
 from ..errors import InputError
 
-FACTORS = ("embedding", "architecture")
-DOUBLINGS = ("recurrences", "layers", "train_digits")
-CONDITION = ("embedding", "architecture", "recurrences", "layers", "train_digits")
+DOUBLINGS = ("recurrences", "layers", "d_model", "k_max", "train_digits")
+CONDITION = ("embedding", "architecture", *DOUBLINGS)
+ARM = "arm"
+KNOWN = (*CONDITION, ARM)
 PLAIN = "standard"
 
 
@@ -26,8 +27,8 @@ def terms(effects):
             continue
         names = tuple(name.strip() for name in text.replace("*", ":").split(":"))
         for name in names:
-            if name not in (*FACTORS, *DOUBLINGS):
-                raise InputError(unknown("column of the effects,", name, (*FACTORS, *DOUBLINGS)))
+            if name not in KNOWN:
+                raise InputError(unknown("column of the effects,", name, KNOWN))
         if len(set(names)) < len(names) or len(names) > 2:
             raise InputError(f"effects: {quoted(text)} is no interaction of two columns")
         found += [(name,) for name in names] if "*" in text else []
@@ -37,7 +38,7 @@ def terms(effects):
 
 def runs_of_counts(counts):
     """One row a run in order of appearance, indexed by its name: its condition and seed."""
-    known = [column for column in (*CONDITION, "seed", "parameters", "samples", "flop", "task") if column in counts]
+    known = [column for column in (*KNOWN, "seed", "parameters", "samples", "flop", "task") if column in counts]
     return counts.drop_duplicates("run").set_index("run")[known]
 
 
@@ -53,9 +54,10 @@ def reference(counts, effects):
     Returns
     -------
     dict
-        ``runs``; ``levels`` (embeddings, or all); ``plain`` (architecture that effects are relative to); ``centres``
-        (mean of log2 over runs); ``effects`` (labels of the coefficients besides the levels) and ``confounded``, those
-        without a coefficient because runs cannot tell them from others.
+        ``runs``; ``levels`` (embeddings, or all); ``plain`` (architecture that effects are relative to), ``arms`` (the
+        first is what the others' effects are relative to); ``centres`` (mean of log2 over runs); ``effects`` (labels of
+        the coefficients besides the levels) and ``confounded``, those without a coefficient because runs cannot tell
+        them from others.
     """
     runs = runs_of_counts(counts)
     asked = terms(effects)
@@ -66,6 +68,7 @@ def reference(counts, effects):
         "embeddings": sorted(runs["embedding"].unique()),
         "architectures": architectures,
         "plain": min(architectures, key=lambda name: (not name.startswith(PLAIN), name)),
+        "arms": sorted(runs[ARM].unique()) if ARM in runs else [],
         "centres": {name: float(np.log2(runs[name].astype(float)).mean()) for name in DOUBLINGS if name in runs},
     }
     matrix, kept, confounded = levels_matrix(runs, found), [], []
@@ -83,7 +86,7 @@ def reference(counts, effects):
 
 
 def _columns(term, runs, found):
-    """Columns of a term by label: of embeddings, of architectures but the plain one, doublings, and their products."""
+    """Columns of a term by label: embeddings, architectures but the plain one, arms but the first, doublings."""
     product = {"": np.ones(len(runs))}
     for name in term:
         if name == "embedding":
@@ -91,6 +94,8 @@ def _columns(term, runs, found):
         elif name == "architecture":
             others = [level for level in found["architectures"] if level != found["plain"]]
             own = {level: (runs[name] == level).to_numpy(float) for level in others}
+        elif name == ARM:
+            own = {level: (runs[name] == level).to_numpy(float) for level in found["arms"][1:]}
         else:
             own = {name: np.log2(runs[name].to_numpy(float)) - found["centres"][name]}
         product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in own.items()}
@@ -112,7 +117,11 @@ def effects_matrix(runs, found, effects):
     InputError
         If a condition has a level that no run had.
     """
-    for name, levels in (("embedding", found["embeddings"]), ("architecture", found["architectures"])):
+    asked = {name for term in terms(effects) for name in term}
+    levels_of = {"embedding": found["embeddings"], "architecture": found["architectures"]}
+    if ARM in asked and ARM in runs:
+        levels_of[ARM] = found["arms"]
+    for name, levels in levels_of.items():
         for level in runs[name]:
             if level not in levels:
                 raise InputError(
@@ -127,13 +136,46 @@ def effects_matrix(runs, found, effects):
     return np.column_stack(chosen) if chosen else np.zeros((len(runs), 0))
 
 
-def conditions(counts):
-    """Conditions of runs, each once and sorted, indexed by labels such as ``abacus looped x2 20``."""
+def alike(runs, effects):
+    """Find two runs of one condition and one seed, which cannot differ by chance: their names, or None.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_of_counts`.
+    effects : str
+        Arms tell runs apart where this formula names them.
+    """
+    known = condition_columns(runs, effects)
+    if "seed" not in runs:
+        return None
+    again = runs.duplicated([*known, "seed"])
+    if not again.any():
+        return None
+    second = again.idxmax()
+    same = (runs[[*known, "seed"]] == runs.loc[second, [*known, "seed"]]).all(axis=1)
+    return str(same.idxmax()), str(second)
+
+
+def condition_columns(runs, effects):
+    """Columns that make up a condition: those there are, and the arm where the effects name it."""
+    arm = (ARM,) if any(ARM in term for term in terms(effects)) else ()
+    return [name for name in (*CONDITION, *arm) if name in runs]
+
+
+def conditions(counts, effects):
+    """Conditions of runs, each once and sorted, indexed by labels such as ``abacus, looped, 2 recurrences``."""
     runs = runs_of_counts(counts)
-    known = [name for name in CONDITION if name in runs]
+    known = condition_columns(runs, effects)
     found = runs[known].drop_duplicates().sort_values(known).reset_index(drop=True)
     varying = [name for name in known if name == "embedding" or found[name].nunique() > 1]
-    said = {"recurrences": "{} recurrences", "layers": "{} layers", "train_digits": "{} digits"}
+    said = {
+        "recurrences": "{} recurrences",
+        "layers": "{} layers",
+        "d_model": "width {}",
+        "k_max": "{} offsets",
+        "train_digits": "{} digits",
+    }
     labels = [
         ", ".join(said.get(name, "{}").format(f"{v:g}" if isinstance(v, float) else v) for name, v in row.items())
         for row in found[varying].to_dict("records")

@@ -132,9 +132,9 @@ class Lengths:
     seeds : bool
         Let runs of one condition differ.
     effects : str
-        Formula in the columns embedding, architecture, recurrences, layers and train_digits (the last three by
-        doubling; h goes with train_digits besides); ``a:b`` is an interaction and ``a*b`` both and their interaction.
-        A column that is the same in all runs, or not there, has no coefficient.
+        Formula in the columns embedding, architecture, arm, recurrences, layers, d_model, k_max and train_digits (the
+        last five by doubling; h goes with train_digits besides); ``a:b`` is an interaction and ``a*b`` both and their
+        interaction. A column that is the same in all runs, or not there, has no coefficient.
     task : str, optional
         Which task's counts to fit, where a table has several.
     priors : mapping of str to str
@@ -155,7 +155,7 @@ class Lengths:
     operands: str = "weighted"
     lapse: bool = True
     seeds: bool = True
-    effects: str = "embedding + architecture + recurrences + layers + train_digits"
+    effects: str = "embedding + architecture + recurrences + layers + d_model + k_max + train_digits"
     task: str | None = None
     priors: Mapping = field(default_factory=dict)
 
@@ -242,13 +242,24 @@ class Lengths:
         Raises
         ------
         InputError
-            If a column is missing, there are several tasks, or every problem has one effective length.
+            If a column is missing, there are several tasks, every problem has one effective length, or two runs of one
+            condition have one seed.
         """
         rows = self.rows(counts)
+        place = rows.attrs.get("source", "the table")
         if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
+            raise InputError(f"{place}: the longer operand has one length in every row; the lengths law needs several")
+        runs = lengths_design.runs_of_counts(rows)
+        twins = lengths_design.alike(runs, self.effects)
+        if twins:
+            first, second = twins
+            arms = [runs[lengths_design.ARM].get(name) for name in twins] if lengths_design.ARM in runs else []
+            mend = "tell them apart in a column 'arm' and name it in the effects, or delete one"
+            if len(set(arms)) > 1:
+                mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
             raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: the longer operand has one length in every row; the lengths "
-                "law needs several"
+                f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
+                f"{runs.at[second, 'seed']:g}, so they differ in what the law is not told; {mend}"
             )
 
     def reference(self, counts):

@@ -3,9 +3,11 @@
 import numpy as np
 
 from ..inference import predict, runs_of
+from ..inference.calibration import RANKS, shares_below
+from ..inference.calibration import band as uniform_band
 from ..inference.diagnostics import PARETO_K_LIMIT
 from ..inference.evaluate import DRAWS
-from .style import BLUE, COMPUTE, GREEN, GREY, ORANGE, RED, band, figure, line
+from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
 
 
 def predictive_check(fit):
@@ -60,6 +62,31 @@ def loo_pit(fit, *, replications=1000, seed=0):
         y={"title": "Empirical minus uniform distribution"},
         height=340,
     ).update_layout(legend={"orientation": "h", "y": 1.12})
+
+
+def simulated_ranks(calibrated, names):
+    """Ranks of truths among the draws of fits to simulated tables: distribution minus the uniform, with a band.
+
+    Parameters
+    ----------
+    calibrated : Dataset
+        From `calibrate`.
+    names : mapping of str to str
+        Quantities and what to call them.
+    """
+    places = np.arange(1, RANKS) / RANKS
+    low, high = uniform_band(calibrated.sizes["simulation"])
+    colours = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)
+    return figure(
+        *band(places, low - places, high - places, GREY, "95% of calibrated fits (simultaneous)"),
+        *(
+            line(places, shares_below(calibrated["rank"].sel(quantity=name).values) - places, colour, label)
+            for (name, label), colour in zip(names.items(), colours, strict=False)
+        ),
+        x={"title": "Rank of the truth among the draws (share)", "range": [0, 1]},
+        y={"title": "Distribution minus the uniform"},
+        height=340,
+    ).update_layout(legend={"orientation": "h", "y": 1.16})
 
 
 def pareto_k(results):

@@ -1,7 +1,7 @@
 """Everything the report says of the Chinchilla law: fits, comparison, point estimates, decisions."""
 
 from ..datasets import load
-from ..inference import allocate, compare, fit, loo
+from ..inference import allocate, calibrate, compare, fit, loo
 from ..models import Chinchilla
 from . import chinchilla_page, results
 from .estimators import point_estimates
@@ -13,7 +13,8 @@ NOISES = {
     "chinchilla, normal noise": Chinchilla(noise="normal"),
 }
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
-STAGES = (*NOISES, "point estimates", "leave-one-out", "decisions")
+SIMULATIONS = 100
+STAGES = (*NOISES, "point estimates", "leave-one-out", "decisions", "calibration")
 
 
 def analyse(stage, warned, published, *, seed=1, sampler=None, **settings):
@@ -51,12 +52,15 @@ def analyse(stage, warned, published, *, seed=1, sampler=None, **settings):
         comparison = compare(fits, results=elpd)
     with stage("decisions"):
         allocation = allocate(fits["chinchilla"], BUDGETS)
+    with stage("calibration"), warned():
+        calibrated = calibrate(NOISES["chinchilla"], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler)
     document = {
         "laws": {
             name: results.law_entry(f, elpd[name]) | {"rank": int(comparison.loc[name, "rank"])}
             for name, f in fits.items()
         },
         "allocation": results.allocation_entries(allocation, "chinchilla"),
+        "calibration": {"chinchilla": results.calibration_entry(calibrated)},
         "published": chinchilla_page.beside_published(fits["chinchilla"], published),
     }
     document["laws"]["chinchilla"]["point_estimates"] = {
@@ -68,7 +72,7 @@ def analyse(stage, warned, published, *, seed=1, sampler=None, **settings):
     def sections():
         return chinchilla_page.sections(
             runs=runs, published=published, fits=fits, elpd=elpd, comparison=comparison, document=document,
-            parametric=parametric, trimmed=trimmed, envelopes=envelopes,
+            parametric=parametric, trimmed=trimmed, envelopes=envelopes, calibrated=calibrated,
         )  # fmt: skip
 
     return fits, document, sections

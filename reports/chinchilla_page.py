@@ -17,6 +17,11 @@ NAMES = {
     "exponent_parameters": "β/(α+β), exponent of N* in C",
 }
 CONSTANTS = ("E", "A", "B", "alpha", "beta")
+CALIBRATED = {
+    **{name: NAMES[name] for name in ("E", "alpha", "beta", "exponent_parameters")},
+    "sigma": "σ, scatter of log loss",
+    "log_likelihood": "log likelihood",
+}
 PREFIX = "chinchilla."
 
 
@@ -191,7 +196,27 @@ def _prior_table(fit_law):
     return tables.html(pd.DataFrame(rows), rowname="quantity")
 
 
-def sections(*, runs, published, fits, elpd, comparison, document, parametric, trimmed, envelopes):
+def _calibration_table(document):
+    said = document["calibration"]["chinchilla"]
+    rows = [
+        {
+            "quantity": label,
+            "error (posterior sd)": f"{q['error']:+.2f} ± {q['error_se']:.2f}",
+            "50% covers": f"{q['coverage_50']:.0%}",
+            "90% covers": f"{q['coverage_90']:.0%}",
+            "p, uniform": f"{q['p_uniform']:.2f}",
+        }
+        for (_, label), q in ((item, said["quantities"][item[0]]) for item in CALIBRATED.items())
+    ]
+    note = (
+        f"{said['simulations']} simulations; {said['not_converged']} of their fits failed a diagnostic and are counted "
+        "with the rest. Error: mean of (median − truth)/sd ± one standard error. p: probability of ranks as far from "
+        "uniform, if they were uniform."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+
+
+def sections(*, runs, published, fits, elpd, comparison, document, parametric, trimmed, envelopes, calibrated):
     """Sections of the page, in order: each a title, paragraphs, and blocks that are figures or HTML tables."""
     from ..inference import law_of
 
@@ -248,6 +273,21 @@ def sections(*, runs, published, fits, elpd, comparison, document, parametric, t
                 "line inside the band is what a calibrated model would give."
             ],
             "blocks": [check_figures.predictive_check(main), check_figures.loo_pit(main)],
+        },
+        {
+            "title": "Do the intervals cover?",
+            "text": [
+                "Constants are drawn from the posterior, runs are simulated from them at the same sizes and tokens, "
+                "and the law is fitted to the runs and the simulated ones together. Where the sampler and the law's "
+                "code are right, the constants lie anywhere among the new draws with equal probability. This checks "
+                "the fit, not the law."
+            ],
+            "blocks": [
+                check_figures.simulated_ranks(
+                    calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
+                ),
+                _calibration_table(document),
+            ],
         },
         {
             "title": "Which noise? Leave-one-out comparison",

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 
-from ..inference import law_of, loo, metadata
+from ..inference import calibration_table, law_of, loo, metadata
+from ..inference.calibration import flagged, said_of
 from ..inference.diagnostics import PARETO_K_LIMIT
 from ..inference.progress import flatten
 from ..inference.storage import replace
@@ -113,6 +114,18 @@ def provenance(fits):
 def comparison_entries(table):
     """Plain values of a table from `compare`."""
     return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
+
+
+def calibration_entry(found):
+    """Plain values of what `calibrate` found."""
+    table = calibration_table(found)
+    said = {name: said_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
+    return said | {
+        "simulations": table.attrs["simulations"],
+        "not_converged": table.attrs["not_converged"],
+        "not_uniform": flagged(table),
+        "quantities": comparison_entries(table),
+    }
 
 
 def to_json(document):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..datasets import load
 from ..inference import fit, loo
-from ..inference.calibration import recover
+from ..inference.calibration import calibrate, calibration_table
 from ..inference.corpora import fit_corpora
 from ..inference.curves import COUNTED, curve_frontier
 from ..inference.evaluate import DRAWS, mean_loss
@@ -102,15 +102,16 @@ def analyse(stage, warned, *, seed=1, sampler=None, **settings):
     with stage("small models: calibration"):
         posterior = fits[MAIN]["posterior"]
         values = {name: float(posterior[name].median()) for name in Chinchilla().prior_of}
-        found.calibration = recover(
+        simulated = calibrate(
             Chinchilla(),
             tables[MAIN],
-            values,
+            truth=values,
             simulations=SIMULATIONS,
             seed=seed,
             sampler=sampler,
             target_accept=TARGET_ACCEPT,
         )
+        found.calibration = calibration_table(simulated)
     found.document = _document(found)
     return found
 

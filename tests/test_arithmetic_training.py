@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import torch
 import xarray as xr
+from bayescaling.datasets import read_counts
 from bayescaling.errors import InputError
 from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic import (
@@ -145,8 +146,8 @@ def test_the_table_is_long_by_cell(unbroken):
     result, out = unbroken
     rows = pd.read_csv(out / "runs.csv")
     assert list(rows.columns) == [
-        *("run", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "parameters"),
-        *("samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+        *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max"),
+        *("train_digits", "seed", "parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
     ]
     assert len(rows) == 3 * 10 and set(rows["split"]) == {"id", "ood"}
     for _, row in rows.sample(10, random_state=0).iterrows():
@@ -169,7 +170,14 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert result["task"].values.tolist() == ["addition", "sorting"]
     assert "correct_minimum" in result and (result["total"] == 5).all()
     assert xr.open_dataset(tmp_path / "runs.nc", engine="h5netcdf").load().equals(result)
-    assert pd.read_csv(tmp_path / "runs.csv").groupby("task")["total"].sum().tolist() == [20, 20]
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert rows.groupby("task")["total"].sum().tolist() == [20, 20]
+    assert rows.groupby("task")["correct_minimum"].count().tolist() == [0, 4]
+    assert set(rows["axis"].dropna()) <= {"numbers", "digits", "both"}
+    sorted_rows = rows[rows["task"] == "sorting"]
+    assert (sorted_rows["correct_minimum"] >= sorted_rows["correct"]).all()
+    counted = read_counts(sorted_rows, columns={"correct": "correct_minimum"})
+    assert counted["correct"].tolist() == sorted_rows["correct_minimum"].tolist()
 
 
 def test_flop_count_the_recurrences_that_were_drawn(tiny):

@@ -2,7 +2,6 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.calibration import recover
 from bayescaling.inference.corpora import fit_corpora
 from bayescaling.inference.curves import curve_frontier
 from bayescaling.inference.reconciliation import exponents_within, local_exponents
@@ -140,18 +139,3 @@ def test_corpora_are_refused_in_a_line():
         fit_corpora(bs.EmbeddingWeighted(), {"one": runs})
     with pytest.raises(bs.InputError, match="'gamma' is no sampled quantity"):
         fit_corpora(bs.EmbeddingWeighted(), {"one": runs, "two": runs}, shared=("gamma",))
-
-
-def test_intervals_of_a_law_cover_what_its_runs_were_simulated_from(runs, truth):
-    found = recover(bs.Chinchilla(), runs.iloc[::3].reset_index(drop=True), truth, simulations=24, seed=5)
-    assert found.loc["alpha", "truth"] == truth["alpha"] and {"E", "exponent_parameters"} <= set(found.index)
-    core = found.loc[["E", "alpha", "beta", "loss_centre", "exponent_parameters"]]
-    assert (core["bias"].abs() < 3.5 * core["bias_se"] + 0.1 * core["sd"]).all()
-    # Quantities of one simulation are dependent: as many as 24 independent trials at least.
-    assert core["coverage_90"].mean() >= 0.72 and 0.25 <= core["coverage_50"].mean() <= 0.75
-
-
-def test_values_that_are_missing_are_named(runs, truth):
-    values = {name: x for name, x in truth.items() if name != "alpha"}
-    with pytest.raises(bs.InputError, match="values lacks alpha"):
-        recover(bs.Chinchilla(), runs, values)

@@ -308,6 +308,36 @@ def test_effects_add_up_to_the_curve_of_a_condition():
     np.testing.assert_allclose(found, expected)
 
 
+def test_arms_and_shapes_tell_runs_apart():
+    table = cells([(str(place), "abacus", "standard", 1) for place in range(4)])
+    run = table["run"].astype(int)
+    table = table.assign(arm=run.map({0: "a", 1: "b", 2: "a", 3: "b"}), k_max=run.map({0: 25, 1: 25, 2: 50, 3: 50}))
+    table = bs.read_counts(table)
+    reference = bs.Lengths().reference(table)
+    assert reference["effects"] == ["k_max"]
+    assert list(lengths_design.conditions(table, bs.Lengths().effects).index) == [
+        "abacus, 25 offsets", "abacus, 50 offsets"
+    ]  # fmt: skip
+    law = bs.Lengths(effects="k_max + arm")
+    assert law.reference(table)["effects"] == ["k_max", "b"]
+    runs = lengths_design.runs_of_counts(table)
+    np.testing.assert_array_equal(law.matrices(runs, law.reference(table))["effects"], np.array(
+        [[-0.5, 0], [-0.5, 1], [0.5, 0], [0.5, 1]]
+    ))  # fmt: skip
+    assert len(lengths_design.conditions(table, law.effects)) == 4
+
+
+def test_runs_of_one_condition_and_one_seed_are_refused():
+    table = cells([("p", "abacus", "standard", 1), ("q", "abacus", "standard", 1)]).assign(seed=3.0)
+    with pytest.raises(bs.InputError, match=r'"p" and "q" have one condition and one seed, 3.*column \'arm\''):
+        bs.Lengths().check(bs.read_counts(table))
+    table = bs.read_counts(table.assign(arm=table["run"].map({"p": "masked", "q": "unmasked"})))
+    with pytest.raises(bs.InputError, match="name 'arm' in the effects"):
+        bs.Lengths().check(table)
+    bs.Lengths(effects="embedding + arm").check(table)
+    bs.Lengths().check(bs.read_counts(table.drop(columns="seed")))
+
+
 def test_without_embedding_all_runs_share_a_level(counts):
     assert bs.Lengths(effects="1").reference(counts)["levels"] == ["all"]
 
@@ -348,7 +378,7 @@ def test_intervals_cover_the_lengths_that_counts_were_simulated_at(fitter, desig
         curve = curves_of(EMBEDDINGS, rng)
         table = design.assign(correct=fitter.law.simulate(curve, design, rng))
         state, _, _ = fitter.sample(table, settings, simulation)
-        typical = state.typical(lengths_design.conditions(table))
+        typical = state.typical(lengths_design.conditions(table, fitter.law.effects))
         for found, drawn, true in ((of_runs, state.curve, curve), (of_conditions, typical, curves_of(CURVES))):
             draws, truth = (lengths.length_at(x, np.log(TRAIN), 0.5, "log") for x in (drawn, true))
             low, high = np.quantile(draws, [0.1, 0.9], axis=(0, 1))

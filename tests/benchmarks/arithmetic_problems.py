@@ -1,14 +1,17 @@
 """Arithmetic problems made a second, and the time to judge a model by one pass against decoding token by token.
 
     python tests/benchmarks/arithmetic_problems.py                                     # small, on a CPU
-    python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100 --d-model 384 --layers 6 \\
-        --batch-tokens 524288 --json FILE                                              # on a GPU: the paper's grid
+    python tests/benchmarks/arithmetic_problems.py --grid 100 --d-model 1024 --layers 16 --problems 1 --sample 6 \\
+        --scaled --batch-tokens 1024                                    # the paper's grid and its model of 122 million
+    python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100 --d-model 1024 --layers 16 \\
+        --batch-tokens 524288 --json FILE                                               # the same on a GPU, whole
 
 "Slots" are places of the widest batch, padding included, as if every batch were of one shape; "tokens" are those that
 problems fill. Buckets make fewer slots for the same problems, so both are given by problems a second too. Decoding
 reads the whole prefix again for every token, as models keep no cache; of a large grid it is timed on a sample of
-batches, evenly from the longest to the shortest, and scaled to all of them, which is said. Both judge the same
-problems in the same run, and every disagreement is counted. Nothing is claimed of a device that this has not run on.
+batches, evenly from the longest to the shortest, and scaled to all of them, which is said; with --scaled the one pass
+is timed on the same sample and scaled alike. Both judge the same problems in the same run, and every disagreement is
+counted. Nothing is claimed of a device that this has not run on.
 """
 
 import argparse
@@ -25,7 +28,10 @@ from bayescaling.training.arithmetic.vocabulary import PAD
 from bayescaling.training.hardware import chosen_device, device_name, synchronise
 
 LARGEST = {"addition": 20, "subtraction": 20, "addition-subtraction": 20, "multiplication": 15, "sorting": 10, "or": 20}
-ON_GPU = "python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100"
+ON_GPU = (
+    "python tests/benchmarks/arithmetic_problems.py --device cuda --count 65536 --grid 100 --d-model 1024 --layers 16 "
+    "--batch-tokens 524288"
+)
 
 
 def seconds(call, device, repeats):
@@ -83,44 +89,62 @@ def judging(device, options):
     cells = [(i, j) for i in lengths for j in lengths]
     shared = {"device": device, "batch_tokens": options.batch_tokens}
     evaluate(model, task, cells[-3:], count=1, **shared)
-    synchronise(device)
-    start = time.perf_counter()
-    found = evaluate(model, task, cells, count=options.problems, **shared)
-    passed = time.perf_counter() - start
+    whole = None
+    if not options.scaled:
+        whole = timed(lambda: evaluate(model, task, cells, count=options.problems, **shared), device)
     multiple = MULTIPLE if device.type == "cuda" else 1
     sizes = [options.problems] * len(cells)
     made = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
     chosen = np.unique(np.linspace(0, len(made) - 1, min(options.sample, len(made))).round().astype(int))
-    taken, asked, differing = [], 0, 0
+    decoding, passing, asked, differing, answered = [], [], 0, 0, 0
     for index in chosen:
         batch = type(made[index][1])(*(part.to(device) for part in made[index][1]))
-        synchronise(device)
-        start = time.perf_counter()
-        decoded = greedy(model, batch)
-        synchronise(device)
-        taken.append(time.perf_counter() - start)
-        differing += ((decoded == batch.tokens).all(1) != right(model, batch)).sum().item()
-        asked += len(batch.tokens)
-    decoding = float(np.trapezoid(taken, chosen) + (taken[0] + taken[-1]) / 2) if len(taken) > 1 else taken[0]
+        taken, judged = timed(lambda batch=batch: right(model, batch), device)
+        passing.append(taken)
+        taken, decoded = timed(lambda batch=batch: greedy(model, batch), device)
+        decoding.append(taken)
+        differing += ((decoded == batch.tokens).all(1) != judged).sum().item()
+        asked, answered = asked + len(batch.tokens), answered + judged.sum().item()
+    passed = scaled(passing, chosen) if whole is None else whole[0]
+    decoded = scaled(decoding, chosen)
     figures = {
         "grid": options.grid,
-        "problems": int(found["total"].sum()),
+        "problems": options.problems * len(cells),
         "parameters": configuration.parameters,
         "seconds_one_pass": passed,
-        "seconds_decoding": decoding,
-        "decoded_batches": len(chosen),
+        "seconds_decoding": decoded,
+        "one_pass_scaled": whole is None,
+        "sampled_batches": len(chosen),
         "batches": len(made),
+        "times_as_long_by_batch": [slow / fast for slow, fast in zip(decoding, passing, strict=True)],
         "compared": asked,
         "disagreements": differing,
-        "right": int(found["correct"].sum()),
+        "right_of_compared": answered,
     }
-    scaled = "" if len(chosen) == len(made) else f", scaled from {len(chosen)} of {len(made)} batches"
+    part = "" if len(chosen) == len(made) else f", scaled from {len(chosen)} of {len(made)} batches"
     print(
         f"\n{options.grid} x {options.grid} cells of {options.problems} sums, {configuration.parameters:,} weights:"
-        f" one pass {passed:.3g} s, decoding {decoding:.3g} s{scaled}, {decoding / passed:.0f} times as long;"
-        f" {differing} disagreements in {asked:,} problems, of all {figures['right']:,} right"
+        f" one pass {passed:.3g} s{part * (whole is None)}, decoding {decoded:.3g} s{part},"
+        f" {decoded / passed:.0f} times as long; {differing} disagreements in {asked:,} problems,"
+        f" {answered:,} of them right"
     )
     return figures
+
+
+def timed(call, device):
+    """Seconds that a call took, and what it gave."""
+    synchronise(device)
+    start = time.perf_counter()
+    found = call()
+    synchronise(device)
+    return time.perf_counter() - start, found
+
+
+def scaled(seconds, chosen):
+    """Seconds of all batches, from those of a sample between the first and the last."""
+    if len(seconds) == 1:
+        return seconds[0]
+    return float(np.trapezoid(seconds, chosen) + (seconds[0] + seconds[-1]) / 2)
 
 
 def main():
@@ -136,6 +160,7 @@ def main():
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--batch-tokens", type=int, default=2**14)
     parser.add_argument("--sample", type=int, default=20, help="batches to decode")
+    parser.add_argument("--scaled", action="store_true", help="scale the one pass from the sample too")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -8,7 +8,6 @@ import argparse
 
 import bayescaling as bs
 import pandas as pd
-from bayescaling.inference.calibration import recover
 from bayescaling.training import make_sweep, preset
 
 # Irreducible loss 2.21 nats, the rest of 0.39 split evenly at the centre, and 0.4% of scatter between seeds.
@@ -47,7 +46,8 @@ def main():
     options = parser.parse_args()
     for name in ("scheme-4", "demo"):
         runs = design(name, options.seeds)
-        table = recover(bs.Chinchilla(), runs, TRUTH, simulations=options.simulations, seed=options.seed)
+        found = bs.calibrate(bs.Chinchilla(), runs, truth=TRUTH, simulations=options.simulations, seed=options.seed)
+        table = bs.calibration_table(found)
         print(f"{name}: {len(runs)} runs, {table.attrs['simulations']} simulations, "
               f"{table.attrs['not_converged']} with warnings")  # fmt: skip
         print(table.round(3).to_string(), flush=True)

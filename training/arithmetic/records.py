@@ -12,6 +12,7 @@ from ..records import versions
 MEASURED = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
 CURVE = (*MEASURED, "learning_rate", "samples_done", "flop_done")
 COUNTS = ("correct", "total", "split")
+OF_SORTING = ("correct_minimum", "axis")
 CELL = ("length_a", "length_b")
 REGIONS = ("id", "ood", "ood100")
 UNITS = {
@@ -24,8 +25,8 @@ UNITS = {
     "samples": "problems",
 }
 COLUMNS = (
-    *("run", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed"),
-    *("parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+    *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max", "train_digits"),
+    *("seed", "parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
 )
 
 
@@ -171,11 +172,15 @@ def table(dataset):
     Returns
     -------
     pandas.DataFrame
-        Columns run, task, embedding, architecture, layers, recurrences, train_digits, seed, parameters, samples, flop,
-        length_a, length_b, correct, total and split. Cells in which nothing was asked are left out.
+        Columns run, arm, task, embedding, architecture, layers, recurrences, d_model, k_max, train_digits, seed,
+        parameters, samples, flop, length_a, length_b, correct, total and split, and where a run sorts correct_minimum
+        and axis, empty for other tasks. Cells in which nothing was asked are left out.
     """
-    rows = dataset[list(COUNTS)].to_dataframe().reset_index()
-    return rows.loc[rows["total"] > 0, list(COLUMNS)].reset_index(drop=True)
+    more = [name for name in OF_SORTING if name in dataset]
+    rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
+    if more:
+        rows["correct_minimum"] = rows["correct_minimum"].astype("Int64").where(rows["task"] == "sorting")
+    return rows.loc[rows["total"] > 0, [*COLUMNS, *more]].reset_index(drop=True)
 
 
 def accuracies(dataset):

@@ -1,0 +1,239 @@
+import json
+
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.inference import calibration
+from bayescaling.inference.calibrated import family_of
+from bayescaling.inference.calibration import RANKS, band, calibrate, calibration_table, flagged, p_uniform, verdict
+from scipy import stats
+
+SHORT = {"draws": 150, "tune": 200, "chains": 2}
+TRUTH = {
+    "loss_centre": 2.4, "reducible_share": 0.25, "parameter_share": 0.45, "alpha": 0.35, "beta": 0.37,
+    "sigma": 0.004, "nu_minus_one": 8.0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return bs.load("chinchilla_runs").iloc[::3].reset_index(drop=True)
+
+
+def test_known_constants_are_covered_and_the_median_is_near_them(runs):
+    found = calibrate(bs.Chinchilla(), runs.drop(columns="loss"), truth=TRUTH, simulations=24, seed=5)
+    table = calibration_table(found)
+    assert table.loc["alpha", "truth"] == TRUTH["alpha"] and {"E", "exponent_parameters"} <= set(table.index)
+    core = table.loc[["E", "alpha", "beta", "loss_centre", "exponent_parameters"]]
+    assert (core["bias"].abs() < 3.5 * core["bias_se"] + 0.1 * core["sd"]).all()
+    # Quantities of one simulation are dependent: as many as 24 independent trials at least.
+    assert core["coverage_90"].mean() >= 0.72 and 0.25 <= core["coverage_50"].mean() <= 0.75
+    assert "p_uniform" not in table and "log_likelihood" not in table.index
+
+
+def test_truths_of_the_posterior_lie_uniformly_in_fits_to_both_tables(runs):
+    found = calibrate(bs.Chinchilla(), runs, simulations=20, seed=2, **SHORT)
+    table = calibration_table(found)
+    assert {"alpha", "E", "log_likelihood"} <= set(table.index) and table["p_uniform"].min() > 1e-3
+    assert (table["error"].abs() < 4 * table["error_se"]).all()
+    # Twice the rows: narrower than the truths, which are draws given one table, by about the square root of two.
+    ratio = (found["truth"].std("simulation") / found["sd"].mean("simulation")).sel(quantity=["alpha", "beta", "sigma"])
+    assert 1.0 < float(ratio.mean()) < 2.1
+
+
+def test_a_fit_that_misstates_its_scatter_is_found_out(runs, monkeypatch):
+    """A sampler of half the width: ranks pile up at both ends."""
+    family = family_of(bs.Chinchilla(), runs)
+    right = family.fit
+
+    def narrow(*arguments):
+        draws, said = right(*arguments)
+        return {name: x.mean() + 0.4 * (x - x.mean()) for name, x in draws.items()}, said
+
+    monkeypatch.setattr(family, "fit", narrow)
+    monkeypatch.setattr(calibration, "family_of", lambda *_: family)
+    table = calibration_table(calibrate(bs.Chinchilla(), runs, simulations=20, seed=2, **SHORT))
+    assert flagged(table) and "not uniform" in verdict(table)
+    assert table["coverage_90"].mean() < 0.7
+
+
+@pytest.mark.parametrize(
+    ("law", "table", "truth"),
+    [
+        (bs.Kaplan(), "chinchilla_runs", "posterior"),
+        (bs.EmbeddingCorrected(joint=True), "chinchilla_runs", "posterior"),
+        (bs.Progress(7), "lm_progress", "posterior"),
+        (bs.Progress(10, noise="student_t"), "lm_progress", "prior"),
+        (bs.Progress(7, paper_effects=True), "lm_progress", "posterior"),
+        (bs.Lengths(), "arithmetic_runs", "prior"),
+        (bs.Lengths(noise="binomial", seeds=False), "arithmetic_runs", "posterior"),
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
+def test_laws_of_every_kind_can_be_calibrated(law, table, truth):
+    rows = bs.load(table)
+    if law.name == "lengths":
+        rows = rows[rows["run"].isin(rows["run"].unique()[:5]) & (rows["length_a"] == rows["length_b"])]
+        rows = rows.reset_index(drop=True)
+    found = calibrate(law, rows, truth=truth, simulations=2, seed=3, **SHORT)
+    assert np.isfinite(found["truth"]).all() and (found["sd"] > 0).all()
+    assert ((found["rank"] >= 0) & (found["rank"] < RANKS)).all()
+    # Both truths and medians stand for the same quantities.
+    scale = found["sd"].mean("simulation")
+    assert float((abs(found["median"] - found["truth"]) / scale).median()) < 3
+
+
+@pytest.mark.parametrize("noise", [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}], ids=str)
+def test_simulated_evaluations_scatter_as_their_truth_says(noise):
+    """Densities at the truth of what it simulated: their mean over simulations is minus the entropy."""
+    law = bs.Progress(7, **noise)
+    family = family_of(law, bs.load("lm_progress"))
+    rng = np.random.default_rng(0)
+    z = 0.3 * rng.standard_normal((1, 1, 200))
+    truth = family.prior(1, rng)
+    truth["z"].values[...] = z[..., : truth["z"].shape[-1]]
+    state = calibration_state(family, truth)
+    sigma = state.named()["sigma"].item()
+    places, loss = [], []
+    for _ in range(60):
+        simulated = family.simulated(truth, rng)
+        observed = np.log(simulated["perplexity"].to_numpy())
+        mean = state.predicted()[0, 0]
+        residual = np.log(observed) - np.log(mean) if "scale" in noise else observed - mean
+        loss.append(residual)
+    residual = np.array(loss)
+    if "paper_effects" in noise:
+        spread = np.sqrt(sigma**2 + state.named()["paper_sd"].item() ** 2)
+        assert residual.std() == pytest.approx(spread, rel=0.05)
+        papers = family.table["paper_id"].to_numpy()
+        same = papers[:, None] == papers
+        np.fill_diagonal(same, False)
+        correlation = (residual.T @ residual / len(residual))[same].mean() / spread**2
+        assert correlation == pytest.approx(state.named()["rho"].item(), abs=0.1)
+        return
+    noise_of = stats.t(state.named()["nu"].item()) if noise.get("noise") else stats.norm
+    places = noise_of.cdf(residual / sigma).ravel()
+    assert stats.kstest(places, "uniform").pvalue > 1e-4
+
+
+def calibration_state(family, truth):
+    from bayescaling.inference.progress import State
+
+    return State(family.law, family.reference, family.table, truth["z"].values)
+
+
+# Ranks ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_probability_of_uniform_ranks_is_uniform():
+    rng = np.random.default_rng(1)
+    p = np.array([p_uniform(rng.integers(0, RANKS, 50)) for _ in range(300)])
+    assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [np.repeat([0, 99], 15), np.full(30, 50), np.arange(30) * 2],
+    ids=["too narrow", "too wide", "biased"],
+)
+def test_ranks_that_are_not_uniform_are_improbable(ranks):
+    assert p_uniform(ranks) < 0.01
+
+
+def test_the_band_holds_uniform_ranks_as_often_as_it_says():
+    rng = np.random.default_rng(2)
+    low, high = band(80)
+    inside = [
+        ((low <= share) & (share <= high)).all()
+        for share in (calibration.shares_below(rng.integers(0, RANKS, 80)) for _ in range(1000))
+    ]
+    assert 0.93 < np.mean(inside) < 0.98
+
+
+# Files and options ---------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_calibration_goes_on_and_ends_as_an_unbroken_one(runs, tmp_path, monkeypatch):
+    options = {"simulations": 3, "seed": 4, **SHORT}
+    whole = calibrate(bs.Chinchilla(), runs, out=tmp_path / "whole.nc", **options)
+    family = family_of(bs.Chinchilla(), runs)
+    simulated, calls = family.simulated, []
+
+    def broken(*arguments):
+        calls.append(1)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return simulated(*arguments)
+
+    monkeypatch.setattr(family, "simulated", broken)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(calibration, "family_of", lambda *_: family)
+        calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options)
+    assert xr.open_dataset(tmp_path / "part.nc", engine="h5netcdf").sizes["simulation"] == 2
+    again = calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options)
+    xr.testing.assert_equal(again, whole)
+    # A file that holds all is read, not made again.
+    monkeypatch.setattr(calibration, "family_of", None)
+    xr.testing.assert_equal(calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options), whole)
+    with pytest.raises(bs.InputError, match="another seed"):
+        calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options | {"seed": 5})
+    with pytest.raises(bs.InputError, match="another law"):
+        calibrate(bs.Chinchilla(noise="normal"), runs, out=tmp_path / "part.nc", **options)
+
+
+@pytest.mark.parametrize(
+    ("law", "options", "said"),
+    [
+        (bs.Chinchilla(), {"truth": "posterio"}, "posterior, prior"),
+        (bs.Chinchilla(), {"simulations": 1}, "at least 2"),
+        (bs.Chinchilla(), {"draws": 20, "chains": 2}, "at least 99"),
+        (bs.Chinchilla(), {"truth": {"alpha": 0.3}}, "truth lacks loss_centre"),
+        (bs.EmbeddingCorrected(), {}, "joint=true"),
+        (bs.EmbeddingCorrected(joint=True), {"truth": "prior"}, "other data"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused(law, options, said, runs):
+    with pytest.raises(bs.InputError, match=said):
+        calibrate(law, runs, **options)
+
+
+def test_a_penalty_is_refused():
+    with pytest.raises(bs.InputError, match="calibrate it without"):
+        calibrate(bs.Progress(7, penalty=0.01), bs.load("lm_progress"))
+
+
+def test_a_file_that_is_no_calibration_is_refused(runs, tmp_path):
+    (tmp_path / "text.nc").write_text("no netCDF")
+    with pytest.raises(bs.InputError, match="cannot be read"):
+        calibrate(bs.Chinchilla(), runs, out=tmp_path / "text.nc")
+    xr.Dataset({"x": 1}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(bs.InputError, match="is no calibration"):
+        calibrate(bs.Chinchilla(), runs, out=tmp_path / "other.nc")
+
+
+def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
+    from bayescaling import cli
+
+    command = ["bayescaling", "calibrate", "chinchilla", "--simulations", "2", "--draws", "150", "--tune", "200"]
+    command += ["--out", str(tmp_path / "c.nc")]
+    monkeypatch.setattr("sys.argv", command)
+    assert run(cli) == 0
+    shown = capsys.readouterr().out
+    assert "truths from the posterior" in shown and "log_likelihood" in shown and "judged together" in shown
+    monkeypatch.setattr("sys.argv", [*command, "--json"])
+    assert run(cli) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["law"] == "chinchilla" and document["simulations"] == 2 and document["truth"] == "posterior"
+    assert 0 < document["quantities"]["alpha"]["p_uniform"] <= 1
+    monkeypatch.setattr("sys.argv", ["bayescaling", "calibrate", "embedding-corrected"])
+    assert run(cli) == 2
+    assert "joint=true" in capsys.readouterr().err
+
+
+def run(cli):
+    try:
+        cli.main()
+    except SystemExit as end:
+        return end.code or 0
+    return 0
