@@ -16,6 +16,7 @@ from .progress import State as ProgressState
 from .storage import metadata
 
 LOG_LIKELIHOOD = "log_likelihood"
+LARGEST_LOSS = 700.0
 ONE = ("chain", "draw")
 
 
@@ -115,8 +116,17 @@ class OfEvaluations:
         self.reference, self.table = law.reference(table), law.rows(table)
 
     def prior(self, number, rng):
-        """Truths drawn from the prior: coordinates z, shape (number, z)."""
-        return self._truths(rng.standard_normal((1, number, family.DIMENSION)))
+        """Truths drawn from the prior: coordinates z, dims (chain, draw, coordinate).
+
+        Those with a mean loss whose perplexity no number holds are drawn again: losses that can be observed rule them
+        out, so the prior without them has the same posterior.
+        """
+        kept = np.empty((1, 0, family.DIMENSION))
+        while kept.shape[1] < number:
+            z = rng.standard_normal((1, number, family.DIMENSION))
+            mean = ProgressState(self.law, self.reference, self.table, z).predicted()
+            kept = np.concatenate([kept, z[:, mean[0].max(-1) < LARGEST_LOSS - 100]], axis=1)
+        return self._truths(kept[:, :number])
 
     def posterior(self, number, seed, **settings):
         """Truths drawn from the posterior of the table."""
@@ -140,7 +150,7 @@ class OfEvaluations:
         loss = (
             np.maximum(mean, family.LEAST_REDUCIBLE) * np.exp(noise) if self.law.scale == "log_loss" else mean + noise
         )
-        return self.table.assign(perplexity=np.exp(loss))
+        return self.table.assign(perplexity=np.exp(np.minimum(loss, LARGEST_LOSS)))
 
     def together(self, simulated):
         """Give the table and a simulated one as a single table; simulated papers are others than the table's."""

@@ -39,6 +39,8 @@ LEVELS = (0.5, 0.9)
 RANKS = 100
 SIMULATED_NULL = 4000
 UNLIKELY = 0.05
+OF_A_QUANTITY = ("truth", "median", "sd", "rank")
+OF_A_FIT = ("divergences", "r_hat", "converged")
 KEY = "bayescaling_calibration"
 SHORT = {"draws": 500, "tune": 500}
 
@@ -131,7 +133,7 @@ def _one(study, truth, source, seed, s, settings):
         value = float(np.ravel(true[name])[0])
         columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
     return {
-        "columns": pd.DataFrame.from_dict(columns, orient="index", columns=["truth", "median", "sd", "rank"]),
+        "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
         "divergences": verdict["divergences"],
         "r_hat": verdict["r_hat_max"] if verdict["r_hat_max"] is not None else np.nan,
         "converged": verdict["ok"],
@@ -142,7 +144,7 @@ def _dataset(done, said):
     first = done[0]["columns"]
     found = xr.Dataset(
         {name: (("simulation", "quantity"), np.stack([one["columns"][name] for one in done])) for name in first}
-        | {name: ("simulation", [one[name] for one in done]) for name in ("divergences", "r_hat", "converged")},
+        | {name: ("simulation", [one[name] for one in done]) for name in OF_A_FIT},
         {"simulation": np.arange(len(done)), "quantity": list(first.index)},
     )
     found["rank"] = found["rank"].astype(int)
@@ -165,10 +167,10 @@ def _begun(out, said):
         raise InputError(
             f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"
         )
-    own = ("divergences", "r_hat", "converged")
+    by_quantity = dataset[list(OF_A_QUANTITY)].drop_vars("simulation")
     return [
-        {"columns": dataset[["truth", "median", "sd", "rank"]].isel(simulation=s).to_dataframe()}
-        | {name: dataset[name].values[s] for name in own}
+        {"columns": by_quantity.isel(simulation=s).to_dataframe()}
+        | {name: dataset[name].values[s] for name in OF_A_FIT}
         for s in range(dataset.sizes["simulation"])
     ]
 

@@ -7,6 +7,8 @@ import xarray as xr
 from bayescaling.inference import calibration
 from bayescaling.inference.calibrated import family_of
 from bayescaling.inference.calibration import RANKS, band, calibrate, calibration_table, flagged, p_uniform, verdict
+from bayescaling.inference.progress import State
+from bayescaling.models.progress import DIMENSION
 from scipy import stats
 
 SHORT = {"draws": 150, "tune": 200, "chains": 2}
@@ -64,7 +66,8 @@ def test_a_fit_that_misstates_its_scatter_is_found_out(runs, monkeypatch):
         (bs.Kaplan(), "chinchilla_runs", "posterior"),
         (bs.EmbeddingCorrected(joint=True), "chinchilla_runs", "posterior"),
         (bs.Progress(7), "lm_progress", "posterior"),
-        (bs.Progress(10, noise="student_t"), "lm_progress", "prior"),
+        (bs.Progress(7), "lm_progress", "prior"),
+        (bs.Progress(10, noise="student_t"), "lm_progress", "posterior"),
         (bs.Progress(7, paper_effects=True), "lm_progress", "posterior"),
         (bs.Lengths(), "arithmetic_runs", "prior"),
         (bs.Lengths(noise="binomial", seeds=False), "arithmetic_runs", "posterior"),
@@ -86,41 +89,24 @@ def test_laws_of_every_kind_can_be_calibrated(law, table, truth):
 
 @pytest.mark.parametrize("noise", [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}], ids=str)
 def test_simulated_evaluations_scatter_as_their_truth_says(noise):
-    """Densities at the truth of what it simulated: their mean over simulations is minus the entropy."""
-    law = bs.Progress(7, **noise)
+    law, rng = bs.Progress(7, **noise), np.random.default_rng(0)
     family = family_of(law, bs.load("lm_progress"))
-    rng = np.random.default_rng(0)
-    z = 0.3 * rng.standard_normal((1, 1, 200))
-    truth = family.prior(1, rng)
-    truth["z"].values[...] = z[..., : truth["z"].shape[-1]]
-    state = calibration_state(family, truth)
-    sigma = state.named()["sigma"].item()
-    places, loss = [], []
-    for _ in range(60):
-        simulated = family.simulated(truth, rng)
-        observed = np.log(simulated["perplexity"].to_numpy())
-        mean = state.predicted()[0, 0]
-        residual = np.log(observed) - np.log(mean) if "scale" in noise else observed - mean
-        loss.append(residual)
-    residual = np.array(loss)
-    if "paper_effects" in noise:
-        spread = np.sqrt(sigma**2 + state.named()["paper_sd"].item() ** 2)
-        assert residual.std() == pytest.approx(spread, rel=0.05)
+    truth = 0.3 * family.prior(1, rng)
+    state = State(law, family.reference, family.table, truth["z"].values)
+    named, mean = {name: x.values for name, x in state.named().items()}, state.predicted()[0, 0]
+    loss = np.log([family.simulated(truth, rng)["perplexity"] for _ in range(60)])
+    residual = (np.log(loss) - np.log(mean)) if law.scale == "log_loss" else loss - mean
+    scale = float(named["sigma"].item())
+    if law.paper_effects:
+        scale = np.hypot(scale, named["paper_sd"].item())
         papers = family.table["paper_id"].to_numpy()
-        same = papers[:, None] == papers
-        np.fill_diagonal(same, False)
-        correlation = (residual.T @ residual / len(residual))[same].mean() / spread**2
-        assert correlation == pytest.approx(state.named()["rho"].item(), abs=0.1)
+        same = (papers[:, None] == papers) & ~np.eye(len(papers), dtype=bool)
+        correlation = (residual.T @ residual / len(residual))[same].mean() / scale**2
+        assert correlation == pytest.approx(named["rho"].item(), abs=0.1)
+        assert residual.std() == pytest.approx(scale, rel=0.05)
         return
-    noise_of = stats.t(state.named()["nu"].item()) if noise.get("noise") else stats.norm
-    places = noise_of.cdf(residual / sigma).ravel()
-    assert stats.kstest(places, "uniform").pvalue > 1e-4
-
-
-def calibration_state(family, truth):
-    from bayescaling.inference.progress import State
-
-    return State(family.law, family.reference, family.table, truth["z"].values)
+    expected = stats.t(named["nu"].item()) if law.noise == "student_t" else stats.norm
+    assert stats.kstest(expected.cdf(residual / scale).ravel(), "uniform").pvalue > 1e-4
 
 
 # Ranks ---------------------------------------------------------------------------------------------------------------
@@ -196,6 +182,13 @@ def test_an_interrupted_calibration_goes_on_and_ends_as_an_unbroken_one(runs, tm
 def test_what_cannot_be_calibrated_is_refused(law, options, said, runs):
     with pytest.raises(bs.InputError, match=said):
         calibrate(law, runs, **options)
+
+
+def test_prior_truths_have_losses_that_a_perplexity_holds():
+    family = family_of(bs.Progress(7), bs.load("lm_progress"))
+    truths = family.prior(300, np.random.default_rng(0))
+    assert truths["z"].shape == (1, 300, DIMENSION)
+    assert State(family.law, family.reference, family.table, truths["z"].values).predicted().max() < 600
 
 
 def test_a_penalty_is_refused():

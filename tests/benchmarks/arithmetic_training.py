@@ -3,6 +3,7 @@
     python tests/benchmarks/arithmetic_training.py                                  # the demonstration, on a CPU
     python tests/benchmarks/arithmetic_training.py --preset reduced --updates 50    # on a GPU
     python tests/benchmarks/arithmetic_training.py --preset addition --updates 10 --compile no yes --json FILE
+    python tests/benchmarks/arithmetic_training.py --preset addition-unmasked --batch 16 --microbatch 16 --updates 2
 
 For each embedding and architecture of the preset, one full batch an update as the package trains it: problems made on
 the device, the loss, its gradients and AdamW. Figures are medians over blocks of updates. "Arithmetic" counts the FLOP
@@ -57,6 +58,7 @@ def main():
     parser.add_argument("--updates", type=int, default=20, help="in a block")
     parser.add_argument("--blocks", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1, help="of the CPU")
+    parser.add_argument("--batch", type=int, help="problems of an update instead of the preset's")
     parser.add_argument("--microbatch", type=int, help="instead of the preset's")
     parser.add_argument("--compile", nargs="+", choices=("no", "yes"), help="by default yes on CUDA and no elsewhere")
     parser.add_argument("--json", metavar="FILE")
@@ -65,8 +67,8 @@ def main():
     device = chosen_device(options.device)
     precision = chosen_precision("auto", device)
     peak = ceiling(device, precision)
-    smaller = {"training": {"microbatch": options.microbatch}} if options.microbatch else {}
-    arms = make_sweep({"preset": options.preset} | smaller).arms
+    sizes = {name: getattr(options, name) for name in ("batch", "microbatch") if getattr(options, name)}
+    arms = make_sweep({"preset": options.preset, "training": sizes}).arms
     print(
         f"{options.preset} on {device_name(device)}, {precision}, torch {torch.__version__}; ceiling ({peak.source}): "
         f"{peak.flop_per_second / 1e12:.3g} TFLOP/s"
