@@ -11,10 +11,12 @@ References
 .. [2] Vehtari, A. et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
 """
 
+import functools
+
 import numpy as np
 import xarray as xr
 
-from . import evaluate
+from . import diagnostics, evaluate
 from .diagnostics import PARETO_K_LIMIT
 from .fit import Fitter, settings_of
 from .storage import metadata, with_metadata
@@ -28,8 +30,8 @@ def fit_cut(
 ):
     """Fit a law of whose constants some (`law.given`) come of other data; see `fit` for parameters and result.
 
-    The diagnostics are the worse of the two fits that were sampled; ``imputation_k_max`` and ``imputations_refitted``
-    say how the weights did. Predictive groups are those of the fit at the point estimate.
+    The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``imputation_k_max`` and
+    ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
     """
     table = law.table_of_sizes
     sizes_fit = Fitter(law.sizes, table, sampler=sampler).fit(table, seed=seed, progress=progress, **settings)
@@ -45,14 +47,15 @@ def fit_cut(
     given = sizes_fit["posterior"].to_dataset()[list(law.given)].stack(sample=evaluate.DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
     rng = np.random.default_rng(seed)
-    posterior, ks, refitted = _imputed(law, fitter, runs, sampled, given, rng, seed, settings)
+    posterior, ks, verdicts = _imputed(law, fitter, runs, sampled, given, rng, seed, settings)
     tree = base.to_dict()
     tree["/posterior"] = posterior
     likelihood = evaluate.log_likelihood(law, posterior, runs).to_dataset()
     tree["/log_likelihood"] = likelihood.assign_coords(run=np.arange(len(runs)))
     said = metadata(base)
-    said["diagnostics"] = _worse(said["diagnostics"], metadata(sizes_fit)["diagnostics"])
-    said["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": refitted}
+    sampled_besides = [metadata(sizes_fit)["diagnostics"], *verdicts]
+    said["diagnostics"] = functools.reduce(_worse, sampled_besides, said["diagnostics"])
+    said["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(verdicts)}
     said["priors"] |= metadata(sizes_fit)["priors"]
     return with_metadata(xr.DataTree.from_dict(tree), said)
 
@@ -67,7 +70,7 @@ def _imputed(law, fitter, runs, sampled, given, rng, seed, settings):
     flat = sampled.stack(sample=evaluate.DRAWS).reset_index("sample", drop=True)
     pool = flat.isel(sample=rng.permutation(chains * draws)[: max(LEAST_DRAWS, share.max())])
     at_point = _log_likelihood(law, pool, fitter.reference, runs)
-    parts, ks, refitted = [], [], 0
+    parts, ks, verdicts = [], [], []
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(given[name][which]) for name in law.given}
         reference = fitter.reference | values
@@ -76,18 +79,18 @@ def _imputed(law, fitter, runs, sampled, given, rng, seed, settings):
             log_weights, k = azb.array_stats.psislw(at_point - _log_likelihood(law, pool, reference, runs))
         draws_of = pool
         if not float(k) <= PARETO_K_LIMIT:
-            again, _, _ = fitter.compiled.sample(settings_of(settings), seed, law.design(runs) | values)
+            again, stats, _ = fitter.compiled.sample(settings_of(settings), seed, law.design(runs) | values)
             draws_of = again[list(sampled.data_vars)].stack(sample=evaluate.DRAWS)
             draws_of = draws_of.reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
-            refitted += 1
+            verdicts.append(diagnostics.judge(again, stats))
         weights = np.exp(log_weights - log_weights.max())
         picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
         parts.append(picked.merge(evaluate.derived(law, picked, reference)))
         ks.append(float(k))
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chains * draws))
     shaped = {name: (evaluate.DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
-    return xr.Dataset(shaped, coords={d: sampled[d] for d in evaluate.DRAWS}), ks, refitted
+    return xr.Dataset(shaped, coords={d: sampled[d] for d in evaluate.DRAWS}), ks, verdicts
 
 
 def _log_likelihood(law, draws, reference, runs):
@@ -102,7 +105,7 @@ def _systematic(weights, size, rng):
 
 def _worse(one, other):
     """Join two verdicts: the larger r_hat, the smaller ESS, all warnings."""
-    joined = {"warnings": one["warnings"] + other["warnings"], "ok": one["ok"] and other["ok"]}
+    joined = {"warnings": list(dict.fromkeys(one["warnings"] + other["warnings"])), "ok": one["ok"] and other["ok"]}
     for name, choose in (("r_hat_max", max), ("ess_bulk_min", min), ("ess_tail_min", min)):
         joined[name] = choose(one[name], other[name])
     for name in ("divergences", "max_treedepth"):

@@ -201,7 +201,7 @@ def _calibration_table(document):
     rows = [
         {
             "quantity": label,
-            "error (posterior sd)": f"{q['error']:+.2f} ± {q['error_se']:.2f}",
+            "error (posterior sd)": f"{q['error']:+.2f} ± {q['error_se']:.2f}".replace("-", "−"),
             "50% covers": f"{q['coverage_50']:.0%}",
             "90% covers": f"{q['coverage_90']:.0%}",
             "p, uniform": f"{q['p_uniform']:.2f}",

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 from bayescaling.inference import Fitter, law_of, metadata
+from bayescaling.inference.samplers import Compiled
 from bayescaling.models import embeddings
 from bayescaling.models.configurations import chinchilla_configurations
 from bayescaling.models.laws import law as named
@@ -161,6 +162,24 @@ def of_the_family(runs, gamma, sigma):
     table = runs.assign(parameters=embeddings.total(nonembedding, gamma), parameters_nonembedding=nonembedding)
     values = WEIGHTED | SCATTER | {"sigma": sigma}
     return table.assign(loss=bs.Chinchilla().simulate(values, table, np.random.default_rng(5)))
+
+
+def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkeypatch, quiet):
+    original, calls = Compiled.sample, []
+
+    def diverging(self, *arguments, **options):
+        posterior, stats, seconds = original(self, *arguments, **options)
+        calls.append(self)
+        # After the fit of the sizes and the one at the point estimate.
+        stats["diverging"].values[0, 0] = len(calls) > 2
+        stats["diverging"].values[0, 1:] = stats["diverging"].values[1:] = False
+        return posterior, stats, seconds
+
+    monkeypatch.setattr(Compiled, "sample", diverging)
+    law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
+    verdict = bs.diagnose(bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500))
+    assert verdict["divergences"] == verdict["imputations_refitted"] == len(calls) - 2 > 0
+    assert not verdict["ok"] and len(set(verdict["warnings"])) == len(verdict["warnings"])
 
 
 def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
