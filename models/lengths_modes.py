@@ -6,6 +6,8 @@ from scipy.optimize import minimize
 from . import lengths
 
 STARTS = (-1.0, -0.3, 0.0, 0.3, 1.0, 2.0)
+TRIED = 3  # of the starts: a search can end early where it met a bound
+FARTHEST = 6.0
 STEP = 1e-3
 
 
@@ -62,6 +64,11 @@ def modes(groups, log_train, parts, priors, shape):
         Information is 1 over the variance of a part, the others being unknown too; 0 for a run without counts.
     """
     location, spread = np.array(priors, float).T
+    farthest = np.full(len(parts), FARTHEST)
+    if "log_precision" in parts:
+        of = list(parts).index("log_precision")
+        farthest[of] = min(FARTHEST, (lengths.LARGEST_LOG_PRECISION - abs(location[of])) / spread[of])
+    bounds = np.column_stack([-farthest, farthest])
     centre = np.tile(location, (len(log_train), 1))
     information = np.zeros_like(centre)
     for run in np.unique(groups["pair_run"]):
@@ -73,8 +80,8 @@ def modes(groups, log_train, parts, priors, shape):
 
         starts = np.zeros((len(STARTS), len(parts)))
         starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
-        best = min(starts, key=cost)
-        found = minimize(cost, best, method="L-BFGS-B", bounds=[(-6, 6)] * len(parts)).x
+        tried = [minimize(cost, start, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
+        found = min(tried, key=lambda end: end.fun).x
         variance = np.diag(np.linalg.inv(_curvature(cost, found)))
         centre[run] = location + spread * found
         # The wide prior has information 1 in z; what exceeds it is the counts'.

@@ -18,7 +18,7 @@ from bayescaling.inference.samplers import Settings
 from bayescaling.models import lengths, lengths_design, lengths_modes
 from bayescaling.reports.lengths_results import lengths_entry
 from bayescaling.reports.results import to_json
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 TRAIN = 8
@@ -187,6 +187,26 @@ def test_density_of_runs_is_that_of_scipy(counts, options):
     by_run = lengths.log_likelihood(curve, log_train, groups, law.shape, lambda x, run: np.bincount(run, x, len(RUNS)))
     state = State(law, law.reference(counts), counts, lengths_design.runs_of_counts(counts), xr.Dataset(), curve={})
     np.testing.assert_allclose(by_run + state.log_choose(), run_densities(law, counts, curve), rtol=1e-9)
+
+
+def test_no_search_ends_above_the_mode_of_a_run():
+    """Of the built-in runs one is hard: some searches end at a point that is no optimum."""
+    law, counts = bs.Lengths(), bs.load("arithmetic_runs")
+    reference = law.reference(counts)
+    design, log_train, priors = law.design(counts, reference), np.log(6.0), [law.prior_of[part] for part in law.parts]
+    location = np.array([prior.frozen.median() for prior in priors])
+    spread = np.array([1.5 * np.diff(prior.frozen.ppf([0.16, 0.84]))[0] for prior in priors])
+    for run in range(len(reference["runs"])):
+        own = lengths_modes.of_run(law.groups(counts, reference), run)
+
+        def cost(u, own=own):
+            scaled = (u - location) / spread
+            return 0.5 * scaled @ scaled - lengths_modes.run_log_likelihood(u, law.parts, log_train, own, "log")
+
+        least = cost(design["centre"][run])
+        for start in (-0.3, 0.3, 2.0):
+            u = np.array([start, *location[1:]])
+            assert least < minimize(cost, u, method="Nelder-Mead", options={"maxfev": 4000, "fatol": 1e-8}).fun + 1e-3
 
 
 @pytest.mark.parametrize("log_precision", [15.0, 40.0, 700.0])
