@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..datasets import load
-from ..inference import compare, fit, loo
+from ..inference import LengthsFitter, compare
 from ..inference.lengths import accuracy, conditions, embedding_contrasts, lengths_table, region_accuracy
+from ..inference.lengths_loo import leave_runs_out
 from ..models import Lengths
 from . import results
 from .lengths_results import lengths_entry
@@ -55,12 +56,12 @@ def analyse(stage, warned, *, seed=1, sampler=None, **settings):
     -------
     Arithmetic
     """
-    options = {"seed": seed, "sampler": sampler, **settings}
     counts = load("arithmetic_runs")
     with stage("arithmetic: fits"), warned():
-        fits = {name: fit(law, counts, **options) for name, law in SHAPES.items()}
+        fitters = {name: LengthsFitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
+        fits = {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()}
     with stage("arithmetic: leave-one-run-out"), warned():
-        elpd = {name: loo(f) for name, f in fits.items()}
+        elpd = {name: leave_runs_out(f, fitter=fitters[name]) for name, f in fits.items()}
         comparison = compare(fits, results=elpd)
     found = Arithmetic(counts, fits, elpd, comparison, seed)
     with stage("arithmetic: lengths"):
