@@ -13,7 +13,7 @@ BENCHMARKS = ("wt103", "wt2", "ptb")
 SPLITS = ("id", "ood", "ood100")
 COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
-NEEDED = (*SIZES, "loss", "perplexity", "dataset_tokens", "transformer", *COUNT_WHOLE, *COUNT_POSITIVE, "split")
+NEEDED = (*SIZES, "loss", "perplexity")
 
 
 def check(frame, kind, *, label, names=None):
@@ -46,10 +46,10 @@ def check(frame, kind, *, label, names=None):
         return schema(kind).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         failures = error.failure_cases
-    raise InputError(_first_failure(failures, frame, label, names or {}))
+    raise InputError(_first_failure(failures, frame, kind, label, names or {}))
 
 
-def _first_failure(failures, frame, label, names):
+def _first_failure(failures, frame, kind, label, names):
     located = failures[failures["index"].notna()]
     if located.empty:
         failure = failures.iloc[0]
@@ -63,8 +63,10 @@ def _first_failure(failures, frame, label, names):
     else:
         fault, mend = f"{quoted(frame.at[row, column])}, which is not {failure['check']}", "correct it"
     aside = " or delete the row"
-    if column not in NEEDED:
+    if kind == "runs" and column not in NEEDED:
         aside = f", delete the row, or leave the column out with {setting_aside(name)}"
+    elif kind != "runs" and not schema(kind).columns[column].required:
+        aside = " or delete the row or the column"
     return f"{label}, {place(frame, row)}, column {quoted(name)}: found {fault}; {mend}{aside}"
 
 
