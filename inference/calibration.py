@@ -10,13 +10,10 @@ References
    arXiv:1804.06788.
 .. [2] Saeilynoja, T. et al. (2025). Posterior SBC: simulation-based calibration checking conditional on data.
    arXiv:2502.03279.
-.. [3] Saeilynoja, T., Buerkner, P.-C. and Vehtari, A. (2022). Graphical test for discrete uniformity and its
-   applications in goodness-of-fit evaluation and multiple sample comparison. Statistics and Computing 32.
-.. [4] Modrak, M. et al. (2023). Simulation-based calibration checking for Bayesian computation: the choice of test
+.. [3] Modrak, M. et al. (2023). Simulation-based calibration checking for Bayesian computation: the choice of test
    quantities shapes sensitivity. Bayesian Analysis.
 """
 
-import functools
 import json
 import warnings
 from collections.abc import Mapping
@@ -24,20 +21,21 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import scipy.stats as st
 import xarray as xr
+from rich.console import Console
+from rich.progress import track
 
 from ..datasets import sha256
 from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
 from .calibrated import LOG_LIKELIHOOD, family_of
 from .fit import seed_of, settings_of, versions
+from .samplers import choose
 from .storage import replace
+from .uniformity import RANKS, p_uniform
 
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
-RANKS = 100
-SIMULATED_NULL = 4000
 UNLIKELY = 0.05
 OF_A_QUANTITY = ("truth", "median", "sd", "rank")
 OF_A_FIT = ("divergences", "r_hat", "converged")
@@ -60,7 +58,7 @@ def calibrate(
         simulation, which is then fitted alone.
     simulations : int
     seed : int
-        Simulation s is a function of the seed and s alone.
+        With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
     sampler : str, optional
     out : path-like, optional
         A netCDF file, written after every simulation. One that holds some of the simulations asked for is gone on with.
@@ -73,7 +71,7 @@ def calibrate(
     -------
     Dataset
         Dims simulation and quantity (sampled and derived quantities, and the log likelihood of the simulated rows, a
-        quantity that sees errors which the others do not [4]_): ``truth``, posterior ``median`` and ``sd``, and
+        quantity that sees errors which the others do not [3]_): ``truth``, posterior ``median`` and ``sd``, and
         ``rank``, how many of 99 draws, evenly from all, are below the truth; by simulation ``divergences``, ``r_hat``
         and ``converged``. Quantities that never vary are left out. `calibration_table` sums it up.
 
@@ -81,6 +79,11 @@ def calibrate(
     ------
     InputError
         If an option cannot be used, or `out` holds another calibration.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If the chains that truths are drawn from did not converge; fits to simulated tables that failed are counted.
     """
     if not isinstance(truth, Mapping) and truth not in TRUTHS:
         raise InputError(unknown("truth", truth, TRUTHS))
@@ -88,35 +91,46 @@ def calibrate(
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
     seed, settings = seed_of(seed), SHORT | settings
     kept = settings_of(settings)
-    if kept.draws * kept.chains < RANKS - 1:
-        raise InputError(f"draws is {kept.draws} with {kept.chains} chains; ranks need at least {RANKS - 1} in all")
+    needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
+    if kept.draws * kept.chains < needed:
+        raise InputError(
+            f"draws is {kept.draws} with {kept.chains} chains; {simulations} simulations and ranks need at least "
+            f"{needed} in all"
+        )
     said = {
         "law": {"name": law.name, "options": law.options},
         "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
         "truth": dict(truth) if isinstance(truth, Mapping) else truth,
         "seed": seed,
+        "sampler": choose(sampler),
         "settings": {name: value for name, value in settings.items() if name != "cores"},
     }
     done = _begun(out, said)
     if len(done) < simulations:
-        study = family_of(law, table, sampler)
-        truths = _truths(study, truth, simulations, seed, settings)
-        for s in _shown(range(len(done), simulations), simulations, progress):
-            done.append(_one(study, truths.isel(draw=[s % truths.sizes["draw"]]), truth, seed, s, settings))
+        study = family_of(law, table, said["sampler"])
+        truth_of = _truths(study, truth, seed, settings)
+        for s in track(
+            range(len(done), simulations), "simulations", simulations, len(done),
+            console=Console(stderr=True), disable=not progress,
+        ):  # fmt: skip
+            done.append(_one(study, truth_of(s), truth, seed, s, settings))
             if out is not None:
-                _write(out, _dataset(done, said))
+                dataset = _dataset(done, said)
+                replace(out, lambda temporary, whole=dataset: whole.to_netcdf(temporary, engine="h5netcdf"))
     return _dataset(done[:simulations], said)
 
 
-def _truths(study, truth, simulations, seed, settings):
+def _truths(study, truth, seed, settings):
+    """Give the truth of a simulation as a function of its number alone."""
     if isinstance(truth, Mapping):
-        return study.given(truth)
+        known = study.given(truth)
+        return lambda s: known
     if truth == "prior":
-        return study.prior(simulations, np.random.default_rng([seed, 0]))
-    with warnings.catch_warnings():
-        # What is wrong with the fit of the table is told with that fit; here it gives truths.
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        return study.posterior(simulations, seed, **settings | {"draws": max(settings["draws"], simulations)})
+        return lambda s: study.prior(np.random.default_rng([seed, 0, s]))
+    draws = study.posterior(seed, settings)
+    chains, length = draws.sizes["chain"], draws.sizes["draw"]
+    order = np.random.default_rng([seed, 0]).permutation(chains * length)
+    return lambda s: draws.isel(chain=[order[s] % chains], draw=[order[s] // chains])
 
 
 def _one(study, truth, source, seed, s, settings):
@@ -129,6 +143,8 @@ def _one(study, truth, source, seed, s, settings):
     columns = {}
     for name, x in draws.items():
         flat = np.asarray(x, float).T.reshape(-1)
+        if flat.min() == flat.max():
+            continue
         thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
         value = float(np.ravel(true[name])[0])
         columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
@@ -143,17 +159,15 @@ def _one(study, truth, source, seed, s, settings):
 def _dataset(done, said):
     first = done[0]["columns"]
     found = xr.Dataset(
-        {name: (("simulation", "quantity"), np.stack([one["columns"][name] for one in done])) for name in first}
+        {
+            name: (("simulation", "quantity"), np.stack([one["columns"].loc[first.index, name] for one in done]))
+            for name in first
+        }
         | {name: ("simulation", [one[name] for one in done]) for name in OF_A_FIT},
         {"simulation": np.arange(len(done)), "quantity": list(first.index)},
     )
     found["rank"] = found["rank"].astype(int)
-    found = found.isel(quantity=(found["sd"] > 0).any("simulation").values)
     return found.assign_attrs({KEY: json.dumps(said | {"versions": versions()})})
-
-
-def _write(out, dataset):
-    replace(out, lambda temporary: dataset.to_netcdf(temporary, engine="h5netcdf"))
 
 
 def _begun(out, said):
@@ -198,17 +212,6 @@ def said_of(dataset):
     return json.loads(dataset.attrs[KEY])
 
 
-def _shown(steps, total, progress):
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), disable=not progress) as bar:
-        task = bar.add_task("simulations", total=total, completed=steps.start)
-        for step in steps:
-            yield step
-            bar.advance(task)
-
-
 def calibration_table(dataset, levels=LEVELS):
     """Sum a calibration up.
 
@@ -224,7 +227,7 @@ def calibration_table(dataset, levels=LEVELS):
     DataFrame
         A row a quantity: ``error``, the mean over simulations of (median - truth)/sd, with its ``error_se``;
         ``coverage_50`` and the like, shares of simulations, by ranks; ``p_uniform``, the probability of ranks as far
-        from uniform as these [3]_, if they were uniform. With a truth that is the same in every simulation ``truth``,
+        from uniform as these, if they were uniform. With a truth that is the same in every simulation ``truth``,
         ``bias`` (mean of median - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before, and
         no probability, for ranks of one truth are not uniform. ``attrs`` has ``simulations`` and ``not_converged``,
         those whose fit failed a diagnostic; they are counted with the rest.
@@ -270,48 +273,3 @@ def verdict(table):
 
 def _mean(name, values):
     return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / len(values) ** 0.5)}
-
-
-def p_uniform(ranks):
-    """Probability of ranks as far from uniform on 0..99 as these, if they were uniform [3]_.
-
-    Parameters
-    ----------
-    ranks : array_like of int, shape (simulation,)
-
-    Returns
-    -------
-    float
-        By simulation, at least 1/4,001.
-    """
-    null = _null(len(ranks))
-    return float((1 + (null <= _least_tail(np.asarray(ranks)[None])[0]).sum()) / (1 + len(null)))
-
-
-def band(simulations, level=0.95):
-    """Simultaneous band of the share of ranks below each of 1..99, of uniform ranks: two arrays, (99,)."""
-    tail = np.quantile(_null(simulations), 1 - level)
-    places = np.arange(1, RANKS) / RANKS
-    return (
-        st.binom.ppf(tail / 2, simulations, places) / simulations,
-        st.binom.ppf(1 - tail / 2, simulations, places) / simulations,
-    )
-
-
-def shares_below(ranks):
-    """Share of ranks below each of 1..99, (99,)."""
-    return (np.asarray(ranks)[:, None] < np.arange(1, RANKS)).mean(0)
-
-
-@functools.cache
-def _null(simulations):
-    rng = np.random.default_rng(0)
-    return _least_tail(rng.integers(0, RANKS, (SIMULATED_NULL, simulations)))
-
-
-def _least_tail(ranks):
-    """Least two-sided binomial tail of the shares of ranks below each of 1..99, (...,)."""
-    counts = np.stack([np.bincount(row, minlength=RANKS).cumsum()[:-1] for row in ranks])
-    simulations, places = ranks.shape[1], np.arange(1, RANKS) / RANKS
-    below, above = st.binom.cdf(counts, simulations, places), st.binom.sf(counts - 1, simulations, places)
-    return np.minimum(1.0, 2 * np.minimum(below, above)).min(1)

@@ -164,11 +164,8 @@ class State:
         reference = metadata(fit)["law"]["reference"]
         rows = counts_of(fit)
         runs = lengths_design.runs_of_counts(rows).loc[reference["runs"]]
-        own = {f"{part}_{RUN}": part for part in law.parts}
-        curve = {own[name]: posterior[name].values for name in own if name in posterior}
-        if not law.seeds:
-            values = {name: x.values for name, x in posterior.data_vars.items()}
-            curve = law.typical(values, law.matrices(runs, reference))
+        curve = curve_of(law, posterior, runs, reference)
+        own = [f"{part}_{RUN}" for part in law.parts]
         return cls(law, reference, rows, runs, posterior.drop_vars(own, errors="ignore"), curve=curve)
 
     def posterior(self):
@@ -195,6 +192,14 @@ class State:
         k, m = (self.rows[c].to_numpy(float) for c in ("correct", "total"))
         run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
         return np.bincount(run, gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1), len(self.reference["runs"]))
+
+
+def curve_of(law, posterior, runs, reference):
+    """Parameters of the curves of runs, (chain, draw, run) each, from what `State.posterior` gave."""
+    if law.seeds:
+        return {part: posterior[f"{part}_{RUN}"].values for part in law.parts}
+    values = {name: x.values for name, x in posterior.data_vars.items()}
+    return law.typical(values, law.matrices(runs, reference))
 
 
 def _constant_data(rows, runs):

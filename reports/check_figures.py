@@ -3,11 +3,13 @@
 import numpy as np
 
 from ..inference import predict, runs_of
-from ..inference.calibration import RANKS, shares_below
-from ..inference.calibration import band as uniform_band
 from ..inference.diagnostics import PARETO_K_LIMIT
 from ..inference.evaluate import DRAWS
+from ..inference.uniformity import RANKS, shares_below
+from ..inference.uniformity import band as uniform_band
 from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
+
+COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)
 
 
 def predictive_check(fit):
@@ -40,28 +42,12 @@ def predictive_check(fit):
     ).update_layout(legend={"orientation": "h", "y": 1.1})
 
 
-def loo_pit(fit, *, replications=1000, seed=0):
+def loo_pit(fit):
     """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
     import arviz_stats as azs
 
     (pit,) = azs.loo_pit(fit).data_vars.values()
-    rng = np.random.default_rng(seed)
-    grid = np.linspace(0, 1, 201)[1:-1]
-    n = pit.size
-
-    def departure(values):
-        return (np.sort(values, axis=-1)[..., None, :] <= grid[:, None]).mean(axis=-1) - grid
-
-    null = departure(rng.random((replications, n)))
-    spread = np.sqrt(grid * (1 - grid) / n)
-    width = np.quantile(np.abs(null / spread).max(axis=1), 0.95) * spread
-    return figure(
-        *band(grid, -width, width, GREY, "95% of calibrated models (simultaneous)"),
-        line(grid, departure(pit.values), BLUE, "leave-one-out PIT"),
-        x={"title": "Leave-one-out PIT value", "range": [0, 1]},
-        y={"title": "Empirical minus uniform distribution"},
-        height=340,
-    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    return _departures({"leave-one-out PIT": pit.values * RANKS}, "calibrated models", "Leave-one-out PIT value")
 
 
 def simulated_ranks(calibrated, names):
@@ -74,16 +60,21 @@ def simulated_ranks(calibrated, names):
     names : mapping of str to str
         Quantities and what to call them.
     """
+    ranks = {label: calibrated["rank"].sel(quantity=name).values for name, label in names.items()}
+    return _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+
+
+def _departures(ranks, what, title):
+    """Distributions minus the uniform of ranks from 0 to 100, by label, with a band that holds 95% of uniform ones."""
     places = np.arange(1, RANKS) / RANKS
-    low, high = uniform_band(calibrated.sizes["simulation"])
-    colours = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)
+    low, high = uniform_band(len(next(iter(ranks.values()))))
     return figure(
-        *band(places, low - places, high - places, GREY, "95% of calibrated fits (simultaneous)"),
+        *band(places, low - places, high - places, GREY, f"95% of {what} (simultaneous)"),
         *(
-            line(places, shares_below(calibrated["rank"].sel(quantity=name).values) - places, colour, label)
-            for (name, label), colour in zip(names.items(), colours, strict=False)
+            line(places, shares_below(values) - places, colour, label)
+            for (label, values), colour in zip(ranks.items(), COLOURS, strict=False)
         ),
-        x={"title": "Rank of the truth among the draws (share)", "range": [0, 1]},
+        x={"title": title, "range": [0, 1]},
         y={"title": "Distribution minus the uniform"},
         height=340,
     ).update_layout(legend={"orientation": "h", "y": 1.16})

@@ -1,8 +1,8 @@
 """The look that all figures share: colours, axes and their titles, number formats."""
 
 BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#b5403a", "#3a7d44", "#d07f1b", "#6b7280"
-FONT = {"family": "Inter, Helvetica, Arial, sans-serif", "size": 13, "color": "#1f2937"}
 PURPLE, BLACK = "#6d4aa0", "#111827"
+FONT = {"family": "Inter, Helvetica, Arial, sans-serif", "size": 13, "color": "#1f2937"}
 SIZES = [[0, "#dbe9f6"], [0.5, "#5b9bd0"], [1, "#0b2f57"]]
 PUBLISHED_COLOURS = {"Hoffmann et al. 2022": RED, "Besiroglu et al. 2024": GREEN}
 LOSS = "Loss (nats/token)"

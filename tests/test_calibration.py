@@ -6,11 +6,13 @@ import pytest
 import xarray as xr
 from bayescaling.inference import calibration
 from bayescaling.inference.calibrated import family_of
-from bayescaling.inference.calibration import RANKS, band, calibrate, calibration_table, flagged, p_uniform, verdict
+from bayescaling.inference.calibration import calibrate, calibration_table, flagged, verdict
 from bayescaling.inference.progress import State
+from bayescaling.inference.uniformity import RANKS, band, p_uniform, shares_below
 from bayescaling.models.progress import DIMENSION
 from scipy import stats
 
+pytestmark = pytest.mark.usefixtures("quiet")
 SHORT = {"draws": 150, "tune": 200, "chains": 2}
 TRUTH = {
     "loss_centre": 2.4, "reducible_share": 0.25, "parameter_share": 0.45, "alpha": 0.35, "beta": 0.37,
@@ -91,7 +93,7 @@ def test_laws_of_every_kind_can_be_calibrated(law, table, truth):
 def test_simulated_evaluations_scatter_as_their_truth_says(noise):
     law, rng = bs.Progress(7, **noise), np.random.default_rng(0)
     family = family_of(law, bs.load("lm_progress"))
-    truth = 0.3 * family.prior(1, rng)
+    truth = 0.3 * family.prior(rng)
     state = State(law, family.reference, family.table, truth["z"].values)
     named, mean = {name: x.values for name, x in state.named().items()}, state.predicted()[0, 0]
     loss = np.log([family.simulated(truth, rng)["perplexity"] for _ in range(60)])
@@ -132,7 +134,7 @@ def test_the_band_holds_uniform_ranks_as_often_as_it_says():
     low, high = band(80)
     inside = [
         ((low <= share) & (share <= high)).all()
-        for share in (calibration.shares_below(rng.integers(0, RANKS, 80)) for _ in range(1000))
+        for share in (shares_below(rng.integers(0, RANKS, 80)) for _ in range(1000))
     ]
     assert 0.93 < np.mean(inside) < 0.98
 
@@ -168,12 +170,24 @@ def test_an_interrupted_calibration_goes_on_and_ends_as_an_unbroken_one(runs, tm
         calibrate(bs.Chinchilla(noise="normal"), runs, out=tmp_path / "part.nc", **options)
 
 
+@pytest.mark.parametrize("truth", ["posterior", "prior"])
+def test_a_calibration_with_more_simulations_begins_with_the_same(truth, runs, tmp_path):
+    """Of a law with a constant among its results, which has no rank."""
+    law = bs.EmbeddingWeighted(omega=1.0)
+    options = {"truth": truth, "seed": 4, **SHORT}
+    calibrate(law, runs, simulations=2, out=tmp_path / "c.nc", **options)
+    longer = calibrate(law, runs, simulations=3, out=tmp_path / "c.nc", **options)
+    xr.testing.assert_equal(longer, calibrate(law, runs, simulations=3, **options))
+    assert "omega" not in longer["quantity"].values
+
+
 @pytest.mark.parametrize(
     ("law", "options", "said"),
     [
         (bs.Chinchilla(), {"truth": "posterio"}, "posterior, prior"),
         (bs.Chinchilla(), {"simulations": 1}, "at least 2"),
         (bs.Chinchilla(), {"draws": 20, "chains": 2}, "at least 99"),
+        (bs.Chinchilla(), {"simulations": 400, "draws": 99, "chains": 4}, "at least 400"),
         (bs.Chinchilla(), {"truth": {"alpha": 0.3}}, "truth lacks loss_centre"),
         (bs.EmbeddingCorrected(), {}, "joint=true"),
         (bs.EmbeddingCorrected(joint=True), {"truth": "prior"}, "other data"),
@@ -186,9 +200,10 @@ def test_what_cannot_be_calibrated_is_refused(law, options, said, runs):
 
 def test_prior_truths_have_losses_that_a_perplexity_holds():
     family = family_of(bs.Progress(7), bs.load("lm_progress"))
-    truths = family.prior(300, np.random.default_rng(0))
-    assert truths["z"].shape == (1, 300, DIMENSION)
-    assert State(family.law, family.reference, family.table, truths["z"].values).predicted().max() < 600
+    rng = np.random.default_rng(0)
+    z = np.concatenate([family.prior(rng)["z"].values for _ in range(200)], axis=1)
+    assert z.shape == (1, 200, DIMENSION)
+    assert State(family.law, family.reference, family.table, z).predicted().max() < 600
 
 
 def test_a_penalty_is_refused():
