@@ -22,8 +22,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich.console import Console
-from rich.progress import track
 
 from ..datasets import sha256
 from ..datasets.wording import unknown
@@ -89,6 +87,9 @@ def calibrate(
         raise InputError(unknown("truth", truth, TRUTHS))
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
+    from rich.console import Console
+    from rich.progress import track
+
     seed, settings = seed_of(seed), SHORT | settings
     kept = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)

@@ -186,7 +186,7 @@ def test_a_calibration_with_more_simulations_begins_with_the_same(truth, runs, t
     [
         (bs.Chinchilla(), {"truth": "posterio"}, "posterior, prior"),
         (bs.Chinchilla(), {"simulations": 1}, "at least 2"),
-        (bs.Chinchilla(), {"draws": 20, "chains": 2}, "at least 99"),
+        (bs.Chinchilla(), {"draws": 20, "chains": 2}, "at least 100"),
         (bs.Chinchilla(), {"simulations": 400, "draws": 99, "chains": 4}, "at least 400"),
         (bs.Chinchilla(), {"truth": {"alpha": 0.3}}, "truth lacks loss_centre"),
         (bs.EmbeddingCorrected(), {}, "joint=true"),
