@@ -92,7 +92,7 @@ def _runs(data, columns, ignore, perplexity):
 
 def _table_for(law, data, columns, ignore, perplexity):
     from .models import Configurations, Lengths, Progress
-    from .models.configurations import chinchilla_configurations, configurations_of
+    from .models.loss.embedding.configurations import chinchilla_configurations, configurations_of
 
     if isinstance(law, Configurations):
         return configurations_of(_runs(data, columns, ignore, perplexity)) if data else chinchilla_configurations()
@@ -242,7 +242,7 @@ def calibrate(
     """Fit a law to tables simulated from it, to see whether its intervals cover as often as they say."""
     from .inference import calibrate as calibrate_law
     from .inference import calibration_table
-    from .inference.calibration import verdict
+    from .inference.calibration.simulation import verdict
     from .inference.storage import check_writable
     from .reports import results
 
@@ -319,7 +319,7 @@ def compare(
 
 def _paper_grid(seed, json):
     from .datasets import load
-    from .inference.penalised import penalised_grid
+    from .inference.points.penalised import penalised_grid
     from .reports import results
 
     table = penalised_grid(load("lm_progress"), seed=seed, progress=interactive(json))
@@ -432,8 +432,8 @@ def reconcile(
 ):
     """Say which exponents a study like Kaplan's would have measured, had a fitted law been true."""
     from .inference import diagnose, law_of, open_fit
-    from .inference.reconciliation import KAPLAN_EXPONENT
-    from .inference.reconciliation import reconcile as reconciled
+    from .inference.quantities.reconciliation import KAPLAN_EXPONENT
+    from .inference.quantities.reconciliation import reconcile as reconciled
     from .reports import results
 
     fitted = open_fit(file)

@@ -1,19 +1,19 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
-from .allocate import allocate, predict, stacked
-from .calibration import calibrate, calibration_table
-from .compare import compare, loo
-from .corpora import fit_corpora
-from .crossvalidation import compare_progress
-from .curves import curve_frontier
-from .envelopes import frontier_fit, isoflop_fit
-from .fit import Fitter, diagnose, fit
-from .growth import doubling_times, growth_rates
-from .lengths import accuracy, embedding_contrasts, lengths_at, lengths_table, predict_counts
-from .lengths_fit import LengthsFitter
-from .points import huber_fit
-from .progress import ProgressFitter, fit_progress
-from .reconciliation import reconcile
+from .calibration.simulation import calibrate, calibration_table
+from .fitting.corpora import fit_corpora
+from .fitting.fit import Fitter, diagnose, fit
+from .fitting.lengths import LengthsFitter
+from .fitting.progress import ProgressFitter, fit_progress
+from .loo.compare import compare, loo
+from .loo.progress import compare_progress
+from .points.curves import curve_frontier
+from .points.envelopes import frontier_fit, isoflop_fit
+from .points.parametric import huber_fit
+from .quantities.allocation import allocate, predict, stacked
+from .quantities.growth import doubling_times, growth_rates
+from .quantities.lengths import accuracy, embedding_contrasts, lengths_at, lengths_table, predict_counts
+from .quantities.reconciliation import reconcile
 from .storage import law_of, metadata, open_fit, runs_of, save_fit
 
 __all__ = [

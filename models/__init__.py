@@ -1,14 +1,14 @@
 """What is believed: laws as mathematics and as PyMC models, priors and noise."""
 
-from .chinchilla_law import Chinchilla
-from .configurations import Configurations
-from .embedding_laws import EmbeddingCorrected, EmbeddingWeighted
-from .kaplan_law import Kaplan
 from .laws import law, laws
-from .lengths_law import Lengths
+from .lengths.law import Lengths
+from .loss.chinchilla_law import Chinchilla
+from .loss.embedding.configurations import Configurations
+from .loss.embedding.laws import EmbeddingCorrected, EmbeddingWeighted
+from .loss.kaplan_law import Kaplan
 from .priors import Prior
-from .progress_law import Progress
-from .specifications import SPECIFICATIONS, Specification
+from .progress.law import Progress
+from .progress.specifications import SPECIFICATIONS, Specification
 
 __all__ = [
     "SPECIFICATIONS",

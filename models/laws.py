@@ -4,13 +4,13 @@ from dataclasses import fields
 
 from ..datasets.wording import unknown
 from ..errors import InputError
-from .chinchilla_law import Chinchilla
-from .configurations import Configurations
-from .embedding_laws import EmbeddingCorrected, EmbeddingWeighted
-from .kaplan_law import Kaplan
-from .lengths_law import Lengths
-from .progress_law import Progress
-from .specifications import SPECIFICATIONS
+from .lengths.law import Lengths
+from .loss.chinchilla_law import Chinchilla
+from .loss.embedding.configurations import Configurations
+from .loss.embedding.laws import EmbeddingCorrected, EmbeddingWeighted
+from .loss.kaplan_law import Kaplan
+from .progress.law import Progress
+from .progress.specifications import SPECIFICATIONS
 
 LAWS = {law.name: law for law in (Chinchilla, Kaplan, EmbeddingCorrected, EmbeddingWeighted, Configurations, Lengths)}
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..inference import allocate
-from ..inference.allocate import compute_range
-from ..inference.evaluate import DRAWS
-from ..models import chinchilla
+from ..inference.fitting.evaluate import DRAWS
+from ..inference.quantities.allocation import compute_range
+from ..models.loss import chinchilla
 from .style import BLUE, COMPUTE, GREY, PUBLISHED_COLOURS, axis, band, figure, line
 
 BUDGETS = np.logspace(17, 27, 101)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..datasets import load
 from ..inference import LengthsFitter, compare
-from ..inference.lengths import accuracy, conditions, embedding_contrasts, lengths_table, region_accuracy
-from ..inference.lengths_loo import leave_runs_out
+from ..inference.loo.lengths import leave_runs_out
+from ..inference.quantities.lengths import accuracy, conditions, embedding_contrasts, lengths_table, region_accuracy
 from ..models import Lengths
 from . import results
 from .lengths_results import lengths_entry

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..inference.evaluate import DRAWS
+from ..inference.fitting.evaluate import DRAWS
 from .embeddings_figures import ABOVE
 from .style import BLUE, GREEN, GREY, ORANGE, RED, band, figure, line
 

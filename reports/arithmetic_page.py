@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..inference.lengths import conditions
+from ..inference.quantities.lengths import conditions
 from . import arithmetic_figures as figures
 from . import tables
 from .arithmetic_analysis import BEYOND, MAIN, observed

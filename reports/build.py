@@ -10,7 +10,7 @@ from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
 from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
-from ..inference.fit import check_options
+from ..inference.fitting.fit import check_options
 from ..inference.storage import check_writable
 from . import (
     arithmetic_analysis,

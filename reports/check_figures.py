@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..inference import predict, runs_of
+from ..inference.calibration.uniformity import RANKS, shares_below
+from ..inference.calibration.uniformity import band as uniform_band
 from ..inference.diagnostics import PARETO_K_LIMIT
-from ..inference.evaluate import DRAWS
-from ..inference.uniformity import RANKS, shares_below
-from ..inference.uniformity import band as uniform_band
+from ..inference.fitting.evaluate import DRAWS
 from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
 
 COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)

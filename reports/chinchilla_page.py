@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..inference import runs_of
-from ..models.base import describe
+from ..models.loss.law import describe
 from . import allocation_figures, check_figures, figures, tables
 from .results import summary
 

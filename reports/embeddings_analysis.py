@@ -6,7 +6,7 @@ import numpy as np
 
 from ..datasets import CHINCHILLA_VOCABULARY, load
 from ..inference import allocate, compare, fit, loo, reconcile, stacked
-from ..inference.reconciliation import (
+from ..inference.quantities.reconciliation import (
     BASES,
     KAPLAN_EXPONENT,
     Study,
@@ -16,8 +16,8 @@ from ..inference.reconciliation import (
     local_exponents,
 )
 from ..models import Chinchilla, Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
-from ..models.configurations import chinchilla_configurations
-from ..models.embedding_sizes import estimates
+from ..models.loss.embedding.configurations import chinchilla_configurations
+from ..models.loss.embedding.sizes import estimates
 from . import results
 from .chinchilla_page import published_constants
 from .style import si

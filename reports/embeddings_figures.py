@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..inference.evaluate import DRAWS
-from ..inference.reconciliation import KAPLAN_EXPONENT
-from ..models import embeddings
+from ..inference.fitting.evaluate import DRAWS
+from ..inference.quantities.reconciliation import KAPLAN_EXPONENT
+from ..models.loss import embeddings
 from .figures import density
 from .style import BLUE, GREEN, GREY, ORANGE, PUBLISHED_COLOURS, RED, band, figure, line
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..inference.reconciliation import BASES, KAPLAN_EXPONENT
+from ..inference.quantities.reconciliation import BASES, KAPLAN_EXPONENT
 from . import embeddings_figures as figures
 from . import tables
 from .embeddings_analysis import BUDGETS, MAIN, OMEGAS, at_least

@@ -4,8 +4,8 @@ import numpy as np
 import xarray as xr
 
 from ..inference import allocate, law_of, runs_of
-from ..inference.evaluate import DRAWS
-from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..inference.fitting.evaluate import DRAWS
+from ..models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
 from .style import BLUE, GREY, LOSS, ORANGE, PARAMETERS, PUBLISHED_COLOURS, RED, SIZES, TOKENS, figure, line
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..inference import embedding_contrasts, lengths_at
-from ..inference.lengths import SHARES, quantiles
-from ..inference.lengths_fit import State
+from ..inference.fitting.lengths import State
+from ..inference.quantities.lengths import SHARES, quantiles
 from ..inference.storage import metadata
 from .results import QUANTILES, finite
 

@@ -8,15 +8,16 @@ import pandas as pd
 
 from ..datasets import load
 from ..errors import DiagnosticWarning
-from ..inference import direct, growth, penalised, rules
-from ..inference.crossvalidation import compare_progress, into_the_future, pooled_rates
-from ..inference.progress import ProgressFitter, flatten, prior_driven
-from ..inference.sensitivity import paper_influence, power_scaling, prior_grid
+from ..inference.fitting.progress import ProgressFitter, flatten, prior_driven
+from ..inference.loo.progress import compare_progress, into_the_future, pooled_rates
+from ..inference.points import penalised
+from ..inference.quantities import direct, growth, rules
+from ..inference.quantities.sensitivity import paper_influence, power_scaling, prior_grid
+from ..inference.quantities.variants import VARIANTS, acceleration, fit_cutoffs, fit_variants, rate_summary
 from ..inference.storage import metadata
-from ..inference.variants import VARIANTS, acceleration, fit_cutoffs, fit_variants, rate_summary
-from ..models.growth import doubling_quantiles
-from ..models.progress_law import Progress
-from ..models.specifications import NO_PROGRESS, SPECIFICATIONS
+from ..models.progress.growth import doubling_quantiles
+from ..models.progress.law import Progress
+from ..models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from . import results
 
 MAIN = 7

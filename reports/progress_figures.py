@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..inference import growth
-from ..models.growth import doubling_months
+from ..inference.quantities import growth
+from ..models.progress.growth import doubling_months
 from .forest import forest
 from .progress_analysis import MAIN
 from .progress_published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED

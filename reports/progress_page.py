@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..inference import growth
-from ..inference.progress import flatten
-from ..models.specifications import NO_PROGRESS
+from ..inference.fitting.progress import flatten
+from ..inference.quantities import growth
+from ..models.progress.specifications import NO_PROGRESS
 from . import progress_figures as figures
 from . import progress_quantities_page, progress_sensitivity_page, tables
 from .forest import LONGEST

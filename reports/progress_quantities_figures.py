@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..inference import growth
 from ..inference.diagnostics import PARETO_K_LIMIT
-from ..inference.evaluate import DRAWS
+from ..inference.fitting.evaluate import DRAWS
+from ..inference.quantities import growth
 from .progress_wording import months
 from .style import BLUE, GREEN, GREY, LEGEND, ORANGE, PARAMETERS, RED, TOKENS, axis, band, faded, figure, line
 

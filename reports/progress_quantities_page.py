@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..inference import growth
-from ..inference.evaluate import DRAWS
-from ..models.rules import chinchilla_over_kaplan
+from ..inference.fitting.evaluate import DRAWS
+from ..inference.quantities import growth
+from ..models.loss.rules import chinchilla_over_kaplan
 from . import progress_figures as figures
 from . import progress_quantities_figures as quantities
 from . import tables

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ..inference import growth, metadata
+from ..inference import metadata
 from ..inference.diagnostics import PARETO_K_LIMIT
-from ..inference.variants import acceleration
+from ..inference.quantities import growth
+from ..inference.quantities.variants import acceleration
 from . import progress_figures as figures
 from . import progress_quantities_figures as quantities
 from . import tables

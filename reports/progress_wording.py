@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..models.growth import doubling_quantiles
-from ..models.specifications import NO_PROGRESS, SPECIFICATIONS
+from ..models.progress.growth import doubling_quantiles
+from ..models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from .progress_analysis import TOP
 
 PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}

@@ -6,9 +6,9 @@ import math
 import numpy as np
 
 from ..inference import calibration_table, law_of, loo, metadata
-from ..inference.calibration import flagged, said_of
+from ..inference.calibration.simulation import flagged, said_of
 from ..inference.diagnostics import PARETO_K_LIMIT
-from ..inference.progress import flatten
+from ..inference.fitting.progress import flatten
 from ..inference.storage import replace
 
 SCHEMA = 1

@@ -6,13 +6,13 @@ import numpy as np
 
 from ..datasets import load
 from ..inference import fit, loo
-from ..inference.calibration import calibrate, calibration_table
-from ..inference.corpora import fit_corpora
-from ..inference.curves import COUNTED, curve_frontier
-from ..inference.evaluate import DRAWS, mean_loss
-from ..inference.reconciliation import exponents_within
+from ..inference.calibration.simulation import calibrate, calibration_table
+from ..inference.fitting.corpora import fit_corpora
+from ..inference.fitting.evaluate import DRAWS, mean_loss
+from ..inference.points.curves import COUNTED, curve_frontier
+from ..inference.quantities.reconciliation import exponents_within
 from ..models import Chinchilla, EmbeddingWeighted
-from ..models.embedding_sizes import least_squares
+from ..models.loss.embedding.sizes import least_squares
 from . import results
 
 STAGES = ("small models: fits", "small models: frontiers", "small models: omega", "small models: calibration")

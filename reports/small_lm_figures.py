@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..models.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
 from .embeddings_figures import ABOVE
 from .figures import density
 from .style import BLUE, GREEN, GREY, ORANGE, RED, figure, line, si

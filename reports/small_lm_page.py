@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..inference.curves import COUNTED
+from ..inference.points.curves import COUNTED
 from . import small_lm_figures as figures
 from . import tables
 from .small_lm_analysis import MAIN, SCHEMES

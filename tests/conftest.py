@@ -4,8 +4,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference import Fitter
-from bayescaling.inference.progress import ProgressFitter, State
-from bayescaling.models.progress import DIMENSION
+from bayescaling.inference.fitting.progress import ProgressFitter, State
+from bayescaling.models.progress.family import DIMENSION
 
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
 PUBLISHED = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}

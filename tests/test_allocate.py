@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.models.noise import huber_logp
+from bayescaling.models.loss.noise import huber_logp
 from scipy import stats
 
 BUDGETS = np.array([1e17, 1e20, 5.76e23, 1e26])

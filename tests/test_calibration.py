@@ -4,12 +4,12 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference import calibration
-from bayescaling.inference.calibrated import family_of
-from bayescaling.inference.calibration import calibrate, calibration_table, flagged, verdict
-from bayescaling.inference.progress import State
-from bayescaling.inference.uniformity import RANKS, band, p_uniform, shares_below
-from bayescaling.models.progress import DIMENSION
+from bayescaling.inference.calibration import simulation as calibration
+from bayescaling.inference.calibration.simulation import calibrate, calibration_table, flagged, verdict
+from bayescaling.inference.calibration.truths import family_of
+from bayescaling.inference.calibration.uniformity import RANKS, band, p_uniform, shares_below
+from bayescaling.inference.fitting.progress import State
+from bayescaling.models.progress.family import DIMENSION
 from scipy import stats
 
 pytestmark = pytest.mark.usefixtures("quiet")

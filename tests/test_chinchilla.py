@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.models import chinchilla
+from bayescaling.models.loss import chinchilla
 from scipy.optimize import brentq, minimize_scalar
 
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}

@@ -4,8 +4,8 @@ import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference import evaluate
-from bayescaling.inference.weights import equal, log_score, pseudo_bma, stacking, weigh
+from bayescaling.inference.fitting import evaluate
+from bayescaling.inference.loo.weights import equal, log_score, pseudo_bma, stacking, weigh
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.inference import diagnostics
-from bayescaling.models.configurations import chinchilla_configurations
+from bayescaling.models.loss.embedding.configurations import chinchilla_configurations
 
 SHORT = {"draws": 100, "tune": 200, "chains": 2}
 LAWS = {

@@ -5,15 +5,15 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference import crossvalidation as cv
-from bayescaling.inference.fit import settings_of
-from bayescaling.inference.growth import doubling_times, growth_rates
-from bayescaling.inference.progress import ProgressFitter, State, flatten, prior_driven
-from bayescaling.inference.sensitivity import paper_influence
-from bayescaling.models.growth import doubling_quantiles
-from bayescaling.models.progress import DIMENSION, SLICES
-from bayescaling.models.progress_law import Progress
-from bayescaling.models.specifications import SPECIFICATIONS
+from bayescaling.inference.fitting.fit import settings_of
+from bayescaling.inference.fitting.progress import ProgressFitter, State, flatten, prior_driven
+from bayescaling.inference.loo import progress as cv
+from bayescaling.inference.quantities.growth import doubling_times, growth_rates
+from bayescaling.inference.quantities.sensitivity import paper_influence
+from bayescaling.models.progress.family import DIMENSION, SLICES
+from bayescaling.models.progress.growth import doubling_quantiles
+from bayescaling.models.progress.law import Progress
+from bayescaling.models.progress.specifications import SPECIFICATIONS
 from scipy import stats
 
 SHORT = {"draws": 300, "tune": 300, "chains": 2, "least_ess": 0}

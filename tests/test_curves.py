@@ -2,10 +2,10 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.corpora import fit_corpora
-from bayescaling.inference.curves import curve_frontier
-from bayescaling.inference.reconciliation import exponents_within, local_exponents
-from bayescaling.models import chinchilla, embeddings
+from bayescaling.inference.fitting.corpora import fit_corpora
+from bayescaling.inference.points.curves import curve_frontier
+from bayescaling.inference.quantities.reconciliation import exponents_within, local_exponents
+from bayescaling.models.loss import chinchilla, embeddings
 
 CONSTANTS = {"E": 1.8, "A": 482.0, "B": 2085.0, "alpha": 0.35, "beta": 0.37}
 EXPONENT = CONSTANTS["beta"] / (CONSTANTS["alpha"] + CONSTANTS["beta"])

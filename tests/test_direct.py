@@ -4,7 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.errors import InputError
-from bayescaling.inference.direct import LinePrior, StudentT, direct_doubling, rate_posterior
+from bayescaling.inference.quantities.direct import LinePrior, StudentT, direct_doubling, rate_posterior
 from scipy import stats
 
 MEGATRON, GPT2, GOPHER = "Megatron-LM (355M)", "GPT-2 (1542M)", "Gopher (280B)"

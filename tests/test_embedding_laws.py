@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 from bayescaling.inference import Fitter, law_of, metadata
-from bayescaling.inference.samplers import Compiled
-from bayescaling.models import embeddings
-from bayescaling.models.configurations import chinchilla_configurations
+from bayescaling.inference.fitting.samplers import Compiled
 from bayescaling.models.laws import law as named
+from bayescaling.models.loss import embeddings
+from bayescaling.models.loss.embedding.configurations import chinchilla_configurations
 
 SCATTER = {"sigma": 0.004, "nu_minus_one": 8.0}
 WEIGHTED = {"loss_centre": 2.58, "reducible_share": 0.3, "parameter_share": 0.49, "alpha": 0.35, "beta": 0.36}

@@ -3,10 +3,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.models import chinchilla, embeddings, kaplan
-from bayescaling.models.configurations import DELTA, RATIO, SCATTER, chinchilla_configurations
-from bayescaling.models.embedding_laws import OMEGA
-from bayescaling.models.embedding_sizes import estimates, least_squares, regression
+from bayescaling.models.loss import chinchilla, embeddings, kaplan
+from bayescaling.models.loss.embedding.configurations import DELTA, RATIO, SCATTER, chinchilla_configurations
+from bayescaling.models.loss.embedding.laws import OMEGA
+from bayescaling.models.loss.embedding.sizes import estimates, least_squares, regression
 from scipy.optimize import minimize_scalar
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
 from bayescaling.inference import Fitter, diagnostics, law_of, metadata, runs_of
-from bayescaling.inference.samplers import Compiled, Settings
-from bayescaling.models import chinchilla
+from bayescaling.inference.fitting.samplers import Compiled, Settings
+from bayescaling.models.loss import chinchilla
 from scipy import stats
 
 SAMPLED = ("loss_centre", "reducible_share", "parameter_share", "alpha", "beta", "sigma", "nu_minus_one")

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.inference import growth as quantities
-from bayescaling.inference.growth import Local
+from bayescaling.inference.quantities import growth as quantities
+from bayescaling.inference.quantities.growth import Local
+from bayescaling.inference.quantities.variants import acceleration
 from bayescaling.inference.storage import with_metadata
-from bayescaling.inference.variants import acceleration
-from bayescaling.models import growth
-from bayescaling.models.progress_law import Progress
-from bayescaling.models.specifications import SPECIFICATIONS, Specification
+from bayescaling.models.progress import growth
+from bayescaling.models.progress.law import Progress
+from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy.optimize import brentq, minimize_scalar
 
 PLACES = ((1e25, 2023.0), (1e21, 2018.0))

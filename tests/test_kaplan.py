@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.rules import chinchilla_over_kaplan
-from bayescaling.models import chinchilla, kaplan, rules
-from bayescaling.models.progress_law import Progress
+from bayescaling.inference.quantities.rules import chinchilla_over_kaplan
+from bayescaling.models.loss import chinchilla, kaplan, rules
+from bayescaling.models.progress.law import Progress
 from scipy.optimize import brentq, minimize_scalar
 
 # As Ho et al. (2024), appendix B, take them from Hoffmann et al. (2022).

@@ -4,8 +4,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference import evaluate
-from bayescaling.models.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
+from bayescaling.inference.fitting import evaluate
+from bayescaling.models.loss.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
 from scipy import stats
 from scipy.integrate import quad
 

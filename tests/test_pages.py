@@ -4,8 +4,8 @@ import re
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.curves import curve_frontier
-from bayescaling.inference.lengths import lengths_at, lengths_table
+from bayescaling.inference.points.curves import curve_frontier
+from bayescaling.inference.quantities.lengths import lengths_at, lengths_table
 from bayescaling.models import Lengths
 from bayescaling.reports import arithmetic_analysis
 from bayescaling.reports.build import report

@@ -4,10 +4,10 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.errors import InputError
-from bayescaling.inference import l1
-from bayescaling.inference.penalised import _problem, penalised_fit, penalised_grid
-from bayescaling.models.progress_law import Progress
-from bayescaling.models.specifications import SPECIFICATIONS, Specification
+from bayescaling.inference.points import l1
+from bayescaling.inference.points.penalised import _problem, penalised_fit, penalised_grid
+from bayescaling.models.progress.law import Progress
+from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy.optimize import minimize
 
 # Where SLSQP stops for specification 7 at delta = .0025, as the authors' notebook prints it.

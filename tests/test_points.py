@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from bayescaling import load
 from bayescaling.errors import DiagnosticWarning, InputError
-from bayescaling.inference import huber
-from bayescaling.inference.envelopes import frontier_fit, isoflop_fit
-from bayescaling.inference.points import _sample, huber_fit
-from bayescaling.models import chinchilla
-from bayescaling.models.noise import huber_logp
+from bayescaling.inference.points import huber
+from bayescaling.inference.points.envelopes import frontier_fit, isoflop_fit
+from bayescaling.inference.points.parametric import _sample, huber_fit
+from bayescaling.models.loss import chinchilla
+from bayescaling.models.loss.noise import huber_logp
 from scipy.integrate import quad
 
 # Besiroglu et al. (2024)

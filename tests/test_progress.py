@@ -3,12 +3,12 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.progress import State
+from bayescaling.inference.fitting.progress import State
 from bayescaling.models import law as law_named
-from bayescaling.models import progress as family
-from bayescaling.models.progress_design import OPTIONAL
-from bayescaling.models.progress_law import Progress
-from bayescaling.models.specifications import SPECIFICATIONS, Specification
+from bayescaling.models.progress import family
+from bayescaling.models.progress.design import OPTIONAL
+from bayescaling.models.progress.law import Progress
+from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy import stats
 
 # Ho et al. (2024), table 10: levels of const, y, n in eta_N and y, d in eta_D; 1 common, b benchmark, t architecture.

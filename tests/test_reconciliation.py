@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.allocate import family_constant
-from bayescaling.inference.reconciliation import Study, frontier_exponents, local_exponents
-from bayescaling.models import embeddings
-from bayescaling.models.configurations import configurations_of
+from bayescaling.inference.quantities.allocation import family_constant
+from bayescaling.inference.quantities.reconciliation import Study, frontier_exponents, local_exponents
+from bayescaling.models.loss import embeddings
+from bayescaling.models.loss.embedding.configurations import configurations_of
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}

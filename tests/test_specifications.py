@@ -1,17 +1,11 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.progress import State
+from bayescaling.inference.fitting.progress import State
 from bayescaling.models import law as law_named
-from bayescaling.models import progress as family
-from bayescaling.models.progress_law import Progress
-from bayescaling.models.specifications import (
-    SPECIFICATIONS,
-    Column,
-    Specification,
-    coefficient_count,
-    parse,
-)
+from bayescaling.models.progress import family
+from bayescaling.models.progress.law import Progress
+from bayescaling.models.progress.specifications import SPECIFICATIONS, Column, Specification, coefficient_count, parse
 
 # Ho et al. (2024), table 10.
 COUNTS = dict(zip(range(1, 21), (6, 5, 5, 8, 8, 10, 10, 9, 9, 14, 18, 9, 12, 10, 12, 8, 10, 5, 11, 10), strict=True))

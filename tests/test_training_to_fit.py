@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bayescaling as bs
 import pytest
-from bayescaling.inference.curves import curve_frontier
+from bayescaling.inference.points.curves import curve_frontier
 
 COMMAND = Path(sys.executable).with_name("bayescaling")
 SWEEP = """

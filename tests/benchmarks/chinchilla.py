@@ -92,7 +92,7 @@ def textbook_model():
     import bayescaling as bs
     import numpy as np
     import pymc as pm
-    from bayescaling.models import chinchilla
+    from bayescaling.models.loss import chinchilla
 
     runs = bs.load("chinchilla_runs")
     with pm.Model() as model:

@@ -11,8 +11,8 @@ import time
 import bayescaling as bs
 import numpy as np
 from bayescaling.inference import ProgressFitter
-from bayescaling.inference.crossvalidation import exact_loo
-from bayescaling.inference.progress import State
+from bayescaling.inference.fitting.progress import State
+from bayescaling.inference.loo.progress import exact_loo
 
 
 def psis_error(fit, result):

@@ -15,8 +15,8 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference import LengthsFitter
-from bayescaling.inference.lengths import conditions as conditions_of
-from bayescaling.models import lengths
+from bayescaling.inference.quantities.lengths import conditions as conditions_of
+from bayescaling.models.lengths import curve as lengths
 
 TRAIN, GRID, TOTAL = 10, (1, 2, 4, 6, 8, 10, 11, 12, 14, 17, 20, 25, 30), 100
 EMBEDDINGS = ("abacus", "fire", "nope")

@@ -1,0 +1,1 @@
+"""Calibration by simulation."""

@@ -1,0 +1,276 @@
+"""Whether intervals say what they claim: a law fitted again and again to tables simulated from it at a real design.
+
+Truths are drawn from the prior (simulation-based calibration [1]_), from the posterior of a table, in which case the
+simulated rows are fitted together with the table's own (posterior calibration [2]_), or are known values. Where fits
+are right, the place of a truth among the draws of its fit is uniform in the first two cases, whatever the law.
+
+References
+----------
+.. [1] Talts, S. et al. (2018). Validating Bayesian inference algorithms with simulation-based calibration.
+   arXiv:1804.06788.
+.. [2] Saeilynoja, T. et al. (2025). Posterior SBC: simulation-based calibration checking conditional on data.
+   arXiv:2502.03279.
+.. [3] Modrak, M. et al. (2023). Simulation-based calibration checking for Bayesian computation: the choice of test
+   quantities shapes sensitivity. Bayesian Analysis.
+"""
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets import sha256
+from ...datasets.wording import unknown
+from ...errors import DiagnosticWarning, InputError
+from ..fitting.fit import seed_of, settings_of, versions
+from ..fitting.samplers import choose
+from ..storage import replace
+from .truths import LOG_LIKELIHOOD, family_of
+from .uniformity import RANKS, p_uniform
+
+TRUTHS = ("posterior", "prior")
+LEVELS = (0.5, 0.9)
+UNLIKELY = 0.05
+OF_A_QUANTITY = ("truth", "median", "sd", "rank")
+OF_A_FIT = ("divergences", "r_hat", "converged")
+KEY = "bayescaling_calibration"
+SHORT = {"draws": 500, "tune": 500}
+
+
+def calibrate(
+    law, table, *, truth="posterior", simulations=100, seed=1, sampler=None, out=None, progress=False, **settings
+):
+    """Fit a law to many tables simulated from it and record where the truths lie among the draws.
+
+    Parameters
+    ----------
+    law : Law, Progress or Lengths
+    table : DataFrame
+        The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
+    truth : {"posterior", "prior"} or mapping of str to float
+        Where truths come from; a mapping has the value of every sampled quantity of a law of losses, the same in every
+        simulation, which is then fitted alone.
+    simulations : int
+    seed : int
+        With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
+    sampler : str, optional
+    out : path-like, optional
+        A netCDF file, written after every simulation. One that holds some of the simulations asked for is gone on with.
+    progress : bool
+        Show a progress bar on standard error.
+    **settings
+        As for `fit`, with 500 draws and 500 of warm-up.
+
+    Returns
+    -------
+    Dataset
+        Dims simulation and quantity (sampled and derived quantities, and the log likelihood of the simulated rows, a
+        quantity that sees errors which the others do not [3]_): ``truth``, posterior ``median`` and ``sd``, and
+        ``rank``, how many of 99 draws, evenly from all, are below the truth; by simulation ``divergences``, ``r_hat``
+        and ``converged``. Quantities that never vary are left out. `calibration_table` sums it up.
+
+    Raises
+    ------
+    InputError
+        If an option cannot be used, or `out` holds another calibration.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If the chains that truths are drawn from did not converge; fits to simulated tables that failed are counted.
+    """
+    if not isinstance(truth, Mapping) and truth not in TRUTHS:
+        raise InputError(unknown("truth", truth, TRUTHS))
+    if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
+        raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
+    from rich.console import Console
+    from rich.progress import track
+
+    seed, settings = seed_of(seed), SHORT | settings
+    kept = settings_of(settings)
+    needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
+    if kept.draws * kept.chains < needed:
+        raise InputError(
+            f"draws is {kept.draws} with {kept.chains} chains; {simulations} simulations and ranks need at least "
+            f"{needed} in all"
+        )
+    said = {
+        "law": {"name": law.name, "options": law.options},
+        "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
+        "truth": dict(truth) if isinstance(truth, Mapping) else truth,
+        "seed": seed,
+        "sampler": choose(sampler),
+        "settings": {name: value for name, value in settings.items() if name != "cores"},
+    }
+    done = _begun(out, said)
+    if len(done) < simulations:
+        study = family_of(law, table, said["sampler"])
+        truth_of = _truths(study, truth, seed, settings)
+        for s in track(
+            range(len(done), simulations), "simulations", simulations, len(done),
+            console=Console(stderr=True), disable=not progress,
+        ):  # fmt: skip
+            done.append(_one(study, truth_of(s), truth, seed, s, settings))
+            if out is not None:
+                dataset = _dataset(done, said)
+                replace(out, lambda temporary, whole=dataset: whole.to_netcdf(temporary, engine="h5netcdf"))
+    return _dataset(done[:simulations], said)
+
+
+def _truths(study, truth, seed, settings):
+    """Give the truth of a simulation as a function of its number alone."""
+    if isinstance(truth, Mapping):
+        known = study.given(truth)
+        return lambda s: known
+    if truth == "prior":
+        return lambda s: study.prior(np.random.default_rng([seed, 0, s]))
+    draws = study.posterior(seed, settings)
+    chains, length = draws.sizes["chain"], draws.sizes["draw"]
+    order = np.random.default_rng([seed, 0]).permutation(chains * length)
+    return lambda s: draws.isel(chain=[order[s] % chains], draw=[order[s] // chains])
+
+
+def _one(study, truth, source, seed, s, settings):
+    simulated = study.simulated(truth, np.random.default_rng([seed, 1, s]))
+    fitted = study.together(simulated) if source == "posterior" else simulated
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        draws, verdict = study.fit(fitted, simulated, (seed + s) % 2**31, settings)
+    true = study.named(truth, simulated)
+    columns = {}
+    for name, x in draws.items():
+        flat = np.asarray(x, float).T.reshape(-1)
+        if flat.min() == flat.max():
+            continue
+        thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
+        value = float(np.ravel(true[name])[0])
+        columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
+    return {
+        "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
+        "divergences": verdict["divergences"],
+        "r_hat": verdict["r_hat_max"] if verdict["r_hat_max"] is not None else np.nan,
+        "converged": verdict["ok"],
+    }
+
+
+def _dataset(done, said):
+    first = done[0]["columns"]
+    found = xr.Dataset(
+        {
+            name: (("simulation", "quantity"), np.stack([one["columns"].loc[first.index, name] for one in done]))
+            for name in first
+        }
+        | {name: ("simulation", [one[name] for one in done]) for name in OF_A_FIT},
+        {"simulation": np.arange(len(done)), "quantity": list(first.index)},
+    )
+    found["rank"] = found["rank"].astype(int)
+    return found.assign_attrs({KEY: json.dumps(said | {"versions": versions()})})
+
+
+def _begun(out, said):
+    """Read the simulations that a file holds."""
+    if out is None or not Path(out).exists():
+        return []
+    dataset = open_calibration(out)
+    theirs = said_of(dataset)
+    different = [name for name in said if json.loads(json.dumps(said[name])) != theirs.get(name)]
+    if different:
+        raise InputError(
+            f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"
+        )
+    by_quantity = dataset[list(OF_A_QUANTITY)].drop_vars("simulation")
+    return [
+        {"columns": by_quantity.isel(simulation=s).to_dataframe()}
+        | {name: dataset[name].values[s] for name in OF_A_FIT}
+        for s in range(dataset.sizes["simulation"])
+    ]
+
+
+def open_calibration(path):
+    """Open what `calibrate` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no calibration.
+    """
+    try:
+        with xr.open_dataset(path, engine="h5netcdf") as opened:
+            dataset = opened.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); name a file that 'calibrate' wrote") from None
+    if KEY not in dataset.attrs:
+        raise InputError(f"{path}: is no calibration; name a file that 'calibrate' wrote")
+    return dataset
+
+
+def said_of(dataset):
+    """Say what a calibration was: law, data, truth, seed, settings, versions."""
+    return json.loads(dataset.attrs[KEY])
+
+
+def calibration_table(dataset, levels=LEVELS):
+    """Sum a calibration up.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        From `calibrate`.
+    levels : sequence of float
+        Of central intervals.
+
+    Returns
+    -------
+    DataFrame
+        A row a quantity: ``error``, the mean over simulations of (median - truth)/sd, with its ``error_se``;
+        ``coverage_50`` and the like, shares of simulations, by ranks; ``p_uniform``, the probability of ranks as far
+        from uniform as these, if they were uniform. With a truth that is the same in every simulation ``truth``,
+        ``bias`` (mean of median - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before, and
+        no probability, for ranks of one truth are not uniform. ``attrs`` has ``simulations`` and ``not_converged``,
+        those whose fit failed a diagnostic; they are counted with the rest.
+    """
+    simulations = dataset.sizes["simulation"]
+    fixed = isinstance(said_of(dataset)["truth"], dict)
+    rows = {}
+    for name in dataset["quantity"].values:
+        one = dataset.sel(quantity=name)
+        error = (one["median"] - one["truth"]).values
+        row = {}
+        if fixed and name != LOG_LIKELIHOOD:
+            row = {"truth": float(one["truth"][0]), **_mean("bias", error), "sd": float(one["sd"].mean())}
+        elif fixed:
+            continue
+        place = (one["rank"].values + 0.5) / RANKS
+        row |= _mean("error", error / one["sd"].values)
+        row |= {f"coverage_{100 * level:g}": float((abs(place - 0.5) < level / 2).mean()) for level in levels}
+        rows[str(name)] = row if fixed else row | {"p_uniform": p_uniform(one["rank"].values)}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.attrs |= {"simulations": simulations, "not_converged": int((~dataset["converged"].astype(bool)).sum())}
+    return table
+
+
+def flagged(table):
+    """Quantities whose ranks are not uniform at 5%, judged together (Holm)."""
+    p = table["p_uniform"].sort_values()
+    passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
+    return [str(name) for name in p.index[~passed]]
+
+
+def verdict(table):
+    """Say in a sentence or two what a table from `calibration_table` shows, with the fits that failed a diagnostic."""
+    names, simulations = flagged(table), table.attrs["simulations"]
+    said = (
+        f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
+        if names
+        else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, judged together"
+    )
+    failed = table.attrs["not_converged"]
+    return said + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
+
+
+def _mean(name, values):
+    return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / len(values) ** 0.5)}

@@ -1,0 +1,265 @@
+"""NUTS behind one interface: a model is compiled once, then sampled again on changed data.
+
+nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
+three sample the same PyMC model and return the same groups.
+"""
+
+import importlib.util
+import os
+import time
+import warnings
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+
+SAMPLERS = ("nutpie", "numpyro", "pymc")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how carefully to sample.
+
+    Parameters
+    ----------
+    draws, tune : int
+        Kept and warm-up iterations of each chain.
+    chains : int
+    cores : int, optional
+        Chains run at a time; by default as many as the process may use, at most `chains`.
+    target_accept : float
+        Mean acceptance that the step size is adapted to.
+    """
+
+    draws: int = 1000
+    tune: int = 1000
+    chains: int = 4
+    cores: int | None = None
+    target_accept: float = 0.9
+
+    def __post_init__(self):
+        for name in ("draws", "tune", "chains", "cores"):
+            value = getattr(self, name)
+            least = 4 if name == "draws" else 1
+            if value is not None and not (isinstance(value, (int, np.integer)) and value >= least):
+                raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        if not 0 < self.target_accept < 1:
+            raise InputError(f"target_accept must lie between 0 and 1, not {self.target_accept!r}")
+
+    def longer(self, times):
+        """Return the same settings with `times` as many draws and, beyond once, twice the warm-up."""
+        return replace(self, draws=self.draws * times, tune=self.tune * (2 if times > 1 else 1))
+
+    @property
+    def asked(self):
+        """What every sampler is asked for and a fit records."""
+        return {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
+
+    @property
+    def workers(self):
+        """Chains that run at a time."""
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(self.chains, self.cores or available)
+
+
+def accelerator():
+    """Whether JAX is installed and sees a GPU or TPU."""
+    if not all(importlib.util.find_spec(name) for name in ("jax", "jaxlib", "numpyro")):
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jax
+
+        return any(device.platform != "cpu" for device in jax.devices())
+
+
+def _may_have_accelerator():
+    return any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/kfd", "/dev/accel0")) or "TPU_NAME" in os.environ
+
+
+def choose(sampler=None):
+    """Return the name of the sampler to use.
+
+    Raises
+    ------
+    InputError
+        If `sampler` is unknown, or needs a package that is not installed.
+    """
+    if sampler is None:
+        return "numpyro" if _may_have_accelerator() and accelerator() else "nutpie"
+    if sampler not in SAMPLERS:
+        raise InputError(unknown("sampler", sampler, SAMPLERS))
+    if sampler == "numpyro" and not importlib.util.find_spec("numpyro"):
+        raise InputError("sampler 'numpyro' needs the packages numpyro and jax: pip install 'bayescaling[numpyro]'")
+    return sampler
+
+
+@contextmanager
+def _quiet():
+    """Silence what the samplers say of their installation; convergence is judged by `diagnostics` alone."""
+    import logging
+
+    logger = logging.getLogger("pymc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="(?s).*BLAS")
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", message=".*os.fork.*")
+        warnings.filterwarnings("ignore", message=".*not enough devices.*", category=UserWarning)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+
+
+class Compiled:
+    """A PyMC model made ready for one sampler.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        With its data as `pymc.Data`.
+    sampler : str
+        From `choose`.
+
+    Attributes
+    ----------
+    seconds : float
+        Time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
+    """
+
+    def __init__(self, model, sampler):
+        self.model = model
+        self.sampler = sampler
+        self.names = [variable.name for variable in model.free_RVs]
+        start = time.perf_counter()
+        if sampler == "nutpie":
+            import nutpie
+            from pytensor.graph.traversal import ancestors
+
+            with _quiet():
+                self._nutpie = nutpie.compile_pymc_model(model)
+                self._used = {variable.name for variable in ancestors([model.logp()])}
+        self.seconds = time.perf_counter() - start
+
+    def sample(self, settings, seed, data=None, progress=False):
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        settings : Settings
+        seed : int
+        data : dict of str to ndarray, optional
+            Values that replace the model's data of the same names, of any length that fits together.
+        progress : bool
+            Show a progress bar on standard error.
+
+        Returns
+        -------
+        posterior, sample_stats : Dataset
+            Sampled quantities and the sampler's statistics, dims (chain, draw).
+        seconds : float
+            Wall time, compilation included for PyMC's own sampler and NumPyro.
+        """
+        start = time.perf_counter()
+        with _quiet():
+            trace = getattr(self, f"_sample_{self.sampler}")(settings, int(seed), data or {}, progress)
+        seconds = time.perf_counter() - start
+        tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
+        posterior = tree["posterior"].to_dataset()[self.names]
+        return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset()), seconds
+
+    def _sample_nutpie(self, settings, seed, data, progress):
+        import nutpie
+
+        used = {name: x for name, x in data.items() if name in self._used}
+        compiled = self._nutpie.with_data(**used) if used else self._nutpie
+        run = nutpie.sample(
+            compiled,
+            **settings.asked,
+            cores=settings.workers,
+            seed=seed,
+            low_rank_modified_mass_matrix=True,
+            save_warmup=False,
+            progress_bar=progress,
+            blocking=False,
+        )
+        try:
+            return run.wait()
+        except BaseException as error:
+            run.cancel()
+            if "initialization points failed" in str(error):
+                raise InputError("the density is not finite where sampling starts; check the priors") from error
+            raise
+
+    def _sample_pymc(self, settings, seed, data, progress):
+        return self._sample_through_pymc(settings, seed, data, progress, nuts_sampler="pymc", cores=settings.workers)
+
+    def _sample_numpyro(self, settings, seed, data, progress):
+        return self._sample_through_pymc(
+            settings,
+            seed,
+            data,
+            progress,
+            nuts_sampler="numpyro",
+            nuts_sampler_kwargs={"chain_method": _prepare_jax(settings.workers)},
+        )
+
+    def _sample_through_pymc(self, settings, seed, data, progress, **kwargs):
+        import pymc as pm
+
+        with self.model:
+            pm.set_data(data)
+            return pm.sample(
+                **settings.asked,
+                random_seed=seed,
+                progressbar=progress,
+                compute_convergence_checks=False,
+                **kwargs,
+            )
+
+
+def _prepare_jax(workers):
+    """Keep compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
+    import jax
+    from platformdirs import user_cache_path
+
+    if jax.config.jax_compilation_cache_dir is None:
+        jax.config.update("jax_compilation_cache_dir", str(user_cache_path("bayescaling") / "xla"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    with suppress(RuntimeError):  # too late once JAX has started: chains then run one after another
+        jax.config.update("jax_num_cpu_devices", workers)
+    return "vectorized" if accelerator() else "parallel"
+
+
+_STATISTICS = {
+    "diverging": "diverging",
+    "acceptance_rate": "acceptance_rate",
+    "mean_tree_accept": "acceptance_rate",
+    "mean_acceptance_rate": "acceptance_rate",
+    "n_steps": "n_steps",
+    "tree_depth": "tree_depth",
+    "depth": "tree_depth",
+    "reached_max_treedepth": "reached_max_treedepth",
+    "maxdepth_reached": "reached_max_treedepth",
+    "step_size": "step_size",
+    "lp": "lp",
+    "logp": "lp",
+    "energy": "energy",
+}
+
+
+def _statistics(stats):
+    """Per-draw statistics under ArviZ's names, whichever sampler made them."""
+    kept = {}
+    for theirs, ours in _STATISTICS.items():
+        if theirs in stats and ours not in kept and stats[theirs].dims == ("chain", "draw"):
+            kept[ours] = stats[theirs].drop_attrs()
+    return xr.Dataset(kept)

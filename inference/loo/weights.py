@@ -1,0 +1,91 @@
+"""Weights of models from pointwise expected log predictive densities."""
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+
+STEPS = 100_000
+TOLERANCE = 1e-9
+
+
+def stacking(elpd_i):
+    """Weights whose mixture has the highest leave-one-out log score (Yao et al. 2018, section 3.1).
+
+    The problem is concave; it is solved by expectation maximisation until no model could gain.
+
+    Parameters
+    ----------
+    elpd_i : ndarray, shape (observation, model)
+        Pointwise log predictive densities; rows may be sums over a group.
+
+    Returns
+    -------
+    ndarray, shape (model,)
+        Non-negative, summing to 1.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite.
+    """
+    elpd_i = _finite(elpd_i)
+    density = np.exp(elpd_i - elpd_i.max(axis=1, keepdims=True))
+    weights = np.full(elpd_i.shape[1], 1 / elpd_i.shape[1])
+    for _ in range(STEPS):
+        gain = (density / (density @ weights)[:, None]).mean(axis=0)
+        weights = weights * gain
+        if gain.max() - 1 < TOLERANCE:
+            break
+    return weights / weights.sum()
+
+
+def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
+    """Pseudo-BMA+ weights: Akaike-type weights averaged over the Bayesian bootstrap (Yao et al. 2018, section 3.4).
+
+    Parameters
+    ----------
+    elpd_i : ndarray, shape (observation, model)
+    bootstrap : int
+        Replications.
+    seed : int
+
+    Returns
+    -------
+    ndarray, shape (model,)
+    """
+    elpd_i = _finite(elpd_i)
+    n = len(elpd_i)
+    shares = np.random.default_rng(seed).dirichlet(np.ones(n), bootstrap)
+    return softmax(n * shares @ elpd_i, axis=1).mean(axis=0)
+
+
+def equal(elpd_i):
+    """Weights that are all the same."""
+    return np.full(np.shape(elpd_i)[1], 1 / np.shape(elpd_i)[1])
+
+
+WEIGHTINGS = {"stacking": stacking, "pseudo_bma": pseudo_bma, "equal": equal}
+
+
+def weigh(elpd_i, method):
+    """Weights by the method called `method`."""
+    if method not in WEIGHTINGS:
+        raise InputError(unknown("weighting", method, WEIGHTINGS))
+    return WEIGHTINGS[method](elpd_i)
+
+
+def log_score(elpd_i, weights):
+    """Leave-one-out log score of the mixture with `weights`."""
+    return float(logsumexp(_finite(elpd_i), axis=1, b=weights).sum())
+
+
+def _finite(elpd_i):
+    elpd_i = np.asarray(elpd_i, float)
+    if not np.isfinite(elpd_i).all():
+        row, column = np.argwhere(~np.isfinite(elpd_i))[0]
+        raise InputError(
+            f"elpd of observation {row} under model {column} is {elpd_i[row, column]}; weights need finite values"
+        )
+    return elpd_i

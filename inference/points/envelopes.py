@@ -1,0 +1,287 @@
+"""Compute-optimal model size without a law of the loss: approaches 1 and 2 of Hoffmann et al. (2022).
+
+Both put power laws through optima, ``N* = G C**a`` and ``D* = H C**b``, by least squares of their logarithms on log C.
+
+References
+----------
+.. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, section 3.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...errors import DiagnosticWarning, InputError
+from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..columns import positive_columns
+
+COLUMNS = ("parameters", "tokens", "training_flop", "loss")
+FEWEST_OPTIMA = 3
+FEWEST_SIZES = 4
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Power law of compute-optimal size, through one optimum for each level of compute.
+
+    Parameters
+    ----------
+    estimator : str
+        How the optima were found.
+    exponent : float
+        Exponent a of N* in C; NaN without enough optima.
+    standard_error : float
+        Ordinary standard error of `exponent`, of a regression on the optima found.
+    coefficient : float
+        G of ``N* = G C**a``, C in FLOP.
+    exponent_tokens, coefficient_tokens : float
+        The same of D*, in tokens.
+    points : DataFrame
+        One row a level of compute: ``training_flop`` (FLOP), ``runs``, the optimum's ``parameters``, ``tokens`` and
+        ``loss`` (nats per token; NaN if there is none), whether it was ``used`` and the ``reason`` if not.
+    rows : int
+        Runs in the levels that were used.
+    converged : bool
+        Whether there were at least 3 optima.
+    message : str
+        The verdict in words.
+    """
+
+    estimator: str
+    exponent: float
+    standard_error: float
+    coefficient: float
+    exponent_tokens: float
+    coefficient_tokens: float
+    points: pd.DataFrame
+    rows: int
+    converged: bool
+    message: str
+
+    def to_dict(self):
+        """Everything as types that JSON knows; NaN becomes None."""
+        numbers = ("exponent", "standard_error", "coefficient", "exponent_tokens", "coefficient_tokens")
+        points = [{name: _plain(value) for name, value in row.items()} for row in self.points.to_dict("records")]
+        return {
+            "estimator": self.estimator,
+            **{name: _plain(getattr(self, name)) for name in numbers},
+            "points": points,
+            "rows": self.rows,
+            "converged": self.converged,
+            "message": self.message,
+        }
+
+
+def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
+    """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
+
+    Runs of about one compute make a group; a parabola of their loss in log N has its minimum at N*, and
+    ``D* = C/(6 N*)`` with C the geometric mean of the group [1]_. A group is set aside if its parabola has no minimum
+    within its own range of N. Differences of compute within a group count as noise, and a parabola is symmetric where
+    the loss is not: both make this a rough estimate, more so the wider the range of N.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row a run: ``parameters``, ``tokens``, ``training_flop`` and ``loss`` in nats per token, all positive.
+    budgets : sequence of float, optional
+        Compute of the groups in FLOP. By default the windows of `width` that hold most runs, one after the other while
+        one holds `minimum_runs`.
+    width : float
+        Width of a group in log10 of compute.
+    minimum_runs : int
+        Fewest runs of a group, at least 4.
+
+    Returns
+    -------
+    PowerLaw
+        The law and the minimum of each group.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or not positive, an option is out of range, or no group has enough runs.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If fewer than 3 groups have a minimum.
+    """
+    if not width > 0:
+        raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
+    if minimum_runs < FEWEST_SIZES:
+        raise InputError(f"minimum_runs must be {FEWEST_SIZES} or more for a parabola, not {minimum_runs!r}")
+    columns = positive_columns(runs, COLUMNS, purpose="isoflop_fit")
+    log_compute = np.log10(columns["training_flop"])
+    if budgets is None:
+        groups = _densest_windows(log_compute, width, minimum_runs)
+    else:
+        groups = _nearest_budget(log_compute, budgets, width)
+    if not groups:
+        place = runs.attrs.get("source", "the table")
+        raise InputError(
+            f"{place}: column 'training_flop' has no {minimum_runs} runs within {width:g} decades; "
+            "raise width, lower minimum_runs or give budgets"
+        )
+    points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
+    return _power_law("isoFLOP parabolas", points)
+
+
+def frontier_fit(runs, *, bins=20, minimum_runs=3):
+    """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
+
+    Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
+    only final losses: it cuts log C into equal bins and takes the run of lowest loss in each. So an optimum is no finer
+    than the sizes trained, favours the upper end of its bin and whichever run was lucky, and its standard error knows
+    of none of that. A bin whose best run is its smallest or largest is set aside, since the optimum may lie beyond.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As for `isoflop_fit`.
+    bins : int
+        Number of bins, equal in log C.
+    minimum_runs : int
+        Fewest runs of a bin, at least 3.
+
+    Returns
+    -------
+    PowerLaw
+        The law and the best run of each bin that holds any.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or not positive, or an option is out of range.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If fewer than 3 bins have an optimum.
+    """
+    if bins < FEWEST_OPTIMA:
+        raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")
+    if minimum_runs < FEWEST_OPTIMA:
+        raise InputError(f"minimum_runs must be {FEWEST_OPTIMA} or more for an inner optimum, not {minimum_runs!r}")
+    columns = positive_columns(runs, COLUMNS, purpose="frontier_fit")
+    log_compute = np.log10(columns["training_flop"])
+    edges = np.linspace(log_compute.min(), log_compute.max(), bins + 1)
+    bin_of = np.clip(np.searchsorted(edges, log_compute, side="right") - 1, 0, bins - 1)
+    groups = [np.flatnonzero(bin_of == i) for i in np.unique(bin_of)]
+    points = [_best_run({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
+    return _power_law("frontier of final losses", points)
+
+
+def _densest_windows(log_compute, width, minimum_runs):
+    """Rows of the windows that hold most of the runs that are left, in order of compute."""
+    left = np.argsort(log_compute, kind="stable")
+    groups = []
+    while len(left):
+        levels = log_compute[left]
+        ends = np.searchsorted(levels, levels + width, side="right")
+        counts = ends - np.arange(len(left))
+        first = int(counts.argmax())
+        if counts[first] < minimum_runs:
+            break
+        groups.append(left[first : ends[first]])
+        left = np.delete(left, slice(first, ends[first]))
+    return sorted(groups, key=lambda group: log_compute[group].mean())
+
+
+def _nearest_budget(log_compute, budgets, width):
+    """Rows within half a width of each budget, none twice, in order of compute."""
+    budgets = np.asarray(budgets, dtype=float)
+    if budgets.ndim != 1 or not len(budgets) or not (np.isfinite(budgets) & (budgets > 0)).all():
+        raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
+    levels = np.unique(np.log10(budgets))
+    distance = np.abs(log_compute[:, None] - levels)
+    nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
+    return [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
+
+
+def _point(compute, runs, parameters=np.nan, tokens=np.nan, loss=np.nan, *, reason=""):
+    return {
+        "training_flop": float(compute),
+        "runs": runs,
+        "parameters": float(parameters),
+        "tokens": float(tokens),
+        "loss": float(loss),
+        "used": not reason,
+        "reason": reason,
+    }
+
+
+def _parabola_minimum(group, minimum_runs):
+    log_parameters = np.log(group["parameters"])
+    compute, runs = np.exp(np.log(group["training_flop"]).mean()), len(log_parameters)
+    if runs < minimum_runs:
+        return _point(compute, runs, reason=f"fewer than {minimum_runs} runs")
+    if len(np.unique(log_parameters)) < FEWEST_SIZES:
+        return _point(compute, runs, reason=f"fewer than {FEWEST_SIZES} model sizes")
+    centre = log_parameters.mean()
+    bend, tilt, level = np.polyfit(log_parameters - centre, group["loss"], 2)
+    lowest = centre - tilt / (2 * bend) if bend > 0 else np.inf
+    if not log_parameters.min() < lowest < log_parameters.max():
+        return _point(compute, runs, reason="the parabola has no minimum within the sizes of the group")
+    parameters = np.exp(lowest)
+    tokens = compute / (FLOP_PER_PARAMETER_TOKEN * parameters)
+    return _point(compute, runs, parameters, tokens, level - tilt**2 / (4 * bend))
+
+
+def _best_run(group, minimum_runs):
+    compute, parameters, tokens, loss = (group[name] for name in ("training_flop", "parameters", "tokens", "loss"))
+    best, reason = int(loss.argmin()), ""
+    if len(loss) < minimum_runs:
+        reason = f"fewer than {minimum_runs} runs"
+    elif not parameters.min() < parameters[best] < parameters.max():
+        reason = "the best run is the smallest or largest of its bin"
+    return _point(compute[best], len(loss), parameters[best], tokens[best], loss[best], reason=reason)
+
+
+def _power_law(estimator, points):
+    points = pd.DataFrame(points)
+    used = points[points["used"]]
+    converged = len(used) >= FEWEST_OPTIMA
+    if converged:
+        exponent, coefficient, standard_error = _regress(used["training_flop"], used["parameters"])
+        exponent_tokens, coefficient_tokens, _ = _regress(used["training_flop"], used["tokens"])
+        message = f"{len(used)} of {len(points)} levels of compute have an optimum"
+    else:
+        exponent = coefficient = standard_error = exponent_tokens = coefficient_tokens = float("nan")
+        message = (
+            f"{estimator}: {len(used)} of {len(points)} levels of compute have an optimum, and a power law needs "
+            f"{FEWEST_OPTIMA}; add runs of other sizes at equal compute"
+        )
+        warnings.warn(message, DiagnosticWarning, stacklevel=3)
+    return PowerLaw(
+        estimator=estimator,
+        exponent=exponent,
+        standard_error=standard_error,
+        coefficient=coefficient,
+        exponent_tokens=exponent_tokens,
+        coefficient_tokens=coefficient_tokens,
+        points=points,
+        rows=int(used["runs"].sum()),
+        converged=converged,
+        message=message,
+    )
+
+
+def _regress(compute, size):
+    """Exponent, coefficient and ordinary standard error of the exponent."""
+    log_compute, log_size = np.log(compute.to_numpy()), np.log(size.to_numpy())
+    centred = log_compute - log_compute.mean()
+    spread = centred @ centred
+    exponent = centred @ log_size / spread
+    residuals = log_size - log_size.mean() - exponent * centred
+    variance = residuals @ residuals / (len(residuals) - 2)
+    coefficient = np.exp(log_size.mean() - exponent * log_compute.mean())
+    return float(exponent), float(coefficient), float(np.sqrt(variance / spread))
+
+
+def _plain(value):
+    if isinstance(value, float) and np.isnan(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

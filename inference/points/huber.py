@@ -1,0 +1,282 @@
+"""Numerics of the Huber estimator of the Chinchilla law on log loss, down to thresholds at which it is least absolutes.
+
+A point is ``theta = (a, b, e, alpha, beta)`` with a = log A, b = log B and e = log E at the centre of the runs, so that
+the predicted log loss is ``logsumexp(a - alpha n, b - beta d, e)`` for centred logarithms n of N and d of D. Losses
+enter through ``h_delta(r) = r**2/(2 delta)`` for ``|r| <= delta`` and ``|r| - delta/2`` beyond, of residual
+r = log(observed) - log(predicted): Huber's function divided by delta, which tends to ``|r|`` as delta falls.
+
+At small delta the minimum is a near-vertex where as many residuals vanish as there are constants, and a method that
+starts anywhere else sees only kinks. `follow` therefore lowers delta by halves and extrapolates the path of minima,
+which becomes straight in delta once the vanishing residuals no longer change [1]_.
+
+References
+----------
+.. [1] Madsen, K. and Nielsen, H. B. (1993). A finite smoothing algorithm for linear l1 estimation. SIAM J. Optim. 3(2).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...models.loss.noise import huber_logp
+
+SETTLED = 1e-9
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Logarithms of the runs, those of N and D centred at their means.
+
+    Parameters
+    ----------
+    log_parameters, log_tokens, log_loss : ndarray
+        Centred log N, centred log D and log of the loss in nats per token, one entry a run.
+    """
+
+    log_parameters: np.ndarray
+    log_tokens: np.ndarray
+    log_loss: np.ndarray
+
+    def predict(self, theta):
+        """Predicted log loss and the shares of its three terms.
+
+        Parameters
+        ----------
+        theta : ndarray
+            One point or several, constants last.
+
+        Returns
+        -------
+        tuple of ndarray
+            Log loss of shape ``(..., runs)`` and shares of shape ``(3, ..., runs)``.
+        """
+        a, b, e, alpha, beta = np.moveaxis(np.asarray(theta, dtype=float)[..., None], -2, 0)
+        terms = np.stack(np.broadcast_arrays(a - alpha * self.log_parameters, b - beta * self.log_tokens, e))
+        largest = terms.max(axis=0)
+        shares = np.exp(terms - largest)
+        total = shares.sum(axis=0)
+        return largest + np.log(total), shares / total
+
+    def residuals(self, theta):
+        """Log of the observed minus log of the predicted loss."""
+        return self.log_loss - self.predict(theta)[0]
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Second-order expansion of the sum of h_delta at a point.
+
+    Parameters
+    ----------
+    value : float
+        The sum over runs.
+    gradient, hessian : ndarray
+        Derivatives by theta.
+    drift : ndarray
+        Derivative of the gradient by delta.
+    pull : ndarray
+        Absolute gradient as a share of the most that the runs could pull, in [0, 1] for each constant; 0 at a minimum.
+    residuals : ndarray
+        Residuals of the log loss.
+    """
+
+    value: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+    drift: np.ndarray
+    pull: np.ndarray
+    residuals: np.ndarray
+
+    @property
+    def optimality(self):
+        """Largest pull on a constant."""
+        return float(self.pull.max())
+
+
+def penalty(residuals, delta):
+    """Sum of h_delta over the last axis."""
+    size = np.abs(residuals)
+    return np.where(size <= delta, size**2 / (2 * delta), size - delta / 2).sum(axis=-1)
+
+
+def expand(sample, theta, delta):
+    """Exact derivatives of the sum of h_delta.
+
+    Parameters
+    ----------
+    sample : Sample
+        The runs.
+    theta : ndarray
+        The point, of shape (5,).
+    delta : float
+        Half-width of the quadratic zone, in log loss.
+
+    Returns
+    -------
+    Expansion
+        Value and derivatives.
+    """
+    predicted, (share_a, share_b, share_e) = sample.predict(theta)
+    residuals = sample.log_loss - predicted
+    n, d = sample.log_parameters, sample.log_tokens
+    jacobian = np.stack([share_a, share_b, share_e, -n * share_a, -d * share_b], axis=1)
+    slope = np.clip(residuals / delta, -1, 1)
+    inside = np.abs(residuals) <= delta
+    gradient = -jacobian.T @ slope
+    hessian = jacobian.T @ ((inside / delta + slope)[:, None] * jacobian)
+    in_a, in_b = slope * share_a, slope * share_b
+    hessian[[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]] -= [
+        in_a.sum(),
+        in_b.sum(),
+        slope @ share_e,
+        in_a @ n**2,
+        in_b @ d**2,
+    ]
+    hessian[[0, 3, 1, 4], [3, 0, 4, 1]] += [in_a @ n, in_a @ n, in_b @ d, in_b @ d]
+    reach = np.abs(jacobian).sum(axis=0)
+    return Expansion(
+        value=float(penalty(residuals, delta)),
+        gradient=gradient,
+        hessian=hessian,
+        drift=jacobian[inside].T @ slope[inside] / delta,
+        pull=np.abs(gradient) / np.maximum(reach, np.finfo(float).tiny),
+        residuals=residuals,
+    )
+
+
+def trust_region_step(gradient, hessian, radius):
+    """Minimise a quadratic model within a ball, by the eigenvalues of its Hessian.
+
+    Returns
+    -------
+    tuple
+        The step and the decrease that the model predicts.
+    """
+    curvature, axes = np.linalg.eigh(hessian)
+    slopes = axes.T @ gradient
+    if curvature[0] > 0 and np.linalg.norm(slopes / curvature) <= radius:
+        step = -slopes / curvature
+    else:
+        low = max(0.0, -curvature[0]) + ROUNDING * np.abs(curvature).max() + np.finfo(float).tiny
+        high = low + np.linalg.norm(slopes) / radius
+        for _ in range(40):
+            middle = np.sqrt(low * high)
+            outside = np.linalg.norm(slopes / (curvature + middle)) > radius
+            low, high = (middle, high) if outside else (low, middle)
+        step = -slopes / (curvature + high)
+    return axes @ step, float(-(slopes @ step + curvature @ step**2 / 2))
+
+
+def minimise(sample, theta, delta, *, iterations=100):
+    """Newton's method in a trust region, from `theta` at one delta.
+
+    Where the predicted decrease is lost in the rounding of the sum, a step counts if it lowers the gradient.
+
+    Returns
+    -------
+    tuple
+        The point reached and its `Expansion`.
+    """
+    here, radius = expand(sample, theta, delta), 1.0
+    for _ in range(iterations):
+        if here.optimality < SETTLED:
+            break
+        step, predicted = trust_region_step(here.gradient, here.hessian, radius)
+        there = expand(sample, theta + step, delta)
+        drop = here.value - there.value
+        lost_in_rounding = predicted <= ROUNDING * len(sample.log_loss) * here.value
+        better = there.optimality < here.optimality if lost_in_rounding else drop > 0
+        if lost_in_rounding and not better:
+            break
+        if drop < predicted / 4 and not lost_in_rounding:
+            radius = np.linalg.norm(step) / 4
+        elif drop > 3 * predicted / 4:
+            radius = max(radius, 2 * np.linalg.norm(step))
+        if better:
+            theta, here = theta + step, there
+    return theta, here
+
+
+def follow(sample, theta, here, delta, target):
+    """Follow the path of minima from `delta`, where `theta` is one, to `target`.
+
+    Returns
+    -------
+    tuple
+        The point reached and its `Expansion` at `target`.
+    """
+    halvings = max(1, int(np.ceil(abs(np.log2(target / delta)))))
+    for after in np.geomspace(delta, target, halvings + 1)[1:]:
+        extrapolated = theta - np.linalg.lstsq(here.hessian, here.drift)[0] * (after - delta)
+        starts = [theta, extrapolated]
+        nearest = np.argmin([penalty(sample.residuals(start), after) for start in starts])
+        theta, here = minimise(sample, starts[nearest], after)
+        delta = after
+    return theta, here
+
+
+def coarse_minimum(sample, theta, floor):
+    """Minimum from an arbitrary start, at a delta wide enough to see no kinks.
+
+    Parameters
+    ----------
+    floor : float
+        Least delta to use.
+
+    Returns
+    -------
+    tuple
+        The point, its `Expansion` and its delta.
+    """
+    delta = max(floor, float(np.median(np.abs(sample.residuals(theta)))))
+    theta, here = minimise(sample, theta, delta, iterations=200)
+    narrower = max(floor, min(delta, float(np.abs(here.residuals).max())))
+    return theta, expand(sample, theta, narrower), narrower
+
+
+def profile_scale(residuals, threshold):
+    """Scale of greatest likelihood under the Huber density, in closed form.
+
+    It solves ``sum(psi(r/s) r/s) = runs``, a quadratic in s once it is known which residuals lie within the threshold.
+
+    Parameters
+    ----------
+    residuals : array_like
+        Residuals r of the log loss.
+    threshold : float
+        Threshold k in units of the scale.
+
+    Returns
+    -------
+    float
+        The scale s; 0 if every residual is 0.
+    """
+    size = np.sort(np.abs(residuals))
+    squares = np.cumsum(size**2)
+    beyond = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
+    within = int((threshold**2 * (squares + size * beyond) >= len(size) * size**2).sum())
+    square = squares[within - 1] if within else 0.0
+    linear = threshold * size[within:].sum()
+    return float((linear + np.sqrt(linear**2 + 4 * len(size) * square)) / (2 * len(size)))
+
+
+def joint_derivatives(sample, theta, scale, threshold):
+    """Negative log likelihood of the Huber density and its derivatives by (theta, log scale).
+
+    Returns
+    -------
+    tuple
+        Value in nats, gradient of shape (6,) and Hessian of shape (6, 6).
+    """
+    part = expand(sample, theta, threshold * scale)
+    units = part.residuals / scale
+    inside = np.abs(units) <= threshold
+    score = np.clip(units, -threshold, threshold) * units
+    weight = threshold / scale
+    gradient = np.append(weight * part.gradient, len(units) - score.sum())
+    hessian = np.empty((6, 6))
+    hessian[:5, :5] = weight * part.hessian
+    hessian[:5, 5] = hessian[5, :5] = threshold**2 * part.drift - gradient[:5]
+    hessian[5, 5] = score.sum() + (units[inside] ** 2).sum()
+    return float(-huber_logp(part.residuals, scale, threshold).sum()), gradient, hessian

@@ -1,0 +1,1 @@
+"""Quantities of interest, draw by draw."""

@@ -1,0 +1,252 @@
+"""Doubling times straight from the data: the compute of systems that reach one perplexity, by date.
+
+The logarithm of compute relative to a reference's is a line in the date, ``a + s (date - reference's)``, with normal
+scatter sigma; the rate of progress is -s, in log units a year. With a conjugate prior the posterior is exact: the slope
+is Student-t. Half of the compute is needed after ``12 log 2 / rate`` months, "never" where the rate is not positive, so
+a doubling time is only ever read off quantiles of the rate.
+
+A reference is a system known for its size, which often spent more than its perplexity needed: whether its own row
+counts decides the slope as much as all the others do. Earlier systems that reached the same perplexity are left out by
+the paper's rule. Both are reasons to read these figures as description.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812, figure 7.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from ...datasets import require
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ...models.progress.growth import doubling_months
+from ..columns import positive_columns
+
+REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)": 1.25}
+BENCHMARK = "wt103"
+COLUMNS = ("system", "paper_id", "year", "benchmark", "perplexity", "training_compute_flop")
+SHOWN = (0.025, 0.5, 0.975)
+
+
+@dataclass(frozen=True)
+class LinePrior:
+    """Conjugate prior of a line: a and s normal about 0 in units of sigma, sigma^2 scaled inverse chi-squared.
+
+    Parameters
+    ----------
+    intercept, slope : float
+        Prior sd of the log relative compute at the reference's date and of its yearly change, in units of sigma. The
+        default 2 is about 3 log units: at the reference's date others may need a twentieth or twenty times its compute,
+        and needs may halve or double every three months, neither direction preferred.
+    scatter : float
+        Scale of sigma. Estimates of training compute are good to about a factor of three, and so are recipes of one
+        date: together 1.5 log units.
+    degrees : float
+        Degrees of freedom of that scale; 3 put sigma between 0.85 and 5.6 and give the slope a prior variance.
+    """
+
+    intercept: float = 2.0
+    slope: float = 2.0
+    scatter: float = 1.5
+    degrees: float = 3.0
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """A Student-t distribution: location, scale and degrees of freedom."""
+
+    location: float
+    scale: float
+    degrees: float
+
+    def sample(self, draws, seed):
+        """Independent draws, (draw,)."""
+        return self.location + self.scale * np.random.default_rng(seed).standard_t(self.degrees, draws)
+
+    def above(self, value):
+        """Probability of exceeding `value`."""
+        from scipy.stats import t
+
+        return float(t.sf(value, self.degrees, self.location, self.scale))
+
+    def quantile(self, probabilities):
+        """Quantiles."""
+        from scipy.stats import t
+
+        return t.ppf(probabilities, self.degrees, self.location, self.scale)
+
+
+@dataclass(frozen=True)
+class DirectDoubling:
+    """Progress seen in the compute of systems near one perplexity.
+
+    Parameters
+    ----------
+    system : str
+        The reference.
+    factor : float
+        Largest ratio of perplexities, either way.
+    rows : DataFrame
+        Systems used: ``system``, ``paper_id``, ``year``, ``perplexity``, ``training_compute_flop``, ``years_after`` the
+        reference and ``log_relative_compute``.
+    posterior : StudentT or None
+        Exact posterior of the rate, log units a year; None with too few rows.
+    rate : ndarray or None, shape (draw,)
+        Draws of it.
+    message : str
+        What was done, or why nothing was.
+    """
+
+    system: str
+    factor: float
+    rows: pd.DataFrame
+    posterior: StudentT | None = None
+    rate: np.ndarray | None = field(default=None, repr=False)
+    message: str = ""
+
+    @property
+    def p_progress(self):
+        """Probability that the rate is positive; None with too few rows."""
+        return None if self.posterior is None else self.posterior.above(0)
+
+    def doubling_quantiles(self, probabilities=SHOWN):
+        """Exact quantiles of the doubling time in months, infinite where the rate is not positive."""
+        if self.posterior is None:
+            raise InputError(f"{self.system}: {self.message}")
+        rates = self.posterior.quantile(1 - np.asarray(probabilities, float))
+        return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
+
+    def to_dict(self):
+        """Everything but the draws as types that JSON knows; a doubling time of None is "never"."""
+        months = [] if self.posterior is None else self.doubling_quantiles()
+        named = [f"q{100 * p:g}" for p in SHOWN]
+        return {
+            "system": self.system,
+            "factor": self.factor,
+            "systems": self.rows["system"].tolist(),
+            "p_progress": self.p_progress,
+            "doubling_months": {n: float(m) if np.isfinite(m) else None for n, m in zip(named, months, strict=False)},
+            "message": self.message,
+        }
+
+
+def direct_doubling(
+    table,
+    *,
+    references=None,
+    include_reference=False,
+    one_a_paper=True,
+    fewest=6,
+    prior=None,
+    draws=4000,
+    seed=1,
+):
+    """Doubling times of effective compute from systems near the perplexity of a reference.
+
+    It is figure 7 of Ho et al. (2024) [1]_ with a posterior. Of the rows with known training compute on wt103, those
+    count whose perplexity is within a factor of the reference's and which are dated after it, the one of largest
+    compute of each paper.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Such as ``load("lm_progress")``; compute in FLOP.
+    references : dict of str to float, optional
+        Reference systems and factors of perplexity; those of the paper by default.
+    include_reference : bool
+        Count the reference's own row, at its date with relative compute 1, as one of the rows.
+    one_a_paper : bool
+        Keep the largest compute of each paper only.
+    fewest : int
+        Rows below which there is no estimate, at least 1.
+    prior : LinePrior, optional
+        Of the line.
+    draws : int
+        Draws of the rate.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    dict of str to DirectDoubling
+        By reference system.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or not positive, a reference is not among the rows with known compute on wt103, or an
+        option cannot be used.
+
+    References
+    ----------
+    .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+    """
+    for name, number in (("fewest", fewest), ("draws", draws)):
+        if not (isinstance(number, (int, np.integer)) and number >= 1):
+            raise InputError(f"{name} must be a whole number of at least 1, not {number!r}")
+    known = _known(table)
+    found = {}
+    for system, factor in (REFERENCES if references is None else references).items():
+        rows = _rows(known, system, factor, include_reference, one_a_paper)
+        if len(rows) < fewest:
+            message = f"no line is fitted: {len(rows)} of at least {fewest} rows"
+            found[system] = DirectDoubling(system, float(factor), rows, message=message)
+            continue
+        posterior = rate_posterior(rows["years_after"], rows["log_relative_compute"], prior or LinePrior())
+        message = f"a line through {len(rows)} rows, the reference {'among' if include_reference else 'not among'} them"
+        rate = posterior.sample(int(draws), seed)
+        found[system] = DirectDoubling(system, float(factor), rows, posterior, rate, message)
+    return found
+
+
+def rate_posterior(years, log_compute, prior):
+    """Posterior of minus the slope of a line, in closed form.
+
+    Parameters
+    ----------
+    years, log_compute : array_like, shape (row,)
+        Date since the reference and log relative compute.
+    prior : LinePrior
+
+    Returns
+    -------
+    StudentT
+        Of ``-s``, log units a year.
+    """
+    design = np.column_stack([np.ones(len(years)), years])
+    observed = np.asarray(log_compute, float)
+    precision = np.diag([prior.intercept**-2.0, prior.slope**-2.0]) + design.T @ design
+    covariance = np.linalg.inv(precision)
+    mean = covariance @ design.T @ observed
+    degrees = prior.degrees + len(observed)
+    squares = prior.degrees * prior.scatter**2 + observed @ observed - mean @ precision @ mean
+    return StudentT(float(-mean[1]), float(np.sqrt(squares / degrees * covariance[1, 1])), float(degrees))
+
+
+def _known(table):
+    require(table, COLUMNS, purpose="direct_doubling")
+    known = table[table["training_compute_flop"].notna() & (table["benchmark"] == BENCHMARK)]
+    known = known.assign(**positive_columns(known, ("year", "perplexity", "training_compute_flop"), purpose="this"))
+    return known[[name for name in COLUMNS if name != "benchmark"]]
+
+
+def _rows(known, system, factor, include_reference, one_a_paper):
+    if not (isinstance(factor, (int, float)) and 1 < factor < np.inf):
+        raise InputError(f"the factor of perplexity for {system!r} must be a number above 1, not {factor!r}")
+    named = known[known["system"] == system]
+    if named.empty:
+        raise InputError(unknown(f"on {BENCHMARK} with known compute, system", system, known["system"]))
+    reference = named.iloc[0]
+    near = np.abs(np.log(known["perplexity"] / reference["perplexity"])) <= np.log(factor)
+    itself = known.index == reference.name
+    rows = known[near & ((known["year"] > reference["year"]) | (itself & include_reference))]
+    if one_a_paper:
+        rows = rows.sort_values("training_compute_flop").drop_duplicates("paper_id", keep="last")
+    rows = rows.sort_values("year").reset_index(drop=True)
+    return rows.assign(
+        years_after=rows["year"] - reference["year"],
+        log_relative_compute=np.log(rows["training_compute_flop"] / reference["training_compute_flop"]),
+    )

@@ -1,0 +1,324 @@
+"""Quantities of interest of algorithmic progress, draw by draw: growth rates, doubling times, attribution, gains.
+
+Every time is read off quantiles of a rate (`models.growth.doubling_quantiles`), for a rate may be near or below zero.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ...models import Progress
+from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ...models.progress import family, growth
+from ...models.progress.design import VOCABULARY
+from ..fitting.progress import State
+from ..storage import law_of, place_of
+
+COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
+DRAWS = ("chain", "draw")
+
+
+class Local:
+    """The law at one date, benchmark and architecture: ``exp(p - a log N) + exp(q - b log D)`` for each draw.
+
+    Attributes
+    ----------
+    p, q, a, b : ndarray, shape (chain, draw)
+        NaN for q and b where there is one term; then a is the exponent of compute and p refers to ``log(N D)``.
+    """
+
+    def __init__(self, state, *, year=YEAR, benchmark=BENCHMARK, transformer=True):
+        self.state, law = state, state.law
+        self.year, self.benchmark, self.transformer = year, benchmark, transformer
+        origin = state.reference
+        self.single = not law.predictors[1]
+        at = {"year": year, "benchmark": benchmark, "transformer": transformer}
+        none = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"]], **at)
+        one = law.points(origin, parameters=[origin["N0"] * np.e], tokens=[origin["D0"]], **at)
+        other = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"] * np.e], **at)
+        eta_n, eta_d = self._etas(none)
+        self.a = eta_n - self._etas(one)[0]
+        self.p = eta_n + self.a * (np.log(origin["N0"]) + (np.log(origin["D0"]) if self.single else 0.0))
+        if self.single:
+            self.q = self.b = np.full_like(self.a, np.nan)
+        else:
+            self.b = eta_d - self._etas(other)[1]
+            self.q = eta_d + self.b * np.log(origin["D0"])
+
+    def _sum(self, side, evaluate):
+        """Minus the sum of slopes times columns (or their yearly changes) of one predictor."""
+        state = self.state
+        sizes, drifts = state.law.slots[side], state.law.slots[2]
+        exponents, slopes = (("alpha", "drift_parameters"), ("beta", "drift_data"))[side]
+        total = 0.0
+        for j, column in enumerate(sizes):
+            total = total - state.c[exponents][..., j] * evaluate(column)
+        for j, columns in enumerate(drifts.values()):
+            if columns[side] is not None:
+                total = (
+                    total - state.c[slopes][..., j] * evaluate(columns[side]) / state.reference["rate_scales"][side][j]
+                )
+        return total
+
+    def _etas(self, points):
+        raw = family.raw(self.state.c, self.state.design | {"intercepts": np.eye(family.LEVELS)})
+        levels = self.state.law.levels
+        level = levels.index(self.benchmark) if len(levels) > 1 else 0
+        eta_n = raw["const_parameters"][..., level] + self._sum(0, lambda c: float(c.values(points)[0]))
+        if self.single:
+            return eta_n, None
+        return eta_n, raw["const_data"][..., level] + self._sum(1, lambda c: float(c.values(points)[0]))
+
+    def falls(self, log_parameters, log_tokens):
+        """Yearly falls of the two exponents at sizes of each draw."""
+        law, origin = self.state.law, self.state.reference
+
+        def of(side, log_size, zero, name):
+            at = {"year": self.year, "benchmark": self.benchmark, "transformer": self.transformer}
+            base = {"parameters": [origin["N0"]], "tokens": [origin["D0"]]}
+            still = -self._sum(side, lambda c: float(c.yearly_change(law.points(origin, **base, **at))[0]))
+            base[name] = [zero * np.e]
+            moved = -self._sum(side, lambda c: float(c.yearly_change(law.points(origin, **base, **at))[0]))
+            return still + (moved - still) * (log_size - np.log(zero))
+
+        if self.single:
+            first = of(0, log_parameters + log_tokens - np.log(origin["D0"]), origin["N0"], "parameters")
+            return first, np.zeros_like(first)
+        return (
+            of(0, log_parameters, origin["N0"], "parameters"),
+            of(1, log_tokens, origin["D0"], "tokens"),
+        )
+
+    def optimum(self, compute):
+        """Log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
+        if self.single:
+            half = 0.5 * np.log(compute / FLOP_PER_PARAMETER_TOKEN)
+            return np.full_like(self.a, half), np.full_like(self.a, half)
+        return growth.optimum(compute, self.p, self.q, self.a, self.b)
+
+    def terms(self, log_parameters, log_tokens):
+        """Return the two terms of the reducible loss, the transformer factor left out."""
+        if self.single:
+            first = np.exp(self.p - self.a * (log_parameters + log_tokens))
+            return first, np.zeros_like(first)
+        return growth.terms(log_parameters, log_tokens, self.p, self.q, self.a, self.b)
+
+    def reducible(self, loss):
+        """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
+        c, law = self.state.c, self.state.law
+        level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
+        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * np.log(VOCABULARY[self.benchmark])
+        return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+
+    def rate(self, compute=COMPUTE):
+        """Growth of effective compute in log units a year, (chain, draw); NaN in draws without an optimum."""
+        fall_n, fall_d = self.falls(*self.optimum(compute))
+        return fall_n / self.a if self.single else growth.yearly_rate(fall_n, fall_d, self.a, self.b)
+
+    def years_to_double(self, compute=COMPUTE):
+        """Years of progress that save half of the compute by optimal scaling, appendix G of Ho et al. (2024)."""
+        here, there = self.optimum(compute), self.optimum(2 * compute)
+        return growth.years_to_match(*self.terms(*here), *self.falls(*here), sum(self.terms(*there)))
+
+
+def state_of(fit):
+    """Draws of a fitted specification, ready for `Local`.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law.
+    """
+    law = law_of(fit)
+    if not isinstance(law, Progress):
+        raise InputError(
+            f"{place_of(fit)} is a fit of the {law.name} law; growth rates need one of progress-1 to progress-20"
+        )
+    return State.of(fit)
+
+
+def labels_of(fit):
+    """Where the growth rate of a specification differs: {label: (benchmark, transformer)}."""
+    law = state_of(fit).law
+    columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
+    if any(c.benchmark for c in columns):
+        return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
+    if any(c.architecture for c in columns):
+        return {"transformer": (BENCHMARK, True), "other": (BENCHMARK, False)}
+    return {"all": (BENCHMARK, True)}
+
+
+def growth_rates(fit, *, compute=COMPUTE, year=YEAR):
+    """Growth of effective compute at a budget and a date.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law.
+    compute : float
+        Training FLOP; it matters where exponents change with time (specifications 14 and 15).
+    year : float
+
+    Returns
+    -------
+    dict of str to DataArray
+        By label ("all", a benchmark or an architecture): log units a year, dims (chain, draw).
+    """
+    state = state_of(fit)
+    return {
+        label: xr.DataArray(Local(state, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
+        for label, (b, t) in labels_of(fit).items()
+    }
+
+
+def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5, 0.975)):
+    """Doubling time of effective compute, in closed form and by optimal scaling.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law.
+    compute, year : float
+        Where optimal scaling starts, and where exponents that change with time are taken.
+    probabilities : sequence of float
+
+    Returns
+    -------
+    DataFrame
+        One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
+        time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
+        ``no_optimum`` counts draws without an optimum, which both leave out.
+    """
+    state = state_of(fit)
+    rows = []
+    for label, (b, t) in labels_of(fit).items():
+        local = Local(state, year=year, benchmark=b, transformer=t)
+        rate = local.rate(compute)
+        valid = np.isfinite(rate)
+        months = 12 * local.years_to_double(compute)[valid]
+        named = [f"q{100 * p:g}" for p in probabilities]
+        rows.append(
+            {"label": label, "p_progress": float((rate[valid] > 0).mean()), "no_optimum": int((~valid).sum())}
+            | dict(zip(named, growth.doubling_quantiles(rate[valid], probabilities), strict=True))
+            | {
+                f"optimal_{n}": q
+                for n, q in zip(named, np.quantile(months, probabilities, method="inverted_cdf"), strict=True)
+            }
+        )
+    return pd.DataFrame(rows).set_index("label")
+
+
+def attribution(fit, systems, pairs=None):
+    """Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law of two terms.
+    systems : DataFrame
+        Columns system, publication_date, parameters, dataset_tokens, transformer.
+    pairs : sequence of (str, str), optional
+        Systems from and to; by default all in order of the table.
+
+    Returns
+    -------
+    Dataset
+        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
+        parameter_efficiency, data_efficiency; WT103.
+    """
+    state = state_of(fit)
+    dates = pd.to_datetime(systems["publication_date"])
+    year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
+    names = systems["system"].tolist()
+    pairs = pairs or [(names[i], names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    shares = []
+    for start, end in pairs:
+        i, j = names.index(start), names.index(end)
+        before, after = Local(state, year=year[i]), Local(state, year=year[j])
+        sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
+
+        def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
+            first, second = (after if made[2] else before), (after if made[3] else before)
+            n, d = (large if made[0] else small)[0], (large if made[1] else small)[1]
+            return first.terms(n, d)[0] + second.terms(n, d)[1]
+
+        gains = growth.shapley(loss, 4)
+        shares.append(np.stack(gains) / sum(gains))
+    moves = ["parameter_scaling", "data_scaling", "parameter_efficiency", "data_efficiency"]
+    coords = {"pair": [f"{a}>{b}" for a, b in pairs], "move": moves}
+    return xr.Dataset({"share": (("pair", "move", *DRAWS), np.stack(shares))}, coords)
+
+
+def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
+    """Factor of compute that a transformer saves: a**2 where ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a law with a transformer factor.
+    compute : sequence of float
+    year : float
+
+    Returns
+    -------
+    Dataset
+        ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
+    """
+    state = state_of(fit)
+    factor = np.exp(state.c["log_factor"][..., 0])
+    local = Local(state, year=year)
+    gains = []
+    for budget in compute:
+        size = 0.5 * np.log(budget / FLOP_PER_PARAMETER_TOKEN)
+        first, second = local.terms(size, size)
+        a, b = (2 * local.a, 2 * local.a) if local.single else (local.a, local.b)
+        gains.append(np.exp(2 * growth.scale_to_match(first, second, a, b, factor * (first + second))))
+    data = {"gain": (("compute", *DRAWS), np.stack(gains)), "loss_reduction_percent": (DRAWS, 100 * (1 - factor))}
+    return xr.Dataset(data, {"compute": list(compute)})
+
+
+def effective_compute(fit, years, *, start=2014.0):
+    """Growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
+    rate = growth_rates(fit)
+    (first, *_) = rate.values()
+    years = np.asarray(years, float)
+    return (first * xr.DataArray(years - start, dims="year", coords={"year": years})).transpose("year", *DRAWS)
+
+
+def physical_compute(years):
+    """Growth of compute since 2014, e-folds: doubling in 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
+    years = np.asarray(years, float)
+    doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
+    return doublings * np.log(2)
+
+
+def frontier(fit, *, loss, years, log_parameters):
+    """Tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, infinite if never.
+
+    Parameters
+    ----------
+    fit : DataTree
+    loss : float
+        Target in nats per token, on WT103 by a transformer.
+    years : sequence of float
+    log_parameters : array_like
+        Natural logarithms of N.
+    """
+    state = state_of(fit)
+    out = []
+    for year in years:
+        local = Local(state, year=year)
+        left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if local.single:
+                log_d = (local.p[..., None] - np.log(left)) / local.a[..., None] - log_parameters
+            else:
+                left = left - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
+                log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
+        out.append(np.moveaxis(np.where(left > 0, log_d, np.inf), -1, 0))
+    return xr.DataArray(np.stack(out), dims=("year", "size", *DRAWS), coords={"year": list(years)})

@@ -1,0 +1,145 @@
+"""What a growth rate rests on: the priors, and each paper."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...models.progress import family
+from ...models.progress.growth import doubling_quantiles
+from ...models.progress.priors import JUDGED
+from ..fitting.progress import State
+from .growth import growth_rates
+
+PROBABILITIES = (0.025, 0.5, 0.975)
+SHARE_SPREADS = (0.1, 0.5, 2.0)
+YEAR_SPREADS = (0.5, 1.0, 3.0)
+
+
+def first_rate(fit):
+    """Draws of the growth rate under the first label of a specification, (chain, draw)."""
+    return next(iter(growth_rates(fit).values()))
+
+
+def power_scaling(fit):
+    """Sensitivity of the growth rate to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
+
+    Returns
+    -------
+    dict
+        ``prior``, ``likelihood`` (cumulative Jensen-Shannon distance per doubling of the power; above 0.05 is
+        sensitive) and ``diagnosis``.
+    """
+    import arviz_stats as azs
+
+    state = State.of(fit)
+    rate = first_rate(fit)
+    posterior = xr.Dataset({"rate": rate.where(np.isfinite(rate), rate.median())}, coords=fit["posterior"].coords)
+    log_prior = family.log_prior(state.z, state.c, state.design)
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": posterior[["rate"]],
+            "log_likelihood": fit["log_likelihood"].to_dataset(),
+            "log_prior": xr.Dataset(
+                {"z": (("chain", "draw"), log_prior)}, coords={c: posterior[c] for c in ("chain", "draw")}
+            ),
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = azs.psense_summary(tree, round_to=6).iloc[0]
+    return {
+        "prior": float(found["prior"]),
+        "likelihood": float(found["likelihood"]),
+        "diagnosis": str(found["diagnosis"]),
+    }
+
+
+def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SPREADS, seed=1, **settings):
+    """Doubling times under other priors: how shares differ between benchmarks, and how wide the yearly falls may be.
+
+    Parameters
+    ----------
+    fitter : ProgressFitter
+    law : Progress
+    share_spreads : sequence of float
+        Standard deviation of the benchmarks' logit shares about their common mean.
+    year_spreads : sequence of float
+        Factors on the default prior standard deviations of the yearly falls (total and split).
+
+    Returns
+    -------
+    DataFrame
+        ``share_sd``, ``yearly_sd``, ``p_progress`` and quantiles ``q2.5``, ``q50``, ``q97.5`` of the doubling time in
+        months.
+    """
+    rows = []
+    for share in share_spreads:
+        for factor in year_spreads:
+            priors = {
+                "share": (JUDGED["share"].location, share),
+                "yearly_total": (0.0, factor * JUDGED["yearly_total"].spread),
+                "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
+            }
+            rate = first_rate(
+                fitter.fit(law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
+            ).values
+            rate = rate[np.isfinite(rate)]
+            rows.append(
+                {
+                    "share_sd": share,
+                    "yearly_sd": factor * JUDGED["yearly_total"].spread,
+                    "p_progress": float((rate > 0).mean()),
+                }
+                | dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
+            )
+    return pd.DataFrame(rows)
+
+
+def paper_influence(fit, titles=None):
+    """How the median doubling time moves when a paper is left out, by importance sampling.
+
+    Parameters
+    ----------
+    fit : DataTree
+    titles : dict of int to str, optional
+        Titles by ``paper_id``.
+
+    Returns
+    -------
+    DataFrame
+        One row a paper, most influential first: ``paper_id``, ``title``, ``rows``, ``median`` without it and ``shift``
+        in months, ``p_progress`` without it, ``pareto_k`` (above 0.7 the row is not reliable).
+    """
+    import arviz_stats  # noqa: F401  (registers the accessor)
+
+    state = State.of(fit)
+    rate = first_rate(fit).values
+    rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
+    papers, counts = np.unique(state.rows["paper_id"], return_counts=True)
+    joint = xr.DataArray(state.paper_log_likelihood(), dims=("chain", "draw", "paper"), coords={"paper": papers})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        smoothed, k = joint.azstats.psislw(dim=["chain", "draw"])
+    whole = doubling_quantiles(rate, [0.5])[0]
+    order = np.argsort(rate, axis=None)[::-1]
+    sorted_rate = rate.ravel()[order]
+    rows = []
+    for i, paper in enumerate(papers):
+        weights = np.exp(smoothed.sel(paper=paper).values.ravel()[order])
+        weights = weights / weights.sum()
+        middle = sorted_rate[np.searchsorted(np.cumsum(weights), 0.5)]
+        median = 12 * np.log(2) / middle if middle > 0 else np.inf
+        rows.append(
+            {
+                "paper_id": int(paper),
+                "title": (titles or {}).get(int(paper), str(paper)),
+                "rows": int(counts[i]),
+                "median": median,
+                "shift": median - whole,
+                "p_progress": float(weights[sorted_rate > 0].sum()),
+                "pareto_k": float(k.sel(paper=paper)),
+            }
+        )
+    return pd.DataFrame(rows).sort_values("shift", key=np.abs, ascending=False, ignore_index=True)

@@ -1,0 +1,86 @@
+"""Variants of a specification, and what each makes of the doubling time."""
+
+import numpy as np
+
+from ...models.progress.growth import doubling_quantiles
+from ...models.progress.law import Progress
+from ..fitting.progress import flatten
+from .growth import Local, state_of
+from .sensitivity import PROBABILITIES, first_rate
+
+CUTOFFS = (2016, 2017, 2018, 2019, 2020)
+VARIANTS = {
+    "student_t": {"noise": "student_t"},
+    "log_loss": {"scale": "log_loss"},
+    "pooling": {"pooling": True},
+    "paper_effects": {"paper_effects": True},
+    "irreducible": {"irreducible": True},
+    "transformer_exp": {"transformer": "exp"},
+    "transformer_sigmoid": {"transformer": "sigmoid"},
+    "non_transformers": {"architectures": "other"},
+    "tokens_seen_imputed": {"data": "tokens_seen"},
+    "tokens_seen": {"data": "tokens_seen", "unknown_epochs": "drop"},
+    "diminishing_imputed": {"data": "diminishing"},
+    "diminishing": {"data": "diminishing", "unknown_epochs": "drop"},
+    "repeated_imputed": {"data": "repeated"},
+    "repeated": {"data": "repeated", "unknown_epochs": "drop"},
+}
+
+
+def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=None, **settings):
+    """Fit variants of a specification.
+
+    Parameters
+    ----------
+    fitter : ProgressFitter
+    specification : int
+    variants : dict of str to dict
+        Options of `Progress` by name.
+    seed : int
+    step : callable, optional
+        Called with each name before it is fitted.
+
+    Returns
+    -------
+    dict of str to DataTree
+    """
+    fits = {}
+    for name, options in variants.items():
+        if step:
+            step(name)
+        fits[name] = fitter.fit(Progress(specification, **options), seed=seed, **settings)
+    return fits
+
+
+def acceleration(fit):
+    """Growth rate before and after the cutoff of a law, and the probability that it became faster.
+
+    Returns
+    -------
+    dict
+        ``before``, ``after``: draws of the rate in log units a year, (chain, draw); ``p_faster``.
+    """
+    state = state_of(fit)
+    cutoff = state.law.cutoff
+    before, after = (Local(state, year=year).rate() for year in (cutoff - 1e-6, cutoff + 1e-6))
+    valid = np.isfinite(before) & np.isfinite(after)
+    return {"before": before, "after": after, "p_faster": float((after > before)[valid].mean())}
+
+
+def fit_cutoffs(fitter, *, specification=7, cutoffs=CUTOFFS, form="hinge", seed=1, step=None, **settings):
+    """Fit a specification with a change of its year slopes at each cutoff: dict of year to DataTree."""
+    named = {cutoff: {"cutoff": float(cutoff), "cutoff_form": form} for cutoff in cutoffs}
+    return fit_variants(fitter, specification=specification, variants=named, seed=seed, step=step, **settings)
+
+
+def rate_summary(fit):
+    """Quantiles of the doubling time in months, and P(progress), of the first label of a fit."""
+    rate = first_rate(fit).values
+    rate = rate[np.isfinite(rate)]
+    quantiles = dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
+    return {"p_progress": float((rate > 0).mean())} | quantiles
+
+
+def coefficients(fit):
+    """Named scalars of a fit: dict of (chain, draw) arrays."""
+    return flatten(fit["posterior"].to_dataset())

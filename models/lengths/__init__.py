@@ -1,0 +1,1 @@
+"""The law of length generalisation."""

@@ -1,0 +1,228 @@
+"""Tables of counts as designs: runs, conditions, the columns of their effects, and cells in groups."""
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.wording import quoted, suggestion, unknown
+from ...errors import InputError
+
+DOUBLINGS = ("recurrences", "layers", "d_model", "k_max", "train_digits")
+CONDITION = ("embedding", "architecture", *DOUBLINGS)
+ARM = "arm"
+KNOWN = (*CONDITION, ARM)
+PLAIN = "standard"
+
+
+def terms(effects):
+    """Read a formula, ``embedding + architecture`` or ``embedding * architecture``: tuples of columns.
+
+    Raises
+    ------
+    InputError
+        If a column is unknown.
+    """
+    found = []
+    for text in filter(None, (part.strip() for part in effects.split("+"))):
+        if text == "1":
+            continue
+        names = tuple(name.strip() for name in text.replace("*", ":").split(":"))
+        for name in names:
+            if name not in KNOWN:
+                raise InputError(unknown("column of the effects,", name, KNOWN))
+        if len(set(names)) < len(names) or len(names) > 2:
+            raise InputError(f"effects: {quoted(text)} is no interaction of two columns")
+        found += [(name,) for name in names] if "*" in text else []
+        found.append(names)
+    return tuple(sorted(dict.fromkeys(found), key=len))
+
+
+def runs_of_counts(counts):
+    """One row a run in order of appearance, indexed by its name: its condition and seed."""
+    known = [column for column in (*KNOWN, "seed", "parameters", "samples", "flop", "task") if column in counts]
+    return counts.drop_duplicates("run").set_index("run")[known]
+
+
+def reference(counts, effects):
+    """Describe what coefficients stand for: names, levels, centres; it does not depend on the counts.
+
+    Parameters
+    ----------
+    counts : DataFrame
+    effects : str
+        See `terms`.
+
+    Returns
+    -------
+    dict
+        ``runs``; ``levels`` (embeddings, or all); ``plain`` (architecture that effects are relative to), ``arms`` (the
+        first is what the others' effects are relative to); ``centres`` (mean of log2 over runs); ``effects`` (labels of
+        the coefficients besides the levels) and ``confounded``, those without a coefficient because runs cannot tell
+        them from others.
+    """
+    runs = runs_of_counts(counts)
+    asked = terms(effects)
+    architectures = sorted(runs["architecture"].unique())
+    found = {
+        "runs": [str(name) for name in runs.index],
+        "levels": sorted(runs["embedding"].unique()) if ("embedding",) in asked else ["all"],
+        "embeddings": sorted(runs["embedding"].unique()),
+        "architectures": architectures,
+        "plain": min(architectures, key=lambda name: (not name.startswith(PLAIN), name)),
+        "arms": sorted(runs[ARM].unique()) if ARM in runs else [],
+        "centres": {name: float(np.log2(runs[name].astype(float)).mean()) for name in DOUBLINGS if name in runs},
+    }
+    matrix, kept, confounded = levels_matrix(runs, found), [], []
+    for term in asked:
+        if term == ("embedding",) or any(name not in runs for name in term):
+            continue
+        for label, column in _columns(term, runs, found).items():
+            wider = np.column_stack([matrix, column])
+            if np.linalg.matrix_rank(wider) > matrix.shape[1]:
+                matrix = wider
+                kept.append(label)
+            elif np.abs(column).max() > 1e-9:
+                confounded.append(label)
+    return found | {"effects": kept, "confounded": confounded}
+
+
+def _columns(term, runs, found):
+    """Columns of a term by label: embeddings, architectures but the plain one, arms but the first, doublings."""
+    product = {"": np.ones(len(runs))}
+    for name in term:
+        if name == "embedding":
+            own = {level: (runs[name] == level).to_numpy(float) for level in found["embeddings"]}
+        elif name == "architecture":
+            others = [level for level in found["architectures"] if level != found["plain"]]
+            own = {level: (runs[name] == level).to_numpy(float) for level in others}
+        elif name == ARM:
+            own = {level: (runs[name] == level).to_numpy(float) for level in found["arms"][1:]}
+        else:
+            own = {name: np.log2(runs[name].to_numpy(float)) - found["centres"][name]}
+        product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in own.items()}
+    return product
+
+
+def levels_matrix(runs, found):
+    """Return indicators of the levels, (run, level)."""
+    if found["levels"] == ["all"]:
+        return np.ones((len(runs), 1))
+    return (runs["embedding"].to_numpy(object)[:, None] == np.array(found["levels"], object)).astype(float)
+
+
+def effects_matrix(runs, found, effects):
+    """Columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
+
+    Raises
+    ------
+    InputError
+        If a condition has a level that no run had.
+    """
+    asked = {name for term in terms(effects) for name in term}
+    levels_of = {"embedding": found["embeddings"], "architecture": found["architectures"]}
+    if ARM in asked and ARM in runs:
+        levels_of[ARM] = found["arms"]
+    for name, levels in levels_of.items():
+        for level in runs[name]:
+            if level not in levels:
+                raise InputError(
+                    f"{name} {quoted(level)} is in no run that was fitted{suggestion(level, levels)}; there are "
+                    f"{', '.join(levels)}"
+                )
+    columns = {}
+    for term in terms(effects):
+        if all(name in runs for name in term):
+            columns |= _columns(term, runs, found)
+    chosen = [columns[label] for label in found["effects"]]
+    return np.column_stack(chosen) if chosen else np.zeros((len(runs), 0))
+
+
+def alike(runs, effects):
+    """Find two runs of one condition and one seed, which cannot differ by chance: their names, or None.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_of_counts`.
+    effects : str
+        Arms tell runs apart where this formula names them.
+    """
+    known = condition_columns(runs, effects)
+    if "seed" not in runs:
+        return None
+    again = runs.duplicated([*known, "seed"])
+    if not again.any():
+        return None
+    second = again.idxmax()
+    same = (runs[[*known, "seed"]] == runs.loc[second, [*known, "seed"]]).all(axis=1)
+    return str(same.idxmax()), str(second)
+
+
+def condition_columns(runs, effects):
+    """Columns that make up a condition: those there are, and the arm where the effects name it."""
+    arm = (ARM,) if any(ARM in term for term in terms(effects)) else ()
+    return [name for name in (*CONDITION, *arm) if name in runs]
+
+
+def conditions(counts, effects):
+    """Conditions of runs, each once and sorted, indexed by labels such as ``abacus, looped, 2 recurrences``."""
+    runs = runs_of_counts(counts)
+    known = condition_columns(runs, effects)
+    found = runs[known].drop_duplicates().sort_values(known).reset_index(drop=True)
+    varying = [name for name in known if name == "embedding" or found[name].nunique() > 1]
+    said = {
+        "recurrences": "{} recurrences",
+        "layers": "{} layers",
+        "d_model": "width {}",
+        "k_max": "{} offsets",
+        "train_digits": "{} digits",
+    }
+    labels = [
+        ", ".join(said.get(name, "{}").format(f"{v:g}" if isinstance(v, float) else v) for name, v in row.items())
+        for row in found[varying].to_dict("records")
+    ]
+    return found.set_index(pd.Index(labels, name="condition"))
+
+
+def groups(counts, run_names, *, longest=False):
+    """Cells of the same run and lengths, and of the same counts, put together.
+
+    The likelihood needs of them no more: a term for each pair of lengths that gives the accuracies, and for each
+    different number right, number wrong and number asked.
+
+    Parameters
+    ----------
+    counts : DataFrame
+    run_names : sequence of str
+        Runs in order; cells of others are an error.
+    longest : bool
+        Lengths are the same where the longer operands are.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``pair_run``, ``pair_log_longer``, ``pair_log_ratio``, ``pair_correct``, ``pair_wrong``, (pair,); for `side`
+        right and wrong ``side_pair``, ``side_count``, ``side_cells`` (how many cells), (group,), of counts above 0; for
+        numbers asked ``total_run``, ``total_count``, ``total_cells``.
+    """
+    a, b, correct, total = (counts[c].to_numpy(np.int64) for c in ("length_a", "length_b", "correct", "total"))
+    longer, shorter = np.maximum(a, b), np.minimum(a, b)
+    run = pd.Index(run_names).get_indexer(counts["run"])
+    keys = np.column_stack([run, longer, longer if longest else shorter])
+    pairs, pair = np.unique(keys, axis=0, return_inverse=True)
+    pair = pair.reshape(-1)
+    out = {
+        "pair_run": pairs[:, 0],
+        "pair_log_longer": np.log(pairs[:, 1]),
+        "pair_log_ratio": np.log(pairs[:, 2]) - np.log(pairs[:, 1]),
+        "pair_correct": np.bincount(pair, correct, len(pairs)),
+        "pair_wrong": np.bincount(pair, total - correct, len(pairs)),
+    }
+    for side, count, of, place in (
+        ("right", correct, pair, "pair"),
+        ("wrong", total - correct, pair, "pair"),
+        ("total", total, run, "run"),
+    ):
+        some = count > 0
+        found, cells = np.unique(np.column_stack([of[some], count[some]]), axis=0, return_counts=True)
+        out |= {f"{side}_{place}": found[:, 0], f"{side}_count": found[:, 1], f"{side}_cells": cells}
+    return {name: x if name.endswith(("run", "pair")) else x.astype(float) for name, x in out.items()}

@@ -1,0 +1,157 @@
+"""The density of a whole run's counts, its own parameters integrated out: what leaving out a run needs.
+
+Given a draw of the coefficients and spreads, a run that nobody has seen has parameters u that are normal about its
+condition's. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are
+drawn once for each run, from a mixture q of two Student t about what its own draws say, the wider to reach conditions
+far from the run; p(y | u) is computed once at each, and for every draw the integral is the mean of
+``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling).
+"""
+
+import numpy as np
+import scipy.stats as st
+import xarray as xr
+from scipy.special import logsumexp
+
+from . import design as lengths_design
+from . import modes as lengths_modes
+
+POINTS = 2048
+FREEDOM = 5
+WIDER = 3.0
+CHUNK = 4_000_000
+
+
+class Points:
+    """Importance points of each run, with the densities of the run's counts there.
+
+    Parameters
+    ----------
+    state : State
+        Whose draws of the runs' parameters say where the points lie.
+    points : int
+        A power of two, for a Sobol sequence.
+    seed : int
+
+    Attributes
+    ----------
+    u : ndarray, shape (run, point, part)
+    log_ratio : ndarray, shape (run, point)
+        Log of ``p(y | u) / q(u)``, binomial coefficients included.
+    """
+
+    def __init__(self, state, *, points=POINTS, seed=0):
+        law, parts = state.law, state.law.parts
+        groups = lengths_design.groups(state.rows, state.reference["runs"], longest=law.operands == "longest")
+        log_train = np.log(state.runs["train_digits"].to_numpy(float))
+        log_choose = state.log_choose()
+        self.u = np.empty((len(log_train), points, len(parts)))
+        self.log_ratio = np.empty((len(log_train), points))
+        for run in range(len(log_train)):
+            draws = np.stack([state.curve[part][..., run].ravel() for part in parts], axis=-1)
+            u, log_q = _drawn(draws, points, seed + run)
+            own = lengths_modes.of_run(groups, run)
+            size = max(1, CHUNK // max(len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
+            pieces = [
+                lengths_modes.run_log_likelihood(part, parts, log_train[run], own, law.shape)
+                for part in np.array_split(u, max(1, points // size))
+            ]
+            self.u[run] = u
+            self.log_ratio[run] = np.concatenate(pieces) + log_choose[run] - log_q
+
+    def log_density(self, mean, spread, run):
+        """Log density of a run's counts under draws of the coefficients.
+
+        Parameters
+        ----------
+        mean : ndarray, shape (..., part)
+        spread : ndarray, shape (..., part)
+        run : int
+
+        Returns
+        -------
+        log_density, efficiency : ndarray, shape (...)
+            Efficiency is how many equal weights, of all points, would give an integral as exact.
+        """
+        u, shape = self.u[run], mean.shape[:-1]
+        mean, spread = mean.reshape(-1, mean.shape[-1]), spread.reshape(-1, spread.shape[-1])
+        out, size = np.empty((2, len(mean))), max(1, CHUNK // len(u))
+        for start in range(0, len(mean), size):
+            of = slice(start, start + size)
+            scaled = sum(((u[:, i] - mean[of, i, None]) / spread[of, i, None]) ** 2 for i in range(u.shape[-1]))
+            normaliser = np.log(spread[of]).sum(-1) + 0.5 * u.shape[-1] * np.log(2 * np.pi)
+            log_weights = self.log_ratio[run] - 0.5 * scaled
+            out[0, of] = logsumexp(log_weights, axis=1) - np.log(len(u)) - normaliser
+            share = np.exp(log_weights - log_weights.max(1, keepdims=True))
+            out[1, of] = share.sum(1) ** 2 / (share**2).sum(1)
+        return out[0].reshape(shape), out[1].reshape(shape)
+
+
+def _drawn(draws, points, seed):
+    """Points of a mixture of two Student t at the mean and covariance of draws, and its log density there."""
+    dimension = draws.shape[1]
+    mean, covariance = draws.mean(0), np.atleast_2d(np.cov(draws, rowvar=False))
+    covariance = covariance + 1e-10 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(dimension)
+    uniform = st.qmc.Sobol(dimension + 2, seed=seed).random(points).clip(1e-9, 1 - 1e-9)
+    scale = np.where(uniform[:, -1] < 0.5, 1.0, WIDER)[:, None]
+    chi = np.sqrt(FREEDOM / st.chi2.ppf(uniform[:, -2], FREEDOM))[:, None]
+    u = mean + scale * chi * (st.norm.ppf(uniform[:, :dimension]) @ np.linalg.cholesky(covariance).T)
+    narrow, wide = (
+        st.multivariate_t.logpdf(u, mean, covariance * s**2, df=FREEDOM) + np.log(0.5) for s in (1.0, WIDER)
+    )
+    return u, np.logaddexp(narrow, wide)
+
+
+def of_draws(state, points, run):
+    """Log density of one run's counts under every draw of a state, (chain, draw), and its efficiency.
+
+    Parameters
+    ----------
+    state : State
+        May have been fitted without the run.
+    points : Points
+    run : int
+    """
+    typical = state.typical(state.runs)
+    mean = np.stack([typical[part][..., run] for part in state.law.parts], axis=-1)
+    spread = np.stack([state.values[f"{part}_sd"] for part in state.law.parts], axis=-1)
+    return points.log_density(mean, spread, run)
+
+
+def without_spread(state, rows, run):
+    """Log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
+    law, parts = state.law, state.law.parts
+    groups = lengths_design.groups(rows, state.reference["runs"], longest=law.operands == "longest")
+    own = lengths_modes.of_run(groups, run)
+    typical = state.typical(state.runs)
+    values = np.stack([typical[part][..., run] for part in parts], axis=-1)
+    log_train = float(np.log(state.runs["train_digits"].iloc[run]))
+    size = max(1, values[..., 0].size * max(len(own["wrong_count"]), len(own["right_count"])) // CHUNK)
+    flat = [
+        lengths_modes.run_log_likelihood(part, parts, log_train, own, law.shape)
+        for part in np.array_split(values.reshape(-1, len(parts)), size)
+    ]
+    return np.concatenate(flat).reshape(values.shape[:-1])
+
+
+def integrated(state, *, seed=0, points=POINTS):
+    """Log density of each run's counts under every draw, the run's own parameters integrated out.
+
+    Returns
+    -------
+    densities : DataArray
+        Dims (chain, draw, run).
+    efficiency : float or None
+        Of importance sampling: the tenth percentile over draws, of the run where it is least, as a number of points;
+        None where runs of a condition do not differ and nothing is integrated.
+    """
+    names = state.reference["runs"]
+    coords = {"chain": state.sampled["chain"].values, "draw": state.sampled["draw"].values, "run": names}
+    if state.law.seeds:
+        where = Points(state, seed=seed, points=points)
+        found = [of_draws(state, where, run) for run in range(len(names))]
+        efficiency = float(min(np.quantile(effective, 0.1) for _, effective in found))
+        densities = [density for density, _ in found]
+    else:
+        log_choose, efficiency = state.log_choose(), None
+        densities = [without_spread(state, state.rows, run) + log_choose[run] for run in range(len(names))]
+    return xr.DataArray(np.stack(densities, -1), dims=("chain", "draw", "run"), coords=coords), efficiency

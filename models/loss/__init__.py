@@ -1,0 +1,1 @@
+"""Laws of the loss of training runs."""

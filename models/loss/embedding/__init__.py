@@ -1,0 +1,1 @@
+"""Laws in which an embedding parameter may count otherwise than another."""

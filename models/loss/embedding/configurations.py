@@ -1,0 +1,175 @@
+"""How embedding parameters grow over the models of a family, as something to fit."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ....datasets import CHINCHILLA_VOCABULARY, load, require
+from ....datasets.wording import unknown
+from ....errors import InputError
+from ...arrays import exp, log
+from ...priors import Quantity
+from .. import embeddings
+from ..law import Law, geometric_means
+from ..noise import NOISES, Noise
+
+RATIO = Quantity(
+    "embedding_ratio",
+    "LogNormal(-2, 1.5)",
+    (0, np.inf),
+    "",
+    "Embedding over other parameters at the geometric-mean size: 0.007 to 2.6, from a per cent or less of the largest "
+    "models to most of models of a few million.",
+)
+DELTA = Quantity(
+    "delta",
+    "Beta(2, 4)",
+    (0, 1),
+    "",
+    "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth keep their ratio, "
+    "1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
+)
+SCATTER = Quantity(
+    "size_scatter",
+    "LogNormal(-4, 1)",
+    (0, np.inf),
+    "relative",
+    "Scatter of a model's parameters about the relation: real models round widths and depths; 0.3% to 13%.",
+)
+
+
+@dataclass(frozen=True)
+class Configurations(Law):
+    """The sizes of a family of models, ``N_T = N_x + gamma N_x**delta`` (Pearce and Song 2024, equation 7).
+
+    N_T is all parameters, N_x those outside the embeddings. Sampled are, with N0 the geometric mean of N_x:
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    embedding_ratio   LogNormal(-2, 1.5)       ``gamma N0**(delta-1)``: 0.007 to 2.6 embedding over other parameters
+    delta             Beta(2, 4)               0 as depth alone grows, 1/3 in proportion, 1/2 as width alone grows
+    size_scatter      LogNormal(-4, 1)         scatter of log N_T: 0.3% to 13%
+    nu_minus_one      Gamma(2, 0.1)            Student-t only: degrees of freedom above 1
+    ================= ======================== ==================================================================
+
+    Derived, draw by draw: gamma, and ``aspect_ratio``, the width over depth that `vocabulary` and gamma imply at
+    delta = 1/3: where delta is learned, of a model of N_x = N0.
+
+    Parameters
+    ----------
+    noise : {"normal", "student_t"}
+        Distribution of the residuals of log N_T; Student-t is a check for outliers.
+    delta : float, optional
+        Fix delta, at 1/3 say, instead of learning it.
+    vocabulary : float
+        Rows of the embedding, for the aspect ratio.
+    priors : mapping of str to str
+        Replacements of the default priors.
+
+    Raises
+    ------
+    InputError
+        If an option or prior is unknown or out of range.
+    """
+
+    noise: str = "normal"
+    scale: str = "log_parameters"
+    delta: float | None = None
+    vocabulary: float = CHINCHILLA_VOCABULARY
+
+    name: ClassVar[str] = "configurations"
+    columns: ClassVar[tuple] = ("parameters_nonembedding",)
+    observed: ClassVar[str] = "parameters"
+    derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
+
+    def __post_init__(self):
+        check_delta(self.delta)
+        if self.noise not in NOISES:
+            raise InputError(unknown("noise", self.noise, NOISES))
+        if self.measurement_error:
+            raise InputError("measurement_error is for losses; sizes of models are known")
+        if self.scale != "log_parameters":
+            raise InputError(f"scale of the configurations must be 'log_parameters', not {self.scale!r}")
+        if not (isinstance(self.vocabulary, (int, float)) and 0 < self.vocabulary < np.inf):
+            raise InputError(f"vocabulary must be a positive number, not {self.vocabulary!r}")
+        super().__post_init__()
+
+    @property
+    def mean_quantities(self):
+        """The ratio of embedding parameters, and delta where it is learned."""
+        return (RATIO, *((DELTA,) if self.delta is None else ()))
+
+    @property
+    def residuals(self):
+        """The `Noise` of log N_T, its scale called ``size_scatter``."""
+        return SizeNoise(self.noise, threshold=self.threshold)
+
+    def constants(self, values, reference):
+        """Gamma, delta and the aspect ratio that they imply."""
+        delta = values["delta"] if self.delta is None else self.delta
+        log_n = log(reference["reference_nonembedding"])
+        gamma = values["embedding_ratio"] * exp((1 - delta) * log_n)
+        width = gamma * exp((delta - embeddings.PROPORTIONAL) * log_n)
+        shape = embeddings.aspect_ratio(width, self.vocabulary)
+        return {"gamma": gamma, "delta": delta + 0 * gamma, "aspect_ratio": shape}
+
+    def mean(self, constants, columns):
+        """N_T; see `embeddings.total`."""
+        return embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
+
+    def check(self, table):
+        """Refuse sizes that cannot inform the relation, models without embedding parameters too."""
+        super().check(table)
+        total, nonembedding = (table[c].to_numpy(float) for c in ("parameters", "parameters_nonembedding"))
+        if not (total > nonembedding).all():
+            row = int(np.argmin(total > nonembedding))
+            raise InputError(
+                f"{table.attrs.get('source', 'the table')}: row {row + 1} has parameters {total[row]:g}, not above "
+                f"parameters_nonembedding {nonembedding[row]:g}; leave models without embedding parameters out"
+            )
+
+    def reference(self, table):
+        """Geometric mean of N_x."""
+        return {"reference_nonembedding": geometric_means(table, self.columns)[0]}
+
+
+class SizeNoise(Noise):
+    """Noise of log N_T."""
+
+    @property
+    def quantities(self):
+        """The sampled quantities: ``size_scatter`` in the place of ``sigma``."""
+        return (SCATTER, *super().quantities[1:])
+
+    def arguments(self, values):
+        """Return what `logp` and `draw` take after the residual, in order."""
+        return super().arguments({**values, "sigma": values["size_scatter"]})
+
+
+def check_delta(delta):
+    """Refuse a fixed delta outside (0, 1)."""
+    if delta is not None and not (isinstance(delta, (int, float)) and 0 < delta < 1):
+        raise InputError(f"delta must lie between 0 and 1, or be absent to be learned, not {delta!r}")
+
+
+def chinchilla_configurations():
+    """N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
+    models = load("chinchilla_models")
+    return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
+
+
+def configurations_of(runs):
+    """Sizes of the models of a table of runs, each once, as a table that `Configurations` fits.
+
+    Raises
+    ------
+    InputError
+        If N_x is not known, or equals N_T in some row.
+    """
+    sizes = ["parameters", "parameters_nonembedding"]
+    require(runs, sizes, purpose="the relation of sizes")
+    found = runs[sizes].drop_duplicates().reset_index(drop=True)
+    found.attrs["source"] = runs.attrs.get("source", "the table")
+    return found

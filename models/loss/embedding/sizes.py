@@ -1,0 +1,72 @@
+"""Point estimates of how embedding parameters grow over a family of models, ``N_E = gamma N_x**delta``.
+
+References
+----------
+.. [1] Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. arXiv:2406.12907, section 2.
+"""
+
+import numpy as np
+
+from .. import embeddings
+
+
+def least_squares(table, *, delta=None):
+    """Least squares of ``log(N_x + gamma N_x**delta)`` on log N_T, the estimator of Pearce and Song (2024).
+
+    Parameters
+    ----------
+    table : DataFrame
+        ``parameters`` (N_T) and ``parameters_nonembedding`` (N_x) of each model.
+    delta : float, optional
+        Fix delta instead of estimating it.
+
+    Returns
+    -------
+    tuple of float
+        gamma and delta.
+    """
+    from scipy.optimize import least_squares as solve
+
+    total, nonembedding = (np.log(table[c].to_numpy(float)) for c in ("parameters", "parameters_nonembedding"))
+    centre = nonembedding.mean()
+
+    def unpacked(theta):
+        exponent = theta[1] if delta is None else delta
+        return np.exp(theta[0] - exponent * centre), exponent
+
+    def residual(theta):
+        return np.log(embeddings.total(np.exp(nonembedding), *unpacked(theta))) - total
+
+    start = [float(np.mean(np.log(np.expm1(total - nonembedding)) + nonembedding)), embeddings.PROPORTIONAL]
+    found = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    gamma, exponent = unpacked(found.x)
+    return float(gamma), float(exponent)
+
+
+def regression(table):
+    """Ordinary least squares of log N_E on log N_x: gamma and delta."""
+    nonembedding = table["parameters_nonembedding"].to_numpy(float)
+    embedding = table["parameters"].to_numpy(float) - nonembedding
+    delta, intercept = np.polyfit(np.log(nonembedding), np.log(embedding), 1)
+    return float(np.exp(intercept)), float(delta)
+
+
+def estimates(table, vocabulary):
+    """All three estimates by name, with the aspect ratio (width over depth) that each implies at delta = 1/3.
+
+    Returns
+    -------
+    dict of str to dict
+        ``least_squares``, ``regression`` and ``proportional`` (least squares at delta = 1/3), each with ``gamma``,
+        ``delta`` and ``aspect_ratio`` (None where delta is not 1/3: the shape then depends on the size).
+    """
+    found = {
+        "least_squares": least_squares(table),
+        "regression": regression(table),
+        "proportional": least_squares(table, delta=embeddings.PROPORTIONAL),
+    }
+    shape = float(embeddings.aspect_ratio(found["proportional"][0], vocabulary))
+    return {
+        name: {"gamma": gamma, "delta": delta, "aspect_ratio": shape if name == "proportional" else None}
+        for name, (gamma, delta) in found.items()
+    }

@@ -1,0 +1,171 @@
+"""How embedding parameters grow with a model, and what is compute-optimal when they are left out of the count.
+
+Notation: N_x parameters outside the embeddings, N_E embedding parameters, ``N_T = N_x + N_E``, D training tokens, loss
+in nats per token; ``C_T = 6 N_T D`` and ``C_x = 6 N_x D`` training FLOP. Over a family of models ``N_E = gamma
+N_x**delta``; delta is 1/3 where width and depth grow in proportion.
+
+References
+----------
+.. [1] Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. arXiv:2406.12907.
+"""
+
+from ..arrays import exp, log, log1p
+from .chinchilla import FLOP_PER_PARAMETER_TOKEN
+
+PROPORTIONAL = 1 / 3
+LAYER_PARAMETERS = 12.0  # parameters of one layer over the square of its width
+
+
+def embedding_constant(vocabulary, aspect_ratio):
+    """Constant gamma of ``N_E = gamma N_x**(1/3)`` for models of one shape.
+
+    With ``N_x = 12 L d**2``, ``N_E = vocabulary d`` and aspect ratio ``d/L``, gamma is ``vocabulary
+    (aspect_ratio/12)**(1/3)`` (section 2 of Pearce and Song 2024).
+
+    Parameters
+    ----------
+    vocabulary : array_like
+        Rows of the embedding: tokens, and positions where they are learned; twice the tokens if untied.
+    aspect_ratio : array_like
+        Width d_model over number of layers.
+    """
+    return vocabulary * exp(log(aspect_ratio / LAYER_PARAMETERS) / 3)
+
+
+def aspect_ratio(gamma, vocabulary):
+    """Invert `embedding_constant`: width over depth that gives gamma."""
+    return LAYER_PARAMETERS * exp(3 * log(gamma / vocabulary))
+
+
+def embedding(nonembedding, gamma, delta=PROPORTIONAL):
+    """N_E at N_x: ``gamma N_x**delta``."""
+    return gamma * exp(delta * log(nonembedding))
+
+
+def total(nonembedding, gamma, delta=PROPORTIONAL):
+    """N_T at N_x: ``N_x + gamma N_x**delta``, equation 7 of Pearce and Song (2024)."""
+    return nonembedding + embedding(nonembedding, gamma, delta)
+
+
+NEWTON_STEPS = 60
+
+
+def nonembedding(total_parameters, gamma, delta=PROPORTIONAL):
+    """Invert `total`: N_x at N_T, by Newton's method on logarithms.
+
+    The logarithm of N_T is convex and rising in that of N_x, so steps from N_x = N_T go down to the root without
+    passing it. 60 are more than any N_T above 1 needs.
+    """
+    log_total = log(total_parameters)
+    log_n = log_total + 0 * (gamma + delta)
+    for _ in range(NEWTON_STEPS):
+        ratio = exp(log(gamma) + (delta - 1) * log_n)
+        log_n = log_n - (log_n + log1p(ratio) - log_total) * (1 + ratio) / (1 + delta * ratio)
+    return exp(log_n)
+
+
+def elasticity(nonembedding, gamma, delta=PROPORTIONAL, weight=1.0):
+    """Differentiate ``log(N_x + weight gamma N_x**delta)`` by ``log N_x``: from delta up to 1."""
+    part = weight * embedding(nonembedding, gamma, delta)
+    return (nonembedding + delta * part) / (nonembedding + part)
+
+
+def compute_of_optimum(nonembedding, *, A, B, alpha, beta, gamma, delta=PROPORTIONAL, **_):
+    """Budget C_x at which a size N_x is optimal, equation 16 of Pearce and Song (2024), there for delta = 1/3.
+
+    The Chinchilla loss of ``N_T = N_x + gamma N_x**delta`` is least on ``6 N_x D = C_x`` where
+    ``D = (beta B N_T**(1+alpha)/(alpha A M))**(1/beta)`` with ``M = N_x + delta gamma N_x**delta``.
+
+    Parameters
+    ----------
+    nonembedding : array_like
+        N_x.
+    A, B, alpha, beta : array_like
+        Constants of the Chinchilla law, positive; `E` may be passed and plays no part.
+    gamma, delta : array_like
+        Of the embedding parameters.
+
+    Returns
+    -------
+    array_like
+        C_x in FLOP.
+    """
+    n_total = total(nonembedding, gamma, delta)
+    moved = nonembedding + delta * embedding(nonembedding, gamma, delta)
+    log_tokens = (log(beta * B / (alpha * A)) + (1 + alpha) * log(n_total) - log(moved)) / beta
+    return FLOP_PER_PARAMETER_TOKEN * nonembedding * exp(log_tokens)
+
+
+def local_exponent(nonembedding, *, alpha, beta, gamma, delta=PROPORTIONAL, **_):
+    """Exponent ``g = dlog N_x*/dlog C_x`` at a size, equation 17 of Pearce and Song (2024), there for delta = 1/3.
+
+    ``1/g = 1 + ((1+alpha) M/N_T - M'/M)/beta`` with ``M' = N_x + delta**2 gamma N_x**delta``. It goes to
+    ``beta/(alpha delta + beta)`` for small and to ``beta/(alpha+beta)`` for large N_x.
+
+    Parameters
+    ----------
+    nonembedding : array_like
+        N_x.
+    alpha, beta : array_like
+        Exponents of the Chinchilla law; its other constants may be passed and play no part.
+    gamma, delta : array_like
+        Of the embedding parameters.
+    """
+    part = embedding(nonembedding, gamma, delta)
+    moved = nonembedding + delta * part
+    inverse = 1 + ((1 + alpha) * moved / (nonembedding + part) - (nonembedding + delta**2 * part) / moved) / beta
+    return 1 / inverse
+
+
+def exponent_of_small_models(*, alpha, beta, delta=PROPORTIONAL, **_):
+    """Limit of `local_exponent` for small models, ``beta/(alpha delta + beta)``."""
+    return beta / (alpha * delta + beta)
+
+
+GRID = 48
+BISECTIONS = 60
+
+
+def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
+    """Size of least loss on ``6 N_T D = C`` over models of one family, for a law that may count N_x and N_E apart.
+
+    A grid over all sizes finds the cell of the global minimum, bisection of the derivative of the loss the minimum
+    within it: a weight of embedding parameters above 1 allows several local minima.
+
+    Parameters
+    ----------
+    compute : array_like
+        Training compute C_T in FLOP.
+    loss : callable
+        Mean loss in nats per token of (N_x, N_T, D).
+    returns : callable
+        Of (N_x, N_T, D): what log N_x and log D take off the loss, ``-dL/dlog N_x`` along the family and
+        ``-dL/dlog D``.
+    gamma, delta : array_like
+        Of the family's embedding parameters.
+
+    Returns
+    -------
+    tuple of array_like
+        N_x*, N_T* and D*.
+    """
+    log_slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
+    most = log(nonembedding(exp(log_slots), gamma, delta))
+
+    def at(log_n):
+        size = exp(log_n)
+        n_total = total(size, gamma, delta)
+        return size, n_total, exp(log_slots - log(n_total))
+
+    best, least = 0 * most, loss(*at(0 * most))
+    for k in range(1, GRID + 1):
+        found = loss(*at(most * (k / GRID)))
+        lower = 1.0 * (found < least)
+        best, least = best + lower * (k / GRID - best), least + lower * (found - least)
+    log_n, width = best * most, most / GRID
+    for _ in range(BISECTIONS):
+        width = width / 2
+        size, n_total, tokens = at(log_n)
+        by_size, by_tokens = returns(size, n_total, tokens)
+        log_n = log_n + width * (2.0 * (by_size > by_tokens * elasticity(size, gamma, delta)) - 1)
+    return at(log_n)

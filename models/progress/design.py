@@ -1,0 +1,209 @@
+"""The arrays that turn the family of `progress` into one law: its columns at the rows of a table, and its switches."""
+
+import numpy as np
+
+from . import family as progress
+from .priors import between, locations_and_spreads
+from .specifications import BENCHMARKS
+
+VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
+OFFSETS = np.array([[1.0, 0, 0], [-1, 1, 0], [-1, 0, 1]])
+ROW_WIDTHS = {
+    "sizes_parameters": progress.SIZES,
+    "sizes_data": progress.SIZES,
+    "drifts_parameters": progress.DRIFTS,
+    "drifts_data": progress.DRIFTS,
+}
+SWITCHES = {
+    "use_irreducible": lambda law: law.irreducible,
+    "factor_sigmoid": lambda law: law.transformer == "sigmoid",
+    "factor_exp": lambda law: law.transformer == "exp",
+    "on_log": lambda law: law.scale == "log_loss",
+    "student_t": lambda law: law.noise == "student_t",
+    "use_papers": lambda law: law.paper_effects,
+    "pooling": lambda law: law.pooling,
+    "penalty": lambda law: law.penalty or 0.0,
+}
+OPTIONAL = tuple(SWITCHES)
+
+
+def reference(law, table):
+    """Say what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
+    rows = law.rows(table)
+    origin = law.origin(table)
+    points = law.points_of(rows, origin)
+    level = _level(law, rows)
+    weights = level / level.sum(0, keepdims=True).clip(min=1)
+    sizes_n, sizes_d, drifts = law.slots
+    scale = [_rate_scales(law, points, side) for side in (0, 1)]
+    means = {}
+    for name, columns in (("sizes_parameters", sizes_n), ("sizes_data", sizes_d)):
+        means[name] = [[float(x) for x in weights.T @ c.values(points)] for c in columns]
+    for side, name in enumerate(("drifts_parameters", "drifts_data")):
+        means[name] = [
+            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * progress.LEVELS
+            for c, s in zip(drifts.values(), scale[side], strict=True)
+        ]
+    vocabulary = weights.T @ _log_vocabulary(law, rows)
+    counts = level.sum(0)
+    return origin | {
+        "means": means,
+        "rate_scales": scale,
+        "log_vocabulary": [float(x) for x in vocabulary],
+        "level_shares": [float(x) for x in counts / counts.sum()],
+    }
+
+
+def design(law, table, reference):
+    """Return the arrays of `progress.DESIGN` for a table.
+
+    Parameters
+    ----------
+    law : Progress
+    table : DataFrame
+    reference : dict
+        From `reference`, usually of the whole table.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    rows = law.rows(table)
+    points = law.points_of(rows, reference)
+    level = _level(law, rows)
+    sizes_n, sizes_d, drifts = law.slots
+    used = np.zeros(progress.LEVELS)
+    used[: len(law.levels)] = 1.0
+    papers = rows["paper_id"].to_numpy() if "paper_id" in rows else np.arange(len(rows))
+    penalised = law.active(sampled_only=True)
+    location, spread = locations_and_spreads(law)
+    loss = np.log(rows["perplexity"].to_numpy(float))
+    d = _columns(law, points, level, reference) | _drift_roles(law, reference) | switches(law)
+    d |= {
+        "two_terms": bool(law.predictors[1]),
+        "use_vocabulary": law.spec.vocabulary,
+        "observed": np.log(loss) if law.scale == "log_loss" else loss,
+        "level": level,
+        "weights_parameters": _weights(law, sizes_n, progress.SIZES, reference),
+        "weights_data": _weights(law, sizes_d, progress.SIZES, reference),
+        "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], progress.DRIFTS, reference),
+        "levels": used,
+        "log_vocabulary": _log_vocabulary(law, rows),
+        "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
+        "transformer": rows["transformer"].to_numpy(float),
+        "paper": (papers == np.unique(papers)[:, None]).astype(float),
+        "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(progress.LEVELS),
+        "penalised": penalised.astype(float),
+        "location": location,
+        "spread": spread,
+        "between": between(law, spread),
+    }
+    return {name: np.asarray(d[name], float) for name in progress.DESIGN}
+
+
+def switches(law):
+    """Parts of the graph beyond what the 20 specifications need, and how far a law turns each on."""
+    return {name: value(law) for name, value in SWITCHES.items()}
+
+
+def _columns(law, points, level, reference):
+    """Columns of both predictors in their slots, centred within each level, and the centres."""
+    sizes_n, sizes_d, drifts = law.slots
+    d = {name: np.zeros((len(level), width)) for name, width in ROW_WIDTHS.items()}
+    d |= {"centre_" + name: np.zeros((progress.LEVELS, width)) for name, width in ROW_WIDTHS.items()}
+    columns = {
+        "sizes_parameters": [(c, 1.0) for c in sizes_n],
+        "sizes_data": [(c, 1.0) for c in sizes_d],
+        "drifts_parameters": [(c[0], s) for c, s in zip(drifts.values(), reference["rate_scales"][0], strict=True)],
+        "drifts_data": [(c[1], s) for c, s in zip(drifts.values(), reference["rate_scales"][1], strict=True)],
+    }
+    for name, listed in columns.items():
+        for j, (column, scale) in enumerate(listed):
+            if column is None:
+                continue
+            centre = np.asarray(reference["means"][name][j])
+            d["centre_" + name][:, j] = centre
+            d[name][:, j] = column.values(points) / scale - level @ centre
+    return d
+
+
+def _rate_scales(law, points, side):
+    """Mean size that divides a rate column, its drift then a yearly change at the centre; 1 for other drifts."""
+    size = ("n", "d")[side]
+    drifts = law.slots[2]
+    return [float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()]
+
+
+def _level(law, rows):
+    level = np.zeros((len(rows), progress.LEVELS))
+    for i, name in enumerate(law.levels):
+        level[:, i] = 1.0 if name == "all" else rows["benchmark"].to_numpy(object) == name
+    return level
+
+
+def log_vocabulary(rows):
+    """Logarithm of the vocabulary of each row, that of its benchmark where it is unknown."""
+    return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
+
+
+def _log_vocabulary(law, rows):
+    return log_vocabulary(rows) if law.spec.vocabulary else np.zeros(len(rows))
+
+
+def _weights(law, columns, slots, reference):
+    weights = np.zeros((slots, progress.LEVELS))
+    for j, column in enumerate(columns):
+        if column.benchmark and len(law.levels) > 1:
+            weights[j, BENCHMARKS.index(column.benchmark)] = 1.0
+        else:
+            weights[j] = reference["level_shares"]
+    return weights
+
+
+def _drift_roles(law, reference):
+    roles = {
+        name: np.zeros(progress.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
+    }
+    coded = _coding(list(law.slots[2]), progress.DRIFTS)
+    roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
+    for side, name in enumerate(("parameters", "data")):
+        keys = [(c.factors, c.kind, c.benchmark, c.architecture) for c in law.slots[side]]
+        roles[f"coded_sizes_{name}"] = _coding(keys, progress.SIZES)
+    roles |= {name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")}
+    year = reference["Yc"]
+    for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(law.slots[2].items()):
+        role = (
+            "only_data"
+            if in_n is None
+            else "only_parameters"
+            if in_d is None
+            else "shared"
+            if law.spec.shared_year
+            else "both"
+        )
+        roles[role][j] = 1.0
+        roles["by_benchmark"][j] = float(benchmark is not None)
+        for side, name in enumerate(("parameters", "data")):
+            if kind == "rate" and (in_n, in_d)[side] is not None:
+                centred = timed == ("log(Y)",)
+                factor = (year if centred else 1.0) / reference["rate_scales"][side][j]
+                roles[f"coded_drifts_{name}"][:, j] *= factor
+                for i, size in enumerate(law.slots[side]):
+                    if centred and (size.benchmark, size.architecture) == (benchmark, architecture):
+                        roles[f"uncentred_{name}"][i, j] = factor * np.log(year)
+    return roles
+
+
+def _coding(keys, slots):
+    """Slopes by benchmark as the paper codes them: that of the first benchmark, and the others' offsets from it."""
+    coded = np.eye(slots)
+    for j, (factors, kind, benchmark, architecture) in enumerate(keys):
+        if benchmark not in (None, BENCHMARKS[0]):
+            coded[j, keys.index((factors, kind, BENCHMARKS[0], architecture))] = -1.0
+    return coded
+
+
+def static_shape(name, array):
+    """Shape of an array in the compiled graph: only numbers of rows and papers may change."""
+    axes = progress.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
+    return tuple(None if axis in ("row", "paper") else length for axis, length in zip(axes, array.shape, strict=False))

@@ -1,0 +1,319 @@
+"""Algorithmic progress in language models: one family of models whose columns are switched by data.
+
+``mean = E + f (exp(eta_N) + exp(eta_D)) + gamma log(vocabulary)`` with L = log(perplexity) in nats, after Ho et al.
+(2024). Each eta is an intercept (shared, or one a benchmark) minus sizes times exponents minus drifts times years. All
+20 specifications and their variants share one graph: what differs are the arrays of a design (`progress_design`).
+
+Sampled are standard normal coordinates z of what can be judged and what the data see:
+
+* the loss at the centre of each intercept's rows, and the share of it that is the parameter term;
+* elasticities of the loss, ``share * alpha`` and ``(1 - share) * beta``, positive;
+* the total yearly fall of log loss and how it splits between the terms, of either sign.
+
+Intercepts, exponents and year slopes follow: exactly, whatever the origin of n, d and y.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+"""
+
+import math
+
+from ..arrays import exp, log, log1p, where
+from ..loss.noise import normal_logp, student_t_logp
+
+LEVELS, SIZES, DRIFTS = 3, 3, 6
+BLOCKS = {
+    "loss_centre": LEVELS,
+    "share": LEVELS,
+    "elasticity_parameters": SIZES,
+    "elasticity_data": SIZES,
+    "yearly_total": DRIFTS,
+    "yearly_split": DRIFTS,
+    "irreducible_share": LEVELS,
+    "vocabulary": 1,
+    "transformer": 1,
+    "sigma": 1,
+    "nu_minus_one": 1,
+    "paper_sd": 1,
+    "pooled_sd": 3,
+}
+SLICES = {}
+_start = 0
+for _name, _width in BLOCKS.items():
+    SLICES[_name] = slice(_start, _start + _width)
+    _start += _width
+DIMENSION = _start
+
+
+DESIGN = {
+    "observed": "(row,) loss, or its logarithm where on_log is 1",
+    "level": "(row, 3) which intercept a row has, as 0 and 1",
+    "sizes_parameters": "(row, 3) size columns of eta_N, centred within each level",
+    "sizes_data": "(row, 3) of eta_D",
+    "drifts_parameters": "(row, 6) columns with a date of eta_N, centred within each level",
+    "drifts_data": "(row, 6) of eta_D",
+    "weights_parameters": "(3, 3) levels over which the share of a size slot is averaged",
+    "weights_data": "(3, 3)",
+    "weights_drifts": "(6, 3)",
+    "both": "(6,) drifts that enter both predictors, each with a coefficient of its own",
+    "only_parameters": "(6,) drifts that enter eta_N alone",
+    "only_data": "(6,) drifts that enter eta_D alone",
+    "shared": "(6,) drifts that enter both with one coefficient",
+    "levels": "(3,) levels in use",
+    "by_benchmark": "(6,) drifts that are one for each benchmark",
+    "log_vocabulary": "(row,)",
+    "log_vocabulary_centre": "(3,)",
+    "transformer": "(row,) 0 or 1",
+    "paper": "(paper, row) which paper a row is from, as 0 and 1",
+    "two_terms": "0 or 1",
+    "use_vocabulary": "0 or 1",
+    "use_irreducible": "0 or 1",
+    "factor_sigmoid": "0 or 1",
+    "factor_exp": "0 or 1",
+    "on_log": "0 or 1",
+    "student_t": "0 or 1",
+    "use_papers": "0 or 1",
+    "pooling": "0 or 1",
+    "penalty": "the paper's delta, or 0 for the priors on z",
+    "penalised": "(z,) coordinates whose coefficients are penalised",
+    "intercepts": "(3, 3) intercepts as the paper codes them: a constant and offsets",
+    "centre_sizes_parameters": "(3, 3) mean of each size column by level",
+    "centre_sizes_data": "(3, 3)",
+    "centre_drifts_parameters": "(3, 6)",
+    "centre_drifts_data": "(3, 6)",
+    "uncentred_parameters": "(3, 6) what a drift adds to a size coefficient where log(Y) is not centred",
+    "uncentred_data": "(3, 6)",
+    "coded_sizes_parameters": "(3, 3) exponents as the paper codes them: by benchmark, the first and offsets from it",
+    "coded_sizes_data": "(3, 3)",
+    "coded_drifts_parameters": "(6, 6) drifts as the paper codes and scales them",
+    "coded_drifts_data": "(6, 6)",
+    "location": "(z,) prior location of each judged quantity",
+    "spread": "(z,) prior spread",
+    "between": "(3,) prior sd of the common mean of loss centres, shares and yearly totals",
+}
+
+
+def _sigmoid(x):
+    return 1 / (1 + exp(-x))
+
+
+def _softplus(x):
+    return where(x > 0, x, 0.0) + log1p(exp(-abs(x)))
+
+
+def _absent(switch):
+    """Whether a switch is off for good in this graph, rather than data that may turn it on."""
+    return isinstance(switch, float) and switch == 0
+
+
+def _when(switch, value, otherwise=0.0):
+    """`value` where the switch is on, else `otherwise`; `value` is a function, not called if the switch is absent."""
+    if isinstance(switch, float):
+        return value() if switch else otherwise
+    return switch * value() + (1 - switch) * otherwise
+
+
+def _averaged(weights, values):
+    return (weights * values[..., None, :]).sum(-1)
+
+
+def coefficients(z, d):
+    """Say what the coordinates z mean under a design.
+
+    Parameters
+    ----------
+    z : array_like, shape (..., z)
+    d : mapping of str to array_like
+        The arrays of `DESIGN`.
+
+    Returns
+    -------
+    dict
+        ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` (..., level); ``alpha`` and ``beta`` (..., size
+        slot); ``drift_parameters`` and ``drift_data`` (..., drift slot); ``vocabulary``, ``log_factor``, ``sigma``,
+        ``nu`` and ``paper_sd`` (..., 1).
+    """
+    part = {name: z[..., s] for name, s in SLICES.items()}
+    judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in SLICES.items()}
+
+    def grouped(name, index, members):
+        within = d["spread"][SLICES[name]]
+        if not _absent(d["pooling"]):
+            pooled = d["pooling"] * members
+            within = pooled * exp(judged["pooled_sd"][..., index : index + 1]) + (1 - pooled) * within
+        count = members.sum() + (members.sum() < 1)
+        common = members * ((within**2 + count * d["between"][index] ** 2) ** 0.5 - within) / count
+        return d["location"][SLICES[name]] + within * part[name] + common * (part[name] * members).sum(-1)[..., None]
+
+    one = 1 - d["two_terms"]
+    loss_centre = exp(grouped("loss_centre", 0, d["levels"]))
+    share = d["two_terms"] * _sigmoid(grouped("share", 1, d["levels"])) + one
+    rest = 1 - share + one
+    total, split = grouped("yearly_total", 2, d["by_benchmark"]), judged["yearly_split"]
+    idle = 1 - d["weights_drifts"].sum(-1)
+    s, r = _averaged(d["weights_drifts"], share) + idle, _averaged(d["weights_drifts"], rest) + idle
+    irreducible = _when(d["use_irreducible"], lambda: loss_centre * _sigmoid(judged["irreducible_share"]))
+    vocabulary = d["use_vocabulary"] * judged["vocabulary"]
+    return {
+        "loss_centre": loss_centre,
+        "irreducible": irreducible,
+        "reducible": loss_centre - irreducible - vocabulary * d["log_vocabulary_centre"],
+        "share": share,
+        "rest": rest,
+        "alpha": exp(judged["elasticity_parameters"])
+        / (_averaged(d["weights_parameters"], share) + 1 - d["weights_parameters"].sum(-1)),
+        "beta": exp(judged["elasticity_data"]) / (_averaged(d["weights_data"], rest) + 1 - d["weights_data"].sum(-1)),
+        "drift_parameters": d["both"] * (total + r * split) + d["shared"] * total + d["only_parameters"] * total / s,
+        "drift_data": d["both"] * (total - s * split) + d["shared"] * total + d["only_data"] * total / r,
+        "vocabulary": vocabulary,
+        "log_factor": _when(d["factor_exp"], lambda: judged["transformer"])
+        + _when(d["factor_sigmoid"], lambda: -_softplus(-judged["transformer"])),
+        "gamma_transformer": (d["factor_exp"] + d["factor_sigmoid"]) * judged["transformer"],
+        "sigma": exp(judged["sigma"]),
+        "nu": 1 + exp(judged["nu_minus_one"]),
+        "paper_sd": _when(d["use_papers"], lambda: exp(judged["paper_sd"])),
+    }
+
+
+LEAST_REDUCIBLE = 1e-3
+
+
+def _log_reducible(c):
+    return log(where(c["reducible"] > LEAST_REDUCIBLE, c["reducible"], LEAST_REDUCIBLE))
+
+
+def mean(c, d):
+    """Mean loss of each row, (..., row), from what `coefficients` returned."""
+    base = _log_reducible(c)
+    eta_n = (
+        (base + log(c["share"])) @ d["level"].T
+        - c["alpha"] @ d["sizes_parameters"].T
+        - c["drift_parameters"] @ d["drifts_parameters"].T
+    )
+    eta_d = (
+        (base + log(c["rest"])) @ d["level"].T - c["beta"] @ d["sizes_data"].T - c["drift_data"] @ d["drifts_data"].T
+    )
+    reducible = exp(eta_n) + d["two_terms"] * exp(eta_d)
+    if not isinstance(c["log_factor"], float):
+        reducible = exp(c["log_factor"] * d["transformer"]) * reducible
+    floor = 0.0 if isinstance(c["irreducible"], float) else c["irreducible"] @ d["level"].T
+    return floor + reducible + c["vocabulary"] * d["log_vocabulary"]
+
+
+def residuals(c, d):
+    """Observed minus mean, (..., row), on the scale of the observations."""
+    fitted = mean(c, d)
+    return d["observed"] - _when(
+        d["on_log"], lambda: log(where(fitted > LEAST_REDUCIBLE, fitted, LEAST_REDUCIBLE)), fitted
+    )
+
+
+def log_likelihood(c, d):
+    """Log density of each row, (..., row), as if rows were independent."""
+    r, sigma = residuals(c, d), c["sigma"]
+    return _when(d["student_t"], lambda: student_t_logp(r, sigma, c["nu"]), normal_logp(r, sigma))
+
+
+def conditional_log_likelihood(c, d):
+    """Log density of each row given the other rows of its paper, (..., row), under normal noise with paper effects.
+
+    A paper's rows are jointly normal with variance ``sigma**2 + paper_sd**2`` and covariance ``paper_sd**2``; the
+    conditional density is what leave-one-out needs.
+    """
+    r, sigma = residuals(c, d), c["sigma"]
+    joint = sigma**2 + (d["paper"].sum(1) @ d["paper"] - 1) * c["paper_sd"] ** 2
+    centre = c["paper_sd"] ** 2 / joint * ((r @ d["paper"].T) @ d["paper"] - r)
+    return normal_logp(r - centre, (sigma**2 + c["paper_sd"] ** 2 * sigma**2 / joint) ** 0.5)
+
+
+def paper_log_likelihood(c, d):
+    """Log density of each paper's rows together, (..., paper), under normal noise with paper effects."""
+    r, sigma = residuals(c, d), c["sigma"]
+    size = d["paper"].sum(1)
+    joint = sigma**2 + size * c["paper_sd"] ** 2
+    squares = (r**2) @ d["paper"].T - c["paper_sd"] ** 2 / joint * (r @ d["paper"].T) ** 2
+    return -0.5 * (squares / sigma**2 + 2 * (size - 1) * log(sigma) + log(joint) + size * math.log(2 * math.pi))
+
+
+def total_log_likelihood(c, d):
+    """Log density of all rows together, (...)."""
+    normal = (
+        log_likelihood(c, d | {"student_t": 0.0}).sum(-1)
+        if _absent(d["use_papers"])
+        else paper_log_likelihood(c, d).sum(-1)
+    )
+    return _when(d["student_t"], lambda: log_likelihood(c, d | {"student_t": 1.0}).sum(-1), normal)
+
+
+def raw(c, d):
+    """Coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
+    base = _log_reducible(c)
+    const_n = (
+        base
+        + log(c["share"])
+        + _centred(c["alpha"], d["centre_sizes_parameters"])
+        + _centred(c["drift_parameters"], d["centre_drifts_parameters"])
+    )
+    const_d = (
+        base
+        + log(c["rest"])
+        + _centred(c["beta"], d["centre_sizes_data"])
+        + _centred(c["drift_data"], d["centre_drifts_data"])
+    )
+    return {
+        "const_parameters": const_n @ d["intercepts"].T,
+        "const_data": const_d @ d["intercepts"].T,
+        "alpha": c["alpha"] @ d["coded_sizes_parameters"].T - c["drift_parameters"] @ d["uncentred_parameters"].T,
+        "beta": c["beta"] @ d["coded_sizes_data"].T - c["drift_data"] @ d["uncentred_data"].T,
+        "drift_parameters": c["drift_parameters"] @ d["coded_drifts_parameters"].T,
+        "drift_data": c["drift_data"] @ d["coded_drifts_data"].T,
+    }
+
+
+def _centred(slopes, centres):
+    return (slopes[..., None, :] * centres).sum(-1)
+
+
+def log_prior(z, c, d):
+    """Log prior density of z, (...): standard normal, or the paper's penalty as a Laplace density of its coefficients.
+
+    The penalty ``delta sum |theta|`` on a mean squared error over n rows is, given sigma, a Laplace density of scale
+    ``2 sigma**2/(n delta)``; its normaliser depends on sigma and is included, and so is the Jacobian of the
+    coefficients in z. Coordinates that stand for no coefficient (sigma, nu, slots that are off) keep their standard
+    normal prior.
+    """
+    if _absent(d["penalty"]):
+        return -0.5 * (z**2).sum(-1) - 0.5 * DIMENSION * math.log(2 * math.pi)
+    use = (d["penalty"] > 0) * d["penalised"]
+    normal = (-0.5 * z**2 - 0.5 * math.log(2 * math.pi)) * (1 - use)
+    part = {name: use[s] for name, s in SLICES.items()}
+    scale = 2 * c["sigma"] ** 2 / (d["observed"].shape[0] * where(d["penalty"] > 0, d["penalty"], 1.0))
+    theta = raw(c, d)
+    two = d["two_terms"]
+    penalised = (
+        ((abs(theta["const_parameters"]) + two * abs(theta["const_data"])) * part["loss_centre"]).sum(-1)
+        + (abs(theta["alpha"]) * part["elasticity_parameters"]).sum(-1)
+        + (abs(theta["beta"]) * part["elasticity_data"]).sum(-1)
+    )
+    penalised = penalised + (
+        (
+            abs(theta["drift_parameters"]) * (d["both"] + d["only_parameters"] + d["shared"])
+            + abs(theta["drift_data"]) * (d["both"] + d["only_data"])
+        )
+        * part["yearly_total"]
+    ).sum(-1)
+    penalised = (
+        penalised
+        + (abs(c["vocabulary"]) * part["vocabulary"]).sum(-1)
+        + (abs(c["gamma_transformer"]) * part["transformer"]).sum(-1)
+    )
+    jacobian = (log(c["alpha"]) * part["elasticity_parameters"]).sum(-1) + (
+        log(c["beta"]) * part["elasticity_data"]
+    ).sum(-1)
+    idle = 1 - d["weights_drifts"].sum(-1)
+    s, r = _averaged(d["weights_drifts"], c["share"]) + idle, _averaged(d["weights_drifts"], c["rest"]) + idle
+    jacobian = jacobian - ((d["only_parameters"] * log(s) + d["only_data"] * log(r)) * part["yearly_total"]).sum(-1)
+    above = log(c["loss_centre"] - c["irreducible"])
+    jacobian = jacobian + ((above - _log_reducible(c)) * part["loss_centre"]).sum(-1)
+    return normal.sum(-1) + jacobian - penalised / scale[..., 0] - use.sum() * log(2 * scale[..., 0])

@@ -1,0 +1,163 @@
+"""What two falling exponentials ``exp(p - a log N) + exp(q - b log D)`` imply: optima, growth rates, doubling times.
+
+All functions take arrays of one broadcastable shape, draws among them. Rates are in log units of effective compute a
+year; a doubling time is the reciprocal of a rate that may be near or below zero, so it is only ever read off quantiles
+of the rate.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+"""
+
+import numpy as np
+
+from ..arrays import exp, log
+from ..loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
+
+MONTHS = 12.0
+
+
+def optimum(compute, p, q, a, b):
+    """Sizes that minimise the two terms at ``6 N D = compute``, appendix G of Ho et al. (2024).
+
+    Returns
+    -------
+    log_parameters, log_tokens : array_like
+        NaN where an exponent is not positive, for there is no optimum then.
+    """
+    slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        log_parameters = (p - q + log(a / b) + b * slots) / (a + b)
+        log_parameters = np.where((a > 0) & (b > 0), log_parameters, np.nan)
+    return log_parameters, slots - log_parameters
+
+
+def terms(log_parameters, log_tokens, p, q, a, b):
+    """Return the two terms of the loss at given sizes."""
+    return exp(p - a * log_parameters), exp(q - b * log_tokens)
+
+
+def yearly_rate(fall_parameters, fall_data, a, b):
+    """Growth of effective compute, ``fall_N/a + fall_D/b``, equations 4 to 6 of Ho et al. (2024).
+
+    Parameters
+    ----------
+    fall_parameters, fall_data : array_like
+        Yearly falls of the two exponents of the exponentials, ``-d eta/dY``, at the optimum.
+    a, b : array_like
+        Exponents of parameters and data.
+
+    Returns
+    -------
+    array_like
+        Log units a year. By the envelope theorem it is also how fast the budget of a given optimal loss falls.
+    """
+    return fall_parameters / a + fall_data / b
+
+
+def doubling_months(rate):
+    """Months in which effective compute doubles at `rate`; infinite at 0 and negative below (halving)."""
+    with np.errstate(divide="ignore"):
+        return MONTHS * np.log(2) / np.asarray(rate, float)
+
+
+def doubling_quantiles(rate, probabilities):
+    """Quantiles of the doubling time, infinite ("never") where the rate is not positive.
+
+    The p-quantile of the time is ``12 log 2`` over the (1 - p)-quantile of the rate.
+    """
+    rates = np.quantile(np.ravel(rate), 1 - np.asarray(probabilities))
+    return np.where(rates > 0, doubling_months(np.where(rates > 0, rates, 1.0)), np.inf)
+
+
+def years_to_match(first, second, fall_first, fall_second, target, *, steps=100):
+    """Years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
+
+    Parameters
+    ----------
+    first, second : array_like
+        The two terms now.
+    fall_first, fall_second : array_like
+        Their falls in log units a year.
+    target : array_like
+        A loss below the present one.
+
+    Returns
+    -------
+    array_like
+        Infinite where progress never gets there first: the loss does not fall at the start, or turns back above the
+        target.
+    """
+    first, second, fall_first, fall_second, target = np.broadcast_arrays(first, second, fall_first, fall_second, target)
+
+    def excess(years):
+        return first * np.exp(-fall_first * years) + second * np.exp(-fall_second * years) - target
+
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        speed = first * fall_first + second * fall_second
+        low = np.zeros(first.shape)
+        turning = np.log(-(second * fall_second) / (first * fall_first)) / (fall_second - fall_first)
+        bounded = (fall_first * fall_second < 0) & (speed > 0)
+        falls = np.stack([fall_first, fall_second])
+        slowest = np.where(falls > 0, falls, np.inf).min(0)
+        high = np.where(bounded, turning, 50 / slowest)
+        reached = (speed > 0) & (excess(high) <= 0)
+        for _ in range(steps):
+            middle = 0.5 * (low + high)
+            above = excess(middle) > 0
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(reached, 0.5 * (low + high), np.inf)
+
+
+def scale_to_match(first, second, a, b, target, *, steps=100):
+    """Solve ``first exp(-a x) + second exp(-b x) = target`` for x of either sign, both exponents positive.
+
+    Returns
+    -------
+    array_like
+        NaN where an exponent is not positive.
+    """
+    first, second, a, b, target = np.broadcast_arrays(first, second, a, b, target)
+    gap = np.log((first + second) / target)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ends = np.stack([gap / a, gap / b])
+        low, high = ends.min(0), ends.max(0)
+        for _ in range(steps):
+            middle = 0.5 * (low + high)
+            above = first * np.exp(-a * middle) + second * np.exp(-b * middle) > target
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where((a > 0) & (b > 0), 0.5 * (low + high), np.nan)
+
+
+def shapley(value, moves):
+    """Shapley values of moves that together change a quantity, averaged over all orders of making them.
+
+    Parameters
+    ----------
+    value : callable
+        Takes a tuple of `moves` bools, which moves are made, and returns an array.
+    moves : int
+
+    Returns
+    -------
+    list of ndarray
+        One for each move; they sum to the change that all moves make together.
+    """
+    from itertools import permutations
+
+    known = {}
+
+    def of(made):
+        if made not in known:
+            known[made] = value(made)
+        return known[made]
+
+    orders = list(permutations(range(moves)))
+    gains = [0.0] * moves
+    for order in orders:
+        made = [False] * moves
+        for move in order:
+            before = of(tuple(made))
+            made[move] = True
+            gains[move] = gains[move] + (of(tuple(made)) - before) / len(orders)
+    return gains

@@ -1,0 +1,365 @@
+"""The law of algorithmic progress as something to fit: a specification, its variant, its priors and its PyMC model."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...datasets import require
+from ...datasets.wording import unknown
+from ...errors import InputError
+from . import design as progress_design
+from . import family as progress
+from . import priors as progress_priors
+from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
+
+DIMINISHING = 2.9157
+REPEATED = 15.39
+DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
+OPTIONS = {
+    "noise": ("normal", "student_t"),
+    "scale": ("loss", "log_loss"),
+    "transformer": (None, "sigmoid", "exp"),
+    "cutoff_form": ("hinge", "jump"),
+    "data": (None, *DATA),
+    "unknown_epochs": ("one", "drop"),
+    "unknown_vocabulary": ("impute", "drop"),
+    "architectures": ("all", "other"),
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Algorithmic progress in language models (Ho et al. 2024).
+
+    Parameters
+    ----------
+    specification : int or Specification
+        1 to 20 of table 10, or one's own.
+    noise : {"normal", "student_t"}
+        Residuals in nats; the paper's least squares is normal.
+    scale : {"loss", "log_loss"}
+        Residuals of L = log(perplexity), or of log L.
+    transformer : {None, "sigmoid", "exp"}
+        A factor on the reducible loss of transformers: sigma(gamma_T), which forces a gain (equation 7), or
+        exp(gamma_T).
+    irreducible : bool
+        An irreducible loss for each benchmark, at least 0 (equation 12).
+    cutoff : float, optional
+        Year at which the year slopes change.
+    cutoff_form : {"hinge", "jump"}
+        A continuous change, or the paper's, whose years still count from Y0 so that the law jumps.
+    data : {None, "dataset", "tokens_seen", "diminishing", "repeated"}
+        What D is; None as the specification says. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
+        ``D (1 + R (1 - exp(-epochs/R)))``, ``repeated`` that of Muennighoff et al. (2023).
+    unknown_epochs, unknown_vocabulary : str
+        ``"one"`` or ``"drop"``; ``"impute"`` (10,000 ptb, 33,278 wt2, 268,000 wt103) or ``"drop"``.
+    paper_effects : bool
+        A Gaussian random intercept for each paper, integrated out; normal noise only.
+    pooling : bool
+        Estimate how much benchmarks differ (loss centres, shares, year slopes) instead of a fixed prior sd.
+    architectures : {"all", "other"}
+        All rows, or non-transformers only.
+    penalty : float, optional
+        The paper's delta: its L1 penalty as a Laplace prior of the coefficients, in place of the default priors.
+    priors : mapping of str to (float, float)
+        Location and spread of judged quantities, see `progress_priors.JUDGED`.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown or options exclude each other.
+    """
+
+    specification: int | Specification = 7
+    noise: str = "normal"
+    scale: str = "loss"
+    transformer: str | None = None
+    irreducible: bool = False
+    cutoff: float | None = None
+    cutoff_form: str = "hinge"
+    data: str | None = None
+    unknown_epochs: str = "one"
+    unknown_vocabulary: str = "impute"
+    paper_effects: bool = False
+    pooling: bool = False
+    architectures: str = "all"
+    penalty: float | None = None
+    priors: Mapping = field(default_factory=dict)
+
+    columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
+
+    def __post_init__(self):
+        if isinstance(self.specification, Mapping):
+            object.__setattr__(self, "specification", Specification(**self.specification))
+        if not isinstance(self.specification, Specification) and self.specification not in SPECIFICATIONS:
+            raise InputError(unknown("specification", self.specification, SPECIFICATIONS))
+        for option, choices in OPTIONS.items():
+            if getattr(self, option) not in choices:
+                raise InputError(unknown(option, getattr(self, option), choices))
+        for name in ("irreducible", "paper_effects", "pooling"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        for name in ("cutoff", "penalty"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                raise InputError(f"{name} must be a number, not {value!r}")
+        for name in self.priors:
+            if name not in progress_priors.JUDGED:
+                raise InputError(unknown("prior on", name, progress_priors.JUDGED))
+        priors = {name: progress_priors.judged_prior(name, prior) for name, prior in self.priors.items()}
+        object.__setattr__(self, "priors", priors)
+        if self.paper_effects and self.noise != "normal":
+            raise InputError("paper_effects are integrated out under normal noise only; set noise='normal'")
+        if self.penalty is not None and not 0 < self.penalty < np.inf:
+            raise InputError(
+                f"penalty {self.penalty!r}: a Laplace prior needs a positive delta; at 0 the prior is flat and improper"
+            )
+        if self.cutoff is not None and not self._timed:
+            raise InputError("cutoff: this specification has no year slope that could change")
+
+    # The specification -----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self):
+        """``progress-7``, or ``progress`` for a specification of one's own."""
+        return f"progress-{self.specification}" if isinstance(self.specification, int) else "progress"
+
+    @property
+    def spec(self):
+        """The `Specification`."""
+        return SPECIFICATIONS[self.specification] if isinstance(self.specification, int) else self.specification
+
+    @property
+    def _timed(self):
+        return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
+
+    @property
+    def predictors(self):
+        """Columns of eta_N and eta_D, the change of slope at the cutoff included."""
+        extra = {"hinge": "hinge", "jump": "after"}[self.cutoff_form]
+
+        def with_cutoff(columns):
+            added = [Column((extra,), c.benchmark, c.architecture) for c in columns if c.factors == ("y",)]
+            return (*columns, *(added if self.cutoff is not None else ()))
+
+        return with_cutoff(self.spec.columns_parameters), with_cutoff(self.spec.columns_data)
+
+    @property
+    def data_definition(self):
+        """What D is."""
+        return self.data or ("diminishing" if self.spec.diminishing else "dataset")
+
+    @property
+    def slots(self):
+        """Size columns of each predictor, and drifts as {key: (column of eta_N or None, of eta_D or None)}."""
+        sizes = [[c for c in p if c.kind == "size"] for p in self.predictors]
+        drifts = {}
+        for side, predictor in enumerate(self.predictors):
+            for column in predictor:
+                if column.kind in ("year", "rate"):
+                    timed = tuple(f for f in column.factors if f not in ("n", "d", "c"))
+                    drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[
+                        side
+                    ] = column
+        if max(len(sizes[0]), len(sizes[1])) > progress.SIZES or len(drifts) > progress.DRIFTS:
+            raise InputError(
+                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {progress.SIZES} size columns "
+                f"in a predictor and {progress.DRIFTS} columns with a date can be fitted"
+            )
+        return sizes[0], sizes[1], drifts
+
+    @property
+    def levels(self):
+        """Levels of the intercepts: the benchmarks, or ("all",)."""
+        intercepts = [c for c in self.predictors[0] if c.kind == "intercept"]
+        return BENCHMARKS if intercepts[0].benchmark else ("all",)
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the rows of a table that this law is fitted to.
+
+        Raises
+        ------
+        InputError
+            If a column that the law needs is missing.
+        """
+        needed = [*self.columns]
+        needed += ["epochs"] if self.data_definition != "dataset" else []
+        needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
+        require(table, needed, purpose=f"{self.name}")
+        kept = table
+        if self.architectures == "other":
+            kept = kept[kept["transformer"] == 0]
+        if self.data_definition != "dataset" and self.unknown_epochs == "drop":
+            kept = kept[kept["epochs"].notna()]
+        if self.unknown_vocabulary == "drop":
+            kept = kept[kept["vocabulary"].notna()]
+        kept = kept.reset_index(drop=True)
+        kept.attrs = dict(table.attrs)
+        return kept
+
+    def tokens(self, table):
+        """D by the law's definition, (row,)."""
+        tokens = table["dataset_tokens"].to_numpy(float)
+        if self.data_definition == "dataset":
+            return tokens
+        epochs = table["epochs"].fillna(1).to_numpy(float)
+        if self.data_definition == "tokens_seen":
+            return tokens * epochs
+        if self.data_definition == "diminishing":
+            return tokens * (1 + DIMINISHING * (1 - np.exp(-epochs / DIMINISHING)))
+        return tokens * (1 + REPEATED * (1 - np.exp(-(epochs - 1) / REPEATED)))
+
+    def origin(self, table):
+        """N0, D0 and Y0, the least values of the fitted table, and the year at which exponents are reported."""
+        rows = self.rows(table)
+        year = rows["year"].to_numpy(float)
+        return {
+            "N0": float(rows["parameters"].min()),
+            "D0": float(self.tokens(rows).min()),
+            "Y0": float(year.min()),
+            "Yc": float(np.exp(np.log(year).mean())),
+        }
+
+    def points(self, origin, *, parameters, tokens, year, benchmark, transformer):
+        """Values of all factors at sizes, dates, benchmarks and architectures of one shape; derivatives by date."""
+        n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
+        year = np.asarray(year, float) + np.zeros_like(n)
+        late = (year >= (np.inf if self.cutoff is None else self.cutoff)).astype(float)
+        return {
+            "n": n,
+            "d": d,
+            "c": n + d,
+            "y": year - origin["Y0"],
+            "log(Y)": (np.log(year) - np.log(origin["Yc"])) * origin["Yc"],
+            "after": late * (year - origin["Y0"]),
+            "hinge": late * (year - (self.cutoff or 0)),
+            "d y": np.ones_like(n),
+            "d log(Y)": origin["Yc"] / year,
+            "d after": late,
+            "d hinge": late,
+            "benchmark": np.broadcast_to(np.asarray(benchmark, object), n.shape),
+            "architecture": np.where(np.asarray(transformer, bool), "transformer", "other"),
+        }
+
+    def points_of(self, rows, origin):
+        """`points` at the rows of a table."""
+        return self.points(
+            origin,
+            parameters=rows["parameters"].to_numpy(float),
+            tokens=self.tokens(rows),
+            year=rows["year"].to_numpy(float),
+            benchmark=rows["benchmark"].to_numpy(object),
+            transformer=rows["transformer"].to_numpy(),
+        )
+
+    # The design ------------------------------------------------------------------------------------------------------
+
+    reference = progress_design.reference
+    design = progress_design.design
+    described_priors = progress_priors.described_priors
+
+    def active(self, *, sampled_only=False):
+        """Which coordinates of z stand for something in this law, (z,) of bool.
+
+        With `sampled_only`, only those that stand for coefficients which the paper's penalty covers.
+        """
+        active = np.zeros(progress.DIMENSION, bool)
+        sizes_n, sizes_d, drifts = self.slots
+
+        def use(name, count):
+            active[progress.SLICES[name]] = np.arange(progress.BLOCKS[name]) < count
+
+        use("loss_centre", len(self.levels))
+        use("share", len(self.levels) if self.predictors[1] else 0)
+        use("elasticity_parameters", len(sizes_n))
+        use("elasticity_data", len(sizes_d))
+        use("yearly_total", len(drifts))
+        split = [in_n is not None and in_d is not None and not self.spec.shared_year for in_n, in_d in drifts.values()]
+        active[progress.SLICES["yearly_split"]] = [*split, *([False] * (progress.DRIFTS - len(split)))]
+        use("vocabulary", self.spec.vocabulary)
+        use("transformer", self.transformer is not None)
+        if sampled_only:
+            return active
+        use("irreducible_share", len(self.levels) if self.irreducible else 0)
+        use("sigma", 1)
+        use("nu_minus_one", self.noise == "student_t")
+        use("paper_sd", self.paper_effects)
+        if self.pooling:
+            by_benchmark = [benchmark is not None for (_, _, benchmark, _) in drifts]
+            active[progress.SLICES["pooled_sd"]] = [True, bool(self.predictors[1]), any(by_benchmark)]
+        return active
+
+    @property
+    def coordinates(self):
+        """Names of the active coordinates."""
+        names = [f"{name}[{i}]" for name, width in progress.BLOCKS.items() for i in range(width)]
+        return [name for name, active in zip(names, self.active(), strict=True) if active]
+
+    @property
+    def options(self):
+        """What rebuilds this law."""
+        spec = self.specification if isinstance(self.specification, int) else asdict(self.specification)
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "specification"}
+        return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}}
+
+    def check(self, rows):
+        """Refuse rows that cannot inform this law.
+
+        Raises
+        ------
+        InputError
+            If there are too few, or a benchmark of the specification has none.
+        """
+        place = rows.attrs.get("source", "the table")
+        needed = int(self.active().sum())
+        if len(rows) < needed:
+            raise InputError(
+                f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
+                "evaluations"
+            )
+        for level in self.levels:
+            if level != "all" and not (rows["benchmark"] == level).any():
+                raise InputError(
+                    f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
+                )
+
+    def with_options(self, **options):
+        """Return the same law with other options."""
+        return replace(self, **options)
+
+    @property
+    def features(self):
+        """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
+        return tuple(name for name, on in progress_design.switches(self).items() if on)
+
+    def model(self, table, reference=None, *, features=None):
+        """Return the PyMC model of the family, switched to this law by its data.
+
+        Parameters
+        ----------
+        table : DataFrame
+        reference : dict, optional
+        features : sequence of str, optional
+            Switches of `progress_design.OPTIONAL` that are data in the graph, at least those that this law needs (the
+            default). Laws whose features are among them share one compilation.
+        """
+        import pymc as pm
+
+        features = self.features if features is None else features
+        arrays = self.design(table, reference or self.reference(table))
+        with pm.Model() as model:
+            d = {
+                name: float(array)
+                if name in progress_design.OPTIONAL and name not in features
+                else pm.Data(name, array, shape=progress_design.static_shape(name, array))
+                for name, array in arrays.items()
+            }
+            z = pm.Flat("z", shape=progress.DIMENSION)
+            c = progress.coefficients(z, d)
+            pm.Potential("log_prior", progress.log_prior(z, c, d))
+            pm.Potential("log_likelihood", progress.total_log_likelihood(c, d))
+        return model

@@ -1,0 +1,120 @@
+"""Priors of the quantities of algorithmic progress that can be judged, and why they are what they are."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InputError
+from . import family as progress
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A quantity whose prior can be judged: its location and spread on the sampled scale, and why."""
+
+    location: float
+    spread: float
+    form: str
+    rationale: str
+
+
+JUDGED = {
+    "loss_centre": Judged(
+        1.3, 0.3, "LogNormal", "Loss at the centre of a benchmark's rows: 2.0 to 6.6 nats, perplexity 8 to 730."
+    ),
+    "share": Judged(
+        0.0,
+        0.5,
+        "LogitNormal",
+        "Share of the parameter term there: common mean of sd 1.5 (5% to 95%), benchmarks within sd 0.5 of it.",
+    ),
+    "elasticity_parameters": Judged(
+        -3.0,
+        1.0,
+        "LogNormal",
+        "Fall of log loss per e-fold of parameters: 0.7% to 35%, so tenfold lowers the loss by 2% to 55%.",
+    ),
+    "elasticity_data": Judged(-3.0, 1.0, "LogNormal", "The same for data."),
+    "yearly_total": Judged(
+        0.0,
+        0.05,
+        "Normal",
+        "Yearly fall of log loss at fixed size, through both terms: -10% to 10%, no sign preferred.",
+    ),
+    "yearly_split": Judged(
+        0.0, 0.1, "Normal", "Difference of the two terms' yearly falls: either term may carry the progress."
+    ),
+    "irreducible_share": Judged(-1.0, 1.5, "LogitNormal", "Share of the loss that no size removes: 2% to 87%."),
+    "vocabulary": Judged(0.0, 0.1, "Normal", "Nats of loss per e-fold of vocabulary."),
+    "transformer": Judged(
+        0.0, 0.3, "Normal", "Log factor of a transformer on the reducible loss (or the log-odds of the factor, sd 3)."
+    ),
+    "sigma": Judged(
+        -1.6, 0.7, "LogNormal", "Scatter about the law: 0.05 to 0.8 nats (or a quarter of that on log loss)."
+    ),
+    "nu_minus_one": Judged(2.3, 1.0, "LogNormal", "Degrees of freedom above 1: from nearly Cauchy to nearly normal."),
+    "paper_sd": Judged(-1.9, 0.8, "LogNormal", "Scatter between papers: 0.03 to 0.7 nats."),
+    "pooled_sd": Judged(
+        -1.6, 0.8, "LogNormal", "Scatter of benchmarks about their common mean, where it is estimated."
+    ),
+}
+SHARE_MEAN_SD = 1.5
+
+
+def judged_prior(name, prior):
+    """Location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of the quantity's own form.
+
+    Raises
+    ------
+    InputError
+        If the text cannot be read, is of another form, or the spread is not positive.
+    """
+    form = JUDGED[name].form
+    mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
+    if isinstance(prior, str):
+        found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
+        if not found or found[1] != form:
+            raise InputError(f"prior {name}={prior!r}: {name} has a {form} prior; {mend}")
+        prior = found[2], found[3]
+    try:
+        location, spread = (float(x) for x in prior)
+    except (TypeError, ValueError):
+        raise InputError(f"prior {name}={prior!r} cannot be read; {mend}") from None
+    if not (np.isfinite(location) and 0 < spread < np.inf):
+        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
+    return location, spread
+
+
+def locations_and_spreads(law):
+    """Location and spread of the priors of all coordinates z under a law, (z,) each."""
+    location, spread = np.zeros(progress.DIMENSION), np.ones(progress.DIMENSION)
+    for name, s in progress.SLICES.items():
+        location[s], spread[s] = law.priors.get(name, _default_prior(law, name))
+    return location, spread
+
+
+def _default_prior(law, name):
+    judged = JUDGED[name]
+    if name == "transformer" and law.transformer == "sigmoid":
+        return 0.0, 3.0
+    if name == "sigma" and law.scale == "log_loss":
+        return judged.location - np.log(4), judged.spread
+    return judged.location, judged.spread
+
+
+def between(law, spread):
+    """Prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
+    pooled = [spread[progress.SLICES[name]][0] * law.pooling for name in ("loss_centre", "yearly_total")]
+    return np.array([pooled[0], SHARE_MEAN_SD, pooled[1]])
+
+
+def described_priors(law):
+    """Prior of each judged quantity that is sampled, in words."""
+    active = law.active()
+    location, spread = locations_and_spreads(law)
+    return {
+        name: f"{JUDGED[name].form}({location[s][0]:.4g}, {spread[s][0]:.4g})"
+        for name, s in progress.SLICES.items()
+        if active[s].any()
+    }

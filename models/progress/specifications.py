@@ -1,0 +1,227 @@
+"""The 20 specifications of algorithmic progress of Ho et al. (2024), table 10, in a notation that users write too.
+
+A specification is two linear predictors, ``mean = exp(eta_N) + exp(eta_D)``. A predictor is a sum of terms; a term is
+a product (``:``) of factors. There is no implicit intercept.
+
+====== ==========================================================================
+factor meaning
+====== ==========================================================================
+1      one intercept
+b      one column for each benchmark: wt103, wt2, ptb
+t      one column for each architecture: transformer, other
+y      years since Y0, the earliest date of the fitted table
+n, d   log(N/N0), log(D/D0); N0 and D0 are the least values of the fitted table
+c      log(6ND/(6 N0 D0)) = n + d
+log(Y) logarithm of the date in years
+====== ==========================================================================
+
+Columns with y, n, d, c or log(Y) enter with a minus sign and their coefficients are reported with it, so that progress
+and scaling are positive.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...datasets.wording import listed, quoted
+from ...errors import InputError
+
+BENCHMARKS = ("wt103", "wt2", "ptb")
+ARCHITECTURES = ("transformer", "other")
+LEVELS = {"b": BENCHMARKS, "t": ARCHITECTURES}
+SIZES = ("n", "d", "c")
+YEARS = ("y", "log(Y)", "after", "hinge")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a predictor: the product of some factors within one benchmark or architecture, or all of them.
+
+    Parameters
+    ----------
+    factors : tuple of str
+        Numeric factors; none for an intercept.
+    benchmark, architecture : str or None
+        Rows that the column covers; None for all.
+    """
+
+    factors: tuple
+    benchmark: str | None = None
+    architecture: str | None = None
+
+    @property
+    def label(self):
+        """Level that the column covers, or "all"."""
+        return ",".join(level for level in (self.benchmark, self.architecture) if level) or "all"
+
+    @property
+    def kind(self):
+        """``intercept``, ``size``, ``year`` (a drift with time) or ``rate`` (an exponent's drift with time)."""
+        sized = any(f in SIZES for f in self.factors)
+        timed = any(f in YEARS for f in self.factors)
+        if not self.factors:
+            return "intercept"
+        return ("rate" if timed else "size") if sized else "year"
+
+    def covers(self, points):
+        """Rows of `points` that the column covers, as 0 and 1."""
+        shown = np.ones(np.shape(points["n"]))
+        for level, name in ((self.benchmark, "benchmark"), (self.architecture, "architecture")):
+            if level:
+                shown = shown * (np.asarray(points[name]) == level)
+        return shown
+
+    def values(self, points):
+        """Return the column at `points` (a mapping of factor values, ``benchmark`` and ``architecture``)."""
+        return np.prod([points[f] for f in self.factors] + [self.covers(points)], axis=0)
+
+    def yearly_change(self, points):
+        """Return the derivative of the column by the date, per year."""
+        timed = [f for f in self.factors if f in YEARS]
+        if not timed:
+            return np.zeros(np.shape(points["n"]))
+        rest = [points[f] for f in self.factors if f not in YEARS]
+        return np.prod([*rest, points[f"d {timed[0]}"], self.covers(points)], axis=0)
+
+
+def parse(formula, size):
+    """Columns of a predictor.
+
+    Parameters
+    ----------
+    formula : str
+        Such as ``"b + y + n"``.
+    size : str
+        The sizes it may hold: ``"n"`` and ``"c"`` in eta_N, ``"d"`` in eta_D.
+
+    Raises
+    ------
+    InputError
+        If a factor is unknown or a term makes no sense.
+    """
+    allowed = {"1", "b", "t", "y", "log(Y)", *size}
+    columns = []
+    for term in re.split(r"\+", formula.replace(" ", "")):
+        factors = term.split(":")
+        for factor in factors:
+            if factor not in allowed:
+                raise InputError(
+                    f"specification {quoted(formula)}: there is no column {quoted(factor)} here; a term is made of "
+                    f"{listed(sorted(allowed))}"
+                )
+        numeric = tuple(f for f in factors if f not in ("1", "b", "t"))
+        if sum(f in YEARS for f in numeric) > 1 or sum(f in SIZES for f in numeric) > 1:
+            raise InputError(
+                f"specification {quoted(formula)}: term {quoted(term)} holds two sizes or two dates; write at most "
+                "one of each"
+            )
+        if "t" in factors and not numeric:
+            raise InputError(
+                f"specification {quoted(formula)}: intercepts are 1 or b; t goes with a size or a date, such as t:n"
+            )
+        columns += [
+            Column(numeric, b, t)
+            for b in (BENCHMARKS if "b" in factors else (None,))
+            for t in (ARCHITECTURES if "t" in factors else (None,))
+        ]
+    if len(set(columns)) < len(columns):
+        raise InputError(f"specification {quoted(formula)}: a term stands there twice")
+    return tuple(columns)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Two predictors and what else distinguishes a specification.
+
+    Parameters
+    ----------
+    parameters, data : str
+        Formulas of eta_N and eta_D; an empty `data` leaves the second term out.
+    shared_year : bool
+        One coefficient of y serves both predictors (Hicks-neutral).
+    vocabulary : bool
+        Add ``gamma log(vocabulary)`` outside the exponentials.
+    diminishing : bool
+        Replace D by ``D (1 + R (1 - exp(-epochs/R)))`` with R = 2.9157, epochs 1 where unknown.
+
+    Raises
+    ------
+    InputError
+        If a formula cannot be used.
+    """
+
+    parameters: str
+    data: str
+    shared_year: bool = False
+    vocabulary: bool = False
+    diminishing: bool = False
+
+    def __post_init__(self):
+        intercepts = [
+            {c.benchmark for c in p if c.kind == "intercept"} for p in (self.columns_parameters, self.columns_data) if p
+        ]
+        if any(not i or i != intercepts[0] or i not in ({None}, set(BENCHMARKS)) for i in intercepts):
+            raise InputError(
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: both predictors need the same "
+                "intercepts, 1 or b"
+            )
+        for formula, columns in ((self.parameters, self.columns_parameters), (self.data, self.columns_data)):
+            if columns and not any(c.kind == "size" for c in columns):
+                raise InputError(
+                    f"specification {quoted(formula)}: a predictor needs a size (n, d or c) without a date"
+                )
+        compute = {"c" in c.factors for c in self.columns_parameters if set(c.factors) & set(SIZES)}
+        if compute != {not self.columns_data}:
+            raise InputError(
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: sizes are n in one predictor and d in "
+                "the other, or c alone with the other predictor left empty"
+            )
+        years = [{c for c in p if c.kind == "year"} for p in (self.columns_parameters, self.columns_data)]
+        if self.shared_year and not (years[0] and years[0] == years[1]):
+            raise InputError(
+                f"specification {quoted(self.parameters)}, {quoted(self.data)}: shared_year needs the same terms of "
+                "the date in both predictors"
+            )
+
+    @property
+    def columns_parameters(self):
+        """Columns of eta_N."""
+        return parse(self.parameters, ("n", "c"))
+
+    @property
+    def columns_data(self):
+        """Columns of eta_D, none for a single term."""
+        return parse(self.data, ("d",)) if self.data else ()
+
+
+S = Specification
+SPECIFICATIONS = {
+    1: S("1 + y + n", "1 + y + d"),
+    2: S("1 + n", "1 + y + d"),
+    3: S("1 + y + n", "1 + d"),
+    4: S("1 + b:y + n", "1 + y + d"),
+    5: S("1 + y + n", "1 + b:y + d"),
+    6: S("1 + b:y + n", "1 + b:y + d"),
+    7: S("b + y + n", "b + y + d"),
+    8: S("b + n", "b + y + d"),
+    9: S("b + y + n", "b + d"),
+    10: S("b + b:y + n", "b + b:y + d"),
+    11: S("b + b:y + b:n", "b + b:y + b:d"),
+    12: S("b + y + n", "b + y + d", shared_year=True),
+    13: S("b + y + t:n", "b + y + t:d"),
+    14: S("b + n + n:log(Y)", "b + d + d:log(Y)"),
+    15: S("b + y + n + n:log(Y)", "b + y + d + d:log(Y)"),
+    16: S("b + n", "b + d"),
+    17: S("b + t:n", "b + t:d"),
+    18: S("b + y + c", ""),
+    19: S("b + y + n", "b + y + d", vocabulary=True),
+    20: S("b + y + n", "b + y + d", diminishing=True),
+}
+NO_PROGRESS = (16, 17)
+
+
+def coefficient_count(specification):
+    """Return the number of coefficients, those of table 10 of Ho et al. (2024)."""
+    shared = sum(c.kind == "year" for c in specification.columns_data) if specification.shared_year else 0
+    return len(specification.columns_parameters) + len(specification.columns_data) - shared + specification.vocabulary
