@@ -2,25 +2,31 @@
 
 from .calibration.simulation import calibrate, calibration_table
 from .fitting.corpora import fit_corpora
-from .fitting.fit import Fitter, diagnose, fit
-from .fitting.lengths import LengthsFitter
-from .fitting.progress import ProgressFitter, fit_progress
-from .loo.compare import compare, loo
+from .fitting.fit import fit
+from .fitting.fitter import Fitter
+from .fitting.progress import fit_progress, progress_fitter
+from .loo.compare import compare
+from .loo.loo import loo
 from .loo.progress import compare_progress
 from .points.curves import curve_frontier
-from .points.envelopes import frontier_fit, isoflop_fit
-from .points.parametric import huber_fit
-from .quantities.allocation import allocate, predict, stacked
+from .points.envelopes import fit_frontier, fit_isoflop
+from .points.parametric import fit_huber
+from .quantities.allocation import allocate, stack_allocations
 from .quantities.growth import doubling_times, growth_rates
-from .quantities.lengths import accuracy, embedding_contrasts, lengths_at, lengths_table, predict_counts
+from .quantities.lengths import (
+    accuracy_at_length,
+    embedding_contrasts,
+    length_at_accuracy,
+    length_summary,
+    predict_counts,
+)
+from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
-from .storage import law_of, metadata, open_fit, runs_of, save_fit
+from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, table_of
 
 __all__ = [
     "Fitter",
-    "LengthsFitter",
-    "ProgressFitter",
-    "accuracy",
+    "accuracy_at_length",
     "allocate",
     "calibrate",
     "calibration_table",
@@ -29,24 +35,26 @@ __all__ = [
     "curve_frontier",
     "diagnose",
     "doubling_times",
+    "draws_of",
     "embedding_contrasts",
     "fit",
     "fit_corpora",
+    "fit_frontier",
+    "fit_huber",
+    "fit_isoflop",
     "fit_progress",
-    "frontier_fit",
     "growth_rates",
-    "huber_fit",
-    "isoflop_fit",
     "law_of",
-    "lengths_at",
-    "lengths_table",
+    "length_at_accuracy",
+    "length_summary",
     "loo",
     "metadata",
     "open_fit",
     "predict",
     "predict_counts",
+    "progress_fitter",
     "reconcile",
-    "runs_of",
     "save_fit",
-    "stacked",
+    "stack_allocations",
+    "table_of",
 ]

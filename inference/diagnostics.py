@@ -1,11 +1,10 @@
-"""Whether a fit may be trusted: the figures, a verdict, and the sentences that go with it."""
+"""Whether the chains of a fit may be trusted: the figures, and the sentences that go with them."""
 
 import warnings
 
 import numpy as np
 
 from ..errors import DiagnosticWarning
-from ..models.titles import title
 
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
@@ -40,7 +39,7 @@ def ess_tail(dataset):
     return azs.ess(dataset, method="tail")
 
 
-def judge(posterior, sample_stats):
+def diagnose_chains(posterior, sample_stats):
     """Summarise convergence.
 
     Parameters
@@ -55,42 +54,40 @@ def judge(posterior, sample_stats):
         there), ``ok`` and ``warnings``, a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
-    verdict = {
+    found = {
         "r_hat_max": worst(posterior, r_hat) if chains > 1 else None,
         "ess_bulk_min": worst(posterior, ess_bulk),
         "ess_tail_min": worst(posterior, ess_tail),
         "divergences": int(sample_stats["diverging"].sum()),
         "max_treedepth": int(sample_stats.get("reached_max_treedepth", np.zeros(1)).sum()),
     }
-    said = []
-    if verdict["r_hat_max"] is None:
-        said.append("one chain: r_hat cannot be computed; run at least 4 chains")
-    elif not verdict["r_hat_max"] <= R_HAT_LIMIT:
-        said.append(f"r_hat reaches {verdict['r_hat_max']:.3f} (above {R_HAT_LIMIT}): chains disagree, draw more")
-    if not verdict["ess_bulk_min"] >= ESS_PER_CHAIN * chains:
-        said.append(f"bulk ESS falls to {verdict['ess_bulk_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
-    if not verdict["ess_tail_min"] >= ESS_PER_CHAIN * chains:
-        said.append(f"tail ESS falls to {verdict['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
-    if verdict["divergences"]:
-        said.append(f"{verdict['divergences']} divergences: the posterior may be biased, raise target_accept")
-    if verdict["max_treedepth"]:
-        said.append(f"{verdict['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
-    return verdict | {"ok": not said, "warnings": said}
+    faults = []
+    if found["r_hat_max"] is None:
+        faults.append("one chain: r_hat cannot be computed; run at least 4 chains")
+    elif not found["r_hat_max"] <= R_HAT_LIMIT:
+        faults.append(f"r_hat reaches {found['r_hat_max']:.3f} (above {R_HAT_LIMIT}): chains disagree, draw more")
+    if not found["ess_bulk_min"] >= ESS_PER_CHAIN * chains:
+        faults.append(f"bulk ESS falls to {found['ess_bulk_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if not found["ess_tail_min"] >= ESS_PER_CHAIN * chains:
+        faults.append(f"tail ESS falls to {found['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
+    if found["divergences"]:
+        faults.append(f"{found['divergences']} divergences: the posterior may be biased, raise target_accept")
+    if found["max_treedepth"]:
+        faults.append(f"{found['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
+    return found | {"ok": not faults, "warnings": faults}
 
 
-def sentence(verdict):
+def sentence(found):
     """One line for a person."""
-    r_hat_text = "n/a" if verdict["r_hat_max"] is None else f"{verdict['r_hat_max']:.3f}"
+    r_hat_text = "n/a" if found["r_hat_max"] is None else f"{found['r_hat_max']:.3f}"
     figures = (
-        f"{verdict['divergences']} divergences, r_hat at most {r_hat_text}, "
-        f"bulk ESS at least {verdict['ess_bulk_min']:.0f}, tail ESS at least {verdict['ess_tail_min']:.0f}"
+        f"{found['divergences']} divergences, r_hat at most {r_hat_text}, "
+        f"bulk ESS at least {found['ess_bulk_min']:.0f}, tail ESS at least {found['ess_tail_min']:.0f}"
     )
-    return (
-        f"converged: {figures}" if verdict["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(verdict["warnings"])
-    )
+    return f"converged: {figures}" if found["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(found["warnings"])
 
 
-def warn(law, verdict):
-    """Issue a `DiagnosticWarning` that names the law for a verdict that is not ok."""
-    if not verdict["ok"]:
-        warnings.warn(f"{title(law)}: {sentence(verdict)}", DiagnosticWarning, stacklevel=3)
+def warn(law, found):
+    """Issue a `DiagnosticWarning` that names the law for diagnostics that are not ok."""
+    if not found["ok"]:
+        warnings.warn(f"{law.label}: {sentence(found)}", DiagnosticWarning, stacklevel=3)

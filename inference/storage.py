@@ -1,5 +1,6 @@
 """Fits on disk: one netCDF file that opens into a working fit with nothing else."""
 
+import functools
 import json
 import os
 import tempfile
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from ..datasets import KINDS
 from ..errors import InputError
 from ..models import law
 
@@ -33,23 +35,63 @@ def place_of(fit):
     return source or f"a {type(fit).__name__}"
 
 
-def with_metadata(fit, document):
-    """Attach `document` to a tree as JSON."""
-    fit.attrs[KEY] = json.dumps(document)
+def with_metadata(fit, record):
+    """Attach `record` to a tree as JSON."""
+    fit.attrs[KEY] = json.dumps(record)
     return fit
 
 
-def law_of(fit):
-    """Rebuild the law of a fit."""
-    said = metadata(fit)["law"]
-    return law(said["name"], **said["options"])
+def diagnose(fit):
+    """Return the stored diagnostics of a fit: figures, ``ok`` and ``warnings``."""
+    return metadata(fit)["diagnostics"]
 
 
-def runs_of(fit):
-    """Table of runs that a fit saw, as a DataFrame."""
-    frame = fit["constant_data"].to_dataset().to_dataframe().reset_index(drop=True)
+def law_of(fit, kind=None):
+    """Return the law of a fit.
+
+    Parameters
+    ----------
+    fit : DataTree
+    kind : str, optional
+        The kind of law that is needed, a key of `datasets.KINDS`.
+
+    Raises
+    ------
+    InputError
+        If the tree is no fit, or its law is of another kind.
+    """
+    entry = metadata(fit)["law"]
+    found = _law(entry["name"], json.dumps(entry["options"]))
+    if kind is not None and found.kind != kind:
+        raise InputError(f"{place_of(fit)} is a fit of {found.name}; {NEEDED[kind]}")
+    return found
+
+
+NEEDED = {
+    "runs": "sizes and losses of runs need a law such as chinchilla",
+    "evaluations": "growth rates need one of progress-1 to progress-20",
+    "counts": "lengths need a fit of the law 'lengths'",
+}
+
+
+@functools.lru_cache(maxsize=64)
+def _law(name, options):
+    """Laws cannot be changed, so that one object serves every fit with the same options."""
+    return law(name, **json.loads(options))
+
+
+def table_of(fit):
+    """Return the table that a fit saw, as a DataFrame: every column, as `read` gave it."""
+    frame = KINDS[law_of(fit).kind].from_dataset(fit["constant_data"].to_dataset())
     frame.attrs["source"] = metadata(fit)["data"]["source"]
     return frame
+
+
+def draws_of(fit, kind=None):
+    """Return the `Draws` of a fit; parameters and errors as for `law_of`."""
+    law = law_of(fit, kind)
+    sampled = fit["posterior"].to_dataset().assign(z=fit["unconstrained_posterior"]["z"])
+    return law.draws(sampled, table_of(fit), metadata(fit)["law"]["reference"])
 
 
 def _temporary(path):

@@ -2,10 +2,11 @@
 
 from .laws import law, laws
 from .lengths.law import Lengths
-from .loss.chinchilla_law import Chinchilla
+from .loss.chinchilla import Chinchilla
 from .loss.embedding.configurations import Configurations
-from .loss.embedding.laws import EmbeddingCorrected, EmbeddingWeighted
-from .loss.kaplan_law import Kaplan
+from .loss.embedding.corrected import EmbeddingCorrected
+from .loss.embedding.weighted import EmbeddingWeighted
+from .loss.kaplan import Kaplan
 from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification

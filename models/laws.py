@@ -5,10 +5,11 @@ from dataclasses import fields
 from ..datasets.wording import unknown
 from ..errors import InputError
 from .lengths.law import Lengths
-from .loss.chinchilla_law import Chinchilla
+from .loss.chinchilla import Chinchilla
 from .loss.embedding.configurations import Configurations
-from .loss.embedding.laws import EmbeddingCorrected, EmbeddingWeighted
-from .loss.kaplan_law import Kaplan
+from .loss.embedding.corrected import EmbeddingCorrected
+from .loss.embedding.weighted import EmbeddingWeighted
+from .loss.kaplan import Kaplan
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS
 
@@ -19,7 +20,13 @@ PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
 
 
 def laws():
-    """Names of the laws that can be fitted."""
+    """Names of the laws that can be fitted.
+
+    Examples
+    --------
+    >>> laws()[0]
+    'chinchilla'
+    """
     return (*LAWS, *PROGRESS)
 
 
@@ -30,6 +37,11 @@ def law(name, **options):
     ------
     InputError
         If the name or an option is unknown.
+
+    Examples
+    --------
+    >>> law("progress-7", noise="student_t").label
+    'progress-7, noise=student_t'
     """
     if name in PROGRESS:
         kind, options = Progress, {"specification": int(name.removeprefix("progress-"))} | options

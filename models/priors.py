@@ -126,7 +126,7 @@ def _quietly(frozen, arguments):
 
 
 @dataclass(frozen=True)
-class Quantity:
+class FreeParameter:
     """Something that is sampled: its name, default prior, support, unit and why the prior is as it is."""
 
     name: str

@@ -23,13 +23,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets import sha256
 from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
-from ..fitting.fit import seed_of, settings_of, versions
+from ...models.draws import flatten
+from ...models.law import Law
+from .. import diagnostics
+from ..fitting.fitter import Fitter
+from ..fitting.record import table_entry, versions
 from ..fitting.samplers import choose
+from ..fitting.settings import seed_of, settings_of
 from ..storage import replace
-from .truths import LOG_LIKELIHOOD, family_of
 from .uniformity import RANKS, p_uniform
 
 TRUTHS = ("posterior", "prior")
@@ -39,6 +42,7 @@ OF_A_QUANTITY = ("truth", "median", "sd", "rank")
 OF_A_FIT = ("divergences", "r_hat", "converged")
 KEY = "bayescaling_calibration"
 SHORT = {"draws": 500, "tune": 500}
+LOG_LIKELIHOOD = "log_likelihood"
 
 
 def calibrate(
@@ -48,7 +52,7 @@ def calibrate(
 
     Parameters
     ----------
-    law : Law, Progress or Lengths
+    law : Law
     table : DataFrame
         The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
     truth : {"posterior", "prior"} or mapping of str to float
@@ -59,7 +63,7 @@ def calibrate(
         With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
     sampler : str, optional
     out : path-like, optional
-        A netCDF file, written after every simulation. One that holds some of the simulations asked for is gone on with.
+        A netCDF file, written after every simulation. If it holds fewer simulations, the rest are added.
     progress : bool
         Show a progress bar on standard error.
     **settings
@@ -83,10 +87,13 @@ def calibrate(
     DiagnosticWarning
         If the chains that truths are drawn from did not converge; fits to simulated tables that failed are counted.
     """
+    if not isinstance(law, Law):
+        raise InputError(f"calibration: {law!r} is no law; pass one such as Chinchilla()")
     if not isinstance(truth, Mapping) and truth not in TRUTHS:
         raise InputError(unknown("truth", truth, TRUTHS))
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
+    law.check_calibration(truth)
     from rich.console import Console
     from rich.progress import track
 
@@ -98,66 +105,90 @@ def calibrate(
             f"draws is {kept.draws} with {kept.chains} chains; {simulations} simulations and ranks need at least "
             f"{needed} in all"
         )
-    said = {
+    record = {
         "law": {"name": law.name, "options": law.options},
-        "data": {"sha256": sha256(table), "rows": len(table), "source": str(table.attrs.get("source", "the table"))},
+        "data": table_entry(table),
         "truth": dict(truth) if isinstance(truth, Mapping) else truth,
         "seed": seed,
         "sampler": choose(sampler),
         "settings": {name: value for name, value in settings.items() if name != "cores"},
     }
-    done = _begun(out, said)
+    done = _begun(out, record)
     if len(done) < simulations:
-        study = family_of(law, table, said["sampler"])
-        truth_of = _truths(study, truth, seed, settings)
+        fitter = Fitter(law, table, sampler=record["sampler"])
+        truth_of = _truths(fitter, truth, seed, settings)
         for s in track(
             range(len(done), simulations), "simulations", simulations, len(done),
             console=Console(stderr=True), disable=not progress,
         ):  # fmt: skip
-            done.append(_one(study, truth_of(s), truth, seed, s, settings))
+            done.append(_one(fitter, truth_of(s), truth, seed, s, settings))
             if out is not None:
-                dataset = _dataset(done, said)
+                dataset = _dataset(done, record)
                 replace(out, lambda temporary, whole=dataset: whole.to_netcdf(temporary, engine="h5netcdf"))
-    return _dataset(done[:simulations], said)
+    return _dataset(done[:simulations], record)
 
 
-def _truths(study, truth, seed, settings):
-    """Give the truth of a simulation as a function of its number alone."""
+def _truths(fitter, truth, seed, settings):
+    """Give the truth of a simulation, `Draws` of one draw, as a function of its number alone."""
+    law, rows, reference = fitter.of()
     if isinstance(truth, Mapping):
-        known = study.given(truth)
+        known = law.known_draws(truth, reference, rows)
         return lambda s: known
     if truth == "prior":
-        return lambda s: study.prior(np.random.default_rng([seed, 0, s]))
-    draws = study.posterior(seed, settings)
-    chains, length = draws.sizes["chain"], draws.sizes["draw"]
+        return lambda s: _prior_truth(fitter, np.random.default_rng([seed, 0, s]))
+    sampled = fitter.sample(seed=seed, least_ess=0, **settings)
+    diagnostics.warn(law, sampled.diagnostics)
+    posterior = sampled.posterior.assign(z=sampled.draws.real_line())
+    chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
     order = np.random.default_rng([seed, 0]).permutation(chains * length)
-    return lambda s: draws.isel(chain=[order[s] % chains], draw=[order[s] // chains])
+
+    def truth_of(s):
+        return law.draws(posterior.isel(chain=[order[s] % chains], draw=[order[s] // chains]), rows, reference)
+
+    return truth_of
 
 
-def _one(study, truth, source, seed, s, settings):
-    simulated = study.simulated(truth, np.random.default_rng([seed, 1, s]))
-    fitted = study.together(simulated) if source == "posterior" else simulated
+def _prior_truth(fitter, rng):
+    """One draw of the prior. One that no table could state is ruled out by any, so it is drawn again."""
+    law, rows, reference = fitter.of()
+    while True:
+        truth = law.prior_draws(rng, reference, rows)
+        if truth.can_be_simulated:
+            return truth
+
+
+def _one(fitter, truth, source, seed, s, settings):
+    law, rows, reference = fitter.of()
+    replicated = truth.replicate(np.random.default_rng([seed, 1, s])).values[0, 0]
+    simulated = rows.assign(**{law.observed: law.from_scale(replicated)})
+    fitted = law.together(rows, simulated) if source == "posterior" else simulated
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)
-        draws, verdict = study.fit(fitted, simulated, (seed + s) % 2**31, settings)
-    true = study.named(truth, simulated)
+        sampled = fitter.sample(fitted, seed=(seed + s) % 2**31, least_ess=0, **settings)
+    true = _scalars(truth.named(), truth, simulated)
     columns = {}
-    for name, x in draws.items():
+    for name, x in _scalars(sampled.posterior, sampled.draws, simulated).items():
         flat = np.asarray(x, float).T.reshape(-1)
         if flat.min() == flat.max():
             continue
         thinned = flat[np.linspace(0, len(flat) - 1, RANKS - 1).round().astype(int)]
         value = float(np.ravel(true[name])[0])
         columns[name] = (value, np.median(flat), flat.std(ddof=1), int((thinned < value).sum()))
+    found = sampled.diagnostics
     return {
         "columns": pd.DataFrame.from_dict(columns, orient="index", columns=OF_A_QUANTITY),
-        "divergences": verdict["divergences"],
-        "r_hat": verdict["r_hat_max"] if verdict["r_hat_max"] is not None else np.nan,
-        "converged": verdict["ok"],
+        "divergences": found["divergences"],
+        "r_hat": found["r_hat_max"] if found["r_hat_max"] is not None else np.nan,
+        "converged": found["ok"],
     }
 
 
-def _dataset(done, said):
+def _scalars(named, draws, simulated):
+    """Scalars by name, with the log likelihood of the simulated rows."""
+    return flatten(named) | {LOG_LIKELIHOOD: draws.total_log_likelihood(simulated).values}
+
+
+def _dataset(done, record):
     first = done[0]["columns"]
     found = xr.Dataset(
         {
@@ -168,16 +199,16 @@ def _dataset(done, said):
         {"simulation": np.arange(len(done)), "quantity": list(first.index)},
     )
     found["rank"] = found["rank"].astype(int)
-    return found.assign_attrs({KEY: json.dumps(said | {"versions": versions()})})
+    return found.assign_attrs({KEY: json.dumps(record | {"versions": versions()})})
 
 
-def _begun(out, said):
+def _begun(out, record):
     """Read the simulations that a file holds."""
     if out is None or not Path(out).exists():
         return []
     dataset = open_calibration(out)
-    theirs = said_of(dataset)
-    different = [name for name in said if json.loads(json.dumps(said[name])) != theirs.get(name)]
+    theirs = record_of(dataset)
+    different = [name for name in record if json.loads(json.dumps(record[name])) != theirs.get(name)]
     if different:
         raise InputError(
             f"{out}: holds a calibration with another {' and '.join(different)}; name another file or delete it"
@@ -208,8 +239,8 @@ def open_calibration(path):
     return dataset
 
 
-def said_of(dataset):
-    """Say what a calibration was: law, data, truth, seed, settings, versions."""
+def record_of(dataset):
+    """Return the record of a calibration: law, data, truth, seed, settings, versions."""
     return json.loads(dataset.attrs[KEY])
 
 
@@ -234,7 +265,7 @@ def calibration_table(dataset, levels=LEVELS):
         those whose fit failed a diagnostic; they are counted with the rest.
     """
     simulations = dataset.sizes["simulation"]
-    fixed = isinstance(said_of(dataset)["truth"], dict)
+    fixed = isinstance(record_of(dataset)["truth"], dict)
     rows = {}
     for name in dataset["quantity"].values:
         one = dataset.sel(quantity=name)
@@ -253,23 +284,23 @@ def calibration_table(dataset, levels=LEVELS):
     return table
 
 
-def flagged(table):
+def not_uniform(table):
     """Quantities whose ranks are not uniform at 5%, judged together (Holm)."""
     p = table["p_uniform"].sort_values()
     passed = (p * np.arange(len(p), 0, -1)).cummax() > UNLIKELY
     return [str(name) for name in p.index[~passed]]
 
 
-def verdict(table):
+def sentence(table):
     """Say in a sentence or two what a table from `calibration_table` shows, with the fits that failed a diagnostic."""
-    names, simulations = flagged(table), table.attrs["simulations"]
-    said = (
+    names, simulations = not_uniform(table), table.attrs["simulations"]
+    text = (
         f"ranks are not uniform for {', '.join(names)}: its intervals do not cover as often as they say"
         if names
         else f"no rank departs from uniform at {UNLIKELY:.0%} in {simulations} simulations, judged together"
     )
     failed = table.attrs["not_converged"]
-    return said + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
+    return text + (f"; {failed} of {simulations} fits failed a diagnostic and are counted with the rest" * (failed > 0))
 
 
 def _mean(name, values):

@@ -2,11 +2,9 @@
 
 from ...errors import InputError
 from ...models.priors import Prior
-from ...models.titles import title
 from .. import diagnostics
-from . import evaluate
-from .fit import seed_of, settings_of
 from .samplers import Compiled, choose
+from .settings import seed_of, settings_of
 
 SPREAD = Prior.parse("Gamma(2, 8)")
 TARGET_ACCEPT = 0.95
@@ -40,7 +38,7 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
         Sampled quantities, ``typical_`` and ``spread`` of those pooled; dims chain, draw and, where not shared, corpus.
     log_likelihood : dict of str to DataArray
         Of each corpus's runs; dims chain, draw, run.
-    verdict : dict
+    diagnostics : dict
         As `diagnose` gives it.
 
     Raises
@@ -64,22 +62,21 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
         if name not in law.prior_of:
             raise InputError(f"{name!r} is no sampled quantity of the {law.name} law: {', '.join(law.prior_of)}")
     settings, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
-    for runs in corpora.values():
-        law.check(runs)
-    compiled = Compiled(_model(law, corpora, shared, pooled), choose(sampler))
+    corpora = {name: law.rows(table) for name, table in corpora.items()}
+    references = {name: law.reference(rows) for name, rows in corpora.items()}
+    compiled = Compiled(_model(law, corpora, references, shared, pooled), choose(sampler))
     posterior, sample_stats, _ = compiled.sample(settings, seed)
     likelihood = {}
-    for corpus, runs in corpora.items():
-        values = posterior.sel(corpus=corpus, drop=True)
-        constants = values.merge(evaluate.derived(law, values[list(law.prior_of)], law.reference(runs)))
-        likelihood[corpus] = evaluate.log_likelihood(law, constants, runs)
-    verdict = diagnostics.judge(posterior, sample_stats)
-    diagnostics.warn(law, verdict)
-    posterior.attrs["law"] = f"{title(law)}, {len(corpora)} corpora"
-    return posterior, likelihood, verdict
+    for corpus, rows in corpora.items():
+        draws = law.draws(posterior.sel(corpus=corpus, drop=True), rows, references[corpus])
+        likelihood[corpus] = draws.log_likelihood()
+    found = diagnostics.diagnose_chains(posterior, sample_stats)
+    diagnostics.warn(law, found)
+    posterior.attrs["law"] = f"{law.label}, {len(corpora)} corpora"
+    return posterior, likelihood, found
 
 
-def _model(law, corpora, shared, pooled):
+def _model(law, corpora, references, shared, pooled):
     import pymc as pm
 
     with pm.Model(coords={"corpus": list(corpora)}) as model:
@@ -91,7 +88,7 @@ def _model(law, corpora, shared, pooled):
                 values[name] = pm.LogNormal(name, pm.math.log(typical), spread, dims="corpus")
             else:
                 values[name] = prior.variable(name, dims=None if name in shared else "corpus")
-        for i, (corpus, runs) in enumerate(corpora.items()):
+        for i, (corpus, rows) in enumerate(corpora.items()):
             own = {name: x if name in shared else x[i] for name, x in values.items()}
-            law.observe(corpus, own, law.reference(runs), law.design(runs))
+            law.observe(corpus, own, references[corpus], law.design_arrays(rows, references[corpus]))
     return model

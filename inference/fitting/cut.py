@@ -16,87 +16,84 @@ import functools
 import numpy as np
 import xarray as xr
 
+from ...models.draws import DRAWS
 from .. import diagnostics
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import metadata, with_metadata
-from . import evaluate
-from .fit import Fitter, settings_of
+from .fitter import Fitter
+from .settings import settings_of
 
 IMPUTATIONS = 100
 LEAST_DRAWS = 1000
 
 
-def fit_cut(
-    law, runs, *, seed, sampler=None, prior_predictive=False, posterior_predictive=False, progress=False, **settings
-):
-    """Fit a law of whose constants some (`law.given`) come of other data; see `fit` for parameters and result.
+def fit_cut(law, table, *, seed, sampler=None, progress=False, **options):
+    """Fit a law that takes quantities from upstream (`law.upstream`); see `fit` for parameters and result.
 
     The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``imputation_k_max`` and
     ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
     """
-    table = law.table_of_sizes
-    sizes_fit = Fitter(law.sizes, table, sampler=sampler).fit(table, seed=seed, progress=progress, **settings)
-    fitter = Fitter(law, runs, sampler=sampler)
-    base = fitter.fit(
-        runs,
-        seed=seed,
-        prior_predictive=prior_predictive,
-        posterior_predictive=posterior_predictive,
-        progress=progress,
-        **settings,
-    )
-    given = sizes_fit["posterior"].to_dataset()[list(law.given)].stack(sample=evaluate.DRAWS)
+    settings = {name: x for name, x in options.items() if not name.endswith("_predictive")}
+    above, table_above = law.upstream_fit()
+    fit_above = Fitter(above, table_above, sampler=sampler).fit(seed=seed, progress=progress, **settings)
+    fitter = Fitter(law, table, sampler=sampler)
+    base = fitter.fit(seed=seed, progress=progress, **options)
+    upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
-    rng = np.random.default_rng(seed)
-    posterior, ks, verdicts = _imputed(law, fitter, runs, sampled, given, rng, seed, settings)
+    draws, ks, found = _imputed(fitter, sampled, upstream, np.random.default_rng(seed), seed, settings)
     tree = base.to_dict()
-    tree["/posterior"] = posterior
-    likelihood = evaluate.log_likelihood(law, posterior, runs).to_dataset()
-    tree["/log_likelihood"] = likelihood.assign_coords(run=np.arange(len(runs)))
-    said = metadata(base)
-    sampled_besides = [metadata(sizes_fit)["diagnostics"], *verdicts]
-    said["diagnostics"] = functools.reduce(_worse, sampled_besides, said["diagnostics"])
-    said["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(verdicts)}
-    said["priors"] |= metadata(sizes_fit)["priors"]
-    return with_metadata(xr.DataTree.from_dict(tree), said)
+    density = draws.log_likelihood().assign_coords({law.unit: np.arange(len(draws.rows))})
+    tree["/posterior"] = draws.named()
+    tree["/unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
+    tree["/log_likelihood"] = density.to_dataset(name=law.scale)
+    tree["/log_prior"] = draws.log_prior()
+    record = metadata(base)
+    record["diagnostics"] = functools.reduce(
+        _worse, [metadata(fit_above)["diagnostics"], *found], record["diagnostics"]
+    )
+    record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(found)}
+    record["priors"] |= metadata(fit_above)["priors"]
+    return with_metadata(xr.DataTree.from_dict(tree), record)
 
 
-def _imputed(law, fitter, runs, sampled, given, rng, seed, settings):
+def _imputed(fitter, sampled, upstream, rng, seed, settings):
+    """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
     import arviz_stats.base as azb
 
+    law, rows = fitter.law, fitter.rows
     chains, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chains * draws)
     share = np.diff(np.linspace(0, chains * draws, count + 1).astype(int))
-    chosen = rng.choice(given.sizes["sample"], count, replace=False)
-    flat = sampled.stack(sample=evaluate.DRAWS).reset_index("sample", drop=True)
+    chosen = rng.choice(upstream.sizes["sample"], count, replace=False)
+    flat = sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
     pool = flat.isel(sample=rng.permutation(chains * draws)[: max(LEAST_DRAWS, share.max())])
-    at_point = _log_likelihood(law, pool, fitter.reference, runs)
-    parts, ks, verdicts = [], [], []
+    at_point = _log_likelihood(law, pool, rows, fitter.reference)
+    parts, ks, found = [], [], []
     for size, which in zip(share, chosen, strict=True):
-        values = {name: float(given[name][which]) for name in law.given}
-        reference = fitter.reference | values
+        values = {name: float(upstream[name][which]) for name in law.upstream}
         # Weights of draws that are far off overflow; their Pareto k is then not below the limit.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_weights, k = azb.array_stats.psislw(at_point - _log_likelihood(law, pool, reference, runs))
+            log_ratio = at_point - _log_likelihood(law, pool, rows, fitter.reference | values)
+            log_weights, k = azb.array_stats.psislw(log_ratio)
         draws_of = pool
         if not float(k) <= PARETO_K_LIMIT:
-            again, stats, _ = fitter.compiled.sample(settings_of(settings), seed, law.design(runs) | values)
-            draws_of = again[list(sampled.data_vars)].stack(sample=evaluate.DRAWS)
-            draws_of = draws_of.reset_index("sample", drop=True)
+            again, stats, _ = fitter.draws(settings=settings_of(settings), seed=seed, changed=values)
+            draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
-            verdicts.append(diagnostics.judge(again, stats))
+            found.append(diagnostics.diagnose_chains(again.sampled, stats))
         weights = np.exp(log_weights - log_weights.max())
         picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
-        parts.append(picked.merge(evaluate.derived(law, picked, reference)))
+        like = next(iter(picked.data_vars.values()))
+        parts.append(picked.assign({name: xr.full_like(like, x) for name, x in values.items()}))
         ks.append(float(k))
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chains * draws))
-    shaped = {name: (evaluate.DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
-    return xr.Dataset(shaped, coords={d: sampled[d] for d in evaluate.DRAWS}), ks, verdicts
+    shaped = {name: (DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
+    whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})
+    return law.draws(whole, rows, fitter.reference), ks, found
 
 
-def _log_likelihood(law, draws, reference, runs):
-    values = draws.merge(evaluate.derived(law, draws, reference))
-    return evaluate.log_likelihood(law, values, runs).sum("run").values
+def _log_likelihood(law, draws, rows, reference):
+    return law.draws(draws, rows, reference).log_likelihood().sum(law.unit).values
 
 
 def _systematic(weights, size, rng):
@@ -105,7 +102,7 @@ def _systematic(weights, size, rng):
 
 
 def _worse(one, other):
-    """Join two verdicts: the larger r_hat, the smaller ESS, all warnings."""
+    """Join two diagnoses: the larger r_hat, the smaller ESS, all warnings."""
     joined = {"warnings": list(dict.fromkeys(one["warnings"] + other["warnings"])), "ok": one["ok"] and other["ok"]}
     for name, choose in (("r_hat_max", max), ("ess_bulk_min", min), ("ess_tail_min", min)):
         joined[name] = choose(one[name], other[name])

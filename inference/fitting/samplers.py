@@ -9,62 +9,14 @@ import os
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How long and how carefully to sample.
-
-    Parameters
-    ----------
-    draws, tune : int
-        Kept and warm-up iterations of each chain.
-    chains : int
-    cores : int, optional
-        Chains run at a time; by default as many as the process may use, at most `chains`.
-    target_accept : float
-        Mean acceptance that the step size is adapted to.
-    """
-
-    draws: int = 1000
-    tune: int = 1000
-    chains: int = 4
-    cores: int | None = None
-    target_accept: float = 0.9
-
-    def __post_init__(self):
-        for name in ("draws", "tune", "chains", "cores"):
-            value = getattr(self, name)
-            least = 4 if name == "draws" else 1
-            if value is not None and not (isinstance(value, (int, np.integer)) and value >= least):
-                raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
-        if not 0 < self.target_accept < 1:
-            raise InputError(f"target_accept must lie between 0 and 1, not {self.target_accept!r}")
-
-    def longer(self, times):
-        """Return the same settings with `times` as many draws and, beyond once, twice the warm-up."""
-        return replace(self, draws=self.draws * times, tune=self.tune * (2 if times > 1 else 1))
-
-    @property
-    def asked(self):
-        """What every sampler is asked for and a fit records."""
-        return {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
-
-    @property
-    def workers(self):
-        """Chains that run at a time."""
-        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(self.chains, self.cores or available)
 
 
 def accelerator():
@@ -112,6 +64,7 @@ def _quiet():
         warnings.filterwarnings("ignore", category=FutureWarning)
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         warnings.filterwarnings("ignore", message=".*os.fork.*")
+        warnings.filterwarnings("ignore", message=".*is faster on contiguous arrays.*")
         warnings.filterwarnings("ignore", message=".*not enough devices.*", category=UserWarning)
         try:
             yield
@@ -216,7 +169,7 @@ class Compiled:
         import pymc as pm
 
         with self.model:
-            pm.set_data(data)
+            pm.set_data({name: x for name, x in data.items() if name in self.model.named_vars})
             return pm.sample(
                 **settings.asked,
                 random_seed=seed,

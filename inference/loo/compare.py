@@ -1,87 +1,21 @@
-"""Leave-one-out comparison of fits: PSIS-LOO, mended by moment matching where the Pareto k is too high.
+"""Compare fits of the same observations by leave-one-out.
 
 References
 ----------
 .. [1] Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
        cross-validation and WAIC. https://doi.org/10.1007/s11222-016-9696-4
-.. [2] Paananen, T. et al. (2021). Implicitly adaptive importance sampling. https://doi.org/10.1007/s11222-020-09982-2
-.. [3] Yao, Y. et al. (2018). Using stacking to average Bayesian predictive distributions.
+.. [2] Yao, Y. et al. (2018). Using stacking to average Bayesian predictive distributions.
        https://doi.org/10.1214/17-BA1091
 """
-
-import warnings
 
 import numpy as np
 import pandas as pd
 
-from ...errors import DiagnosticWarning, InputError
-from ...models import Lengths
-from ...models.titles import title
+from ...errors import InputError
 from ..diagnostics import PARETO_K_LIMIT
-from ..storage import law_of, metadata
-from .moment_matching import unconstrained
+from ..storage import metadata
+from .loo import loo
 from .weights import weigh
-
-
-def loo(fit, *, moment_match=True):
-    """Estimate the expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
-
-    Parameters
-    ----------
-    fit : DataTree
-    moment_match : bool
-        Mend observations with Pareto k above 0.7 by moment matching [2]_; of a law of lengths, whose observations are
-        whole runs, by refits without them.
-
-    Returns
-    -------
-    arviz_stats.ELPDData
-        ``elpd``, ``se``, ``p`` and, pointwise over run, ``elpd_i`` and ``pareto_k``, on the scale of the fit's
-        residuals.
-
-    Warns
-    -----
-    DiagnosticWarning
-        If a Pareto k above 0.7 remains.
-    """
-    import arviz_stats as azs
-
-    if isinstance(law_of(fit), Lengths):
-        from .lengths import leave_runs_out
-
-        return leave_runs_out(fit, refit=moment_match)
-    # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights.
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        result = azs.loo(fit, pointwise=True, var_name=law_of(fit).scale)
-        if moment_match and (result.pareto_k > PARETO_K_LIMIT).any():
-            result = _moment_match(fit, result)
-    high = int((~(result.pareto_k <= PARETO_K_LIMIT)).sum())
-    if high:
-        warnings.warn(
-            f"{title(law_of(fit))}: Pareto k is above {PARETO_K_LIMIT} at {high} of {result.n_data_points} "
-            f"observations (largest {float(result.pareto_k.max()):.2f}): their elpd is not reliable; refit without "
-            "them",
-            DiagnosticWarning,
-            stacklevel=2,
-        )
-    return result
-
-
-def _moment_match(fit, result):
-    import arviz_stats as azs
-
-    draws, log_density, log_likelihood_i = unconstrained(fit)
-    return azs.loo_moment_match(
-        fit,
-        result,
-        log_prob_upars_fn=log_density,
-        log_lik_i_upars_fn=log_likelihood_i,
-        upars=draws,
-        var_name=law_of(fit).scale,
-        k_threshold=PARETO_K_LIMIT,
-        pointwise=True,
-    )
 
 
 def check_comparable(fits):
@@ -148,7 +82,7 @@ def compare(fits, *, weighting="stacking", results=None):
     rows = {}
     for name, result in results.items():
         difference = (result.elpd_i - best.elpd_i).values
-        verdict = metadata(fits[name])["diagnostics"]
+        found = metadata(fits[name])["diagnostics"]
         rows[name] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
@@ -158,7 +92,7 @@ def compare(fits, *, weighting="stacking", results=None):
             "weight": float(weights[name]),
             "pareto_k_max": float(result.pareto_k.max()),
             "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
-            **{key: verdict[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
+            **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))

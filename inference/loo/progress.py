@@ -1,122 +1,22 @@
-"""Cross-validate algorithmic-progress laws by row, by paper, into the future; refit where importance sampling fails."""
+"""Compare laws of algorithmic progress by row, by paper and into the future; pool their growth rates."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import logsumexp
 
-from ...errors import DiagnosticWarning
-from ...models.progress import family
+from ...models.progress.draws import ProgressDraws
 from ..diagnostics import PARETO_K_LIMIT
-from ..fitting.fit import settings_of
-from ..fitting.progress import TARGET_ACCEPT, ProgressFitter, State
-from ..storage import law_of, metadata
-from .compare import check_comparable, loo
+from ..fitting.progress import progress_fitter
+from ..storage import draws_of, metadata
+from .compare import check_comparable
+from .loo import importance_sampling
+from .refits import REFIT, log_mean_exp, resolve
 from .weights import pseudo_bma, stacking
 
-REFIT = {"draws": 500, "tune": 500, "target_accept": TARGET_ACCEPT}
 
-
-def log_mean_exp(values):
-    """Logarithm of the mean of exponentials over chain and draw."""
-    return logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
-
-
-def left_out_densities(law, reference, rows, left, z):
-    """Log densities of the rows left out, given draws of a fit to the others.
-
-    Under paper effects, rows of a paper that were not left out say something of those that were.
-
-    Parameters
-    ----------
-    law : Progress
-    reference : dict
-    rows : DataFrame
-        All rows, left out or not.
-    left : ndarray of bool
-    z : ndarray, shape (chain, draw, z)
-
-    Returns
-    -------
-    rowwise : ndarray, shape (chain, draw, left out)
-        Of each row on its own.
-    joint : ndarray, shape (chain, draw)
-        Of them together.
-    mean : ndarray, shape (chain, draw, left out)
-        Mean loss in nats (in another paper, under paper effects).
-    """
-    if not law.paper_effects:
-        state = State(law, reference, rows[left].reset_index(drop=True), z)
-        rowwise = state.log_likelihood()
-        return rowwise, rowwise.sum(-1), state.predicted()
-    state = State(law, reference, rows, z)
-
-    def density(shown):
-        masked = state.design | {"paper": state.design["paper"] * shown}
-        return family.paper_log_likelihood(state.c, masked).sum(-1)
-
-    kept = density(~left)
-    rowwise = [density(~left | (np.arange(len(rows)) == i)) - kept for i in np.flatnonzero(left)]
-    return np.stack(rowwise, axis=-1), density(np.ones(len(rows))) - kept, state.predicted()[..., left]
-
-
-def held_out(fitter, law, left, *, seed=1, **settings):
-    """Log predictive densities of rows by a refit without them.
-
-    Parameters
-    ----------
-    fitter : ProgressFitter
-    law : Progress
-    left : ndarray of bool
-        Rows of ``law.rows(fitter.table)`` to leave out.
-    seed : int
-    **settings
-        Of the sampler; 4 x (500 + 500) by default.
-
-    Returns
-    -------
-    rowwise : ndarray, shape (left out,)
-        Log density of each row on its own.
-    joint : float
-        Log density of them together.
-    predicted : ndarray, shape (left out,)
-        Posterior predictive means.
-    """
-    rows, reference = law.rows(fitter.table), law.reference(fitter.table)
-    keep = rows[~left].reset_index(drop=True)
-    sampled, _, _ = fitter.sample(law, keep, reference, settings_of(REFIT | settings), seed)
-    rowwise, joint, mean = left_out_densities(law, reference, rows, left, sampled["z"].values)
-    return log_mean_exp(rowwise), float(log_mean_exp(joint)), mean.mean((0, 1))
-
-
-def resolve(fitter, fit, result, *, seed=1):
-    """Replace the elpd of rows whose Pareto k is above 0.7 by that of exact refits.
-
-    Returns
-    -------
-    result : ELPDData
-        With ``elpd_i`` exact at those rows, and ``pareto_k`` 0 there.
-    refitted : dict of int to float
-        Rows, with the predictive mean of the refit without them.
-    """
-    law = law_of(fit)
-    refitted = {}
-    for row in np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT)).tolist():
-        left = np.arange(result.n_data_points) == row
-        rowwise, _, mean = held_out(fitter, law, left, seed=seed)
-        result.elpd_i.values[row], refitted[row] = rowwise[0], float(mean[0])
-        result.pareto_k.values[row] = 0.0
-    if refitted:
-        log_likelihood = fit["log_likelihood"][law.scale].values
-        result.elpd = float(result.elpd_i.sum())
-        result.se = float(np.sqrt(result.n_data_points * result.elpd_i.values.var(ddof=1)))
-        result.p = float(log_mean_exp(log_likelihood).sum() - result.elpd)
-    return result, refitted
-
-
-def loo_predictions(fit, result, refitted=()):
+def loo_predictions(fit, result, refitted=None):
     """Leave-one-out predictive mean of each row, (row,), in nats.
 
     Parameters
@@ -124,15 +24,21 @@ def loo_predictions(fit, result, refitted=()):
     fit : DataTree
     result : ELPDData
         Of importance sampling alone: after moment matching, weights belong to other draws than those of the fit.
-    refitted : dict of int to float, optional
-        Predictive means of rows that `resolve` refitted.
+    refitted : Dataset, optional
+        From `resolve`.
     """
-    state = State.of(fit)
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
-    predicted = (state.predicted() * weights).sum((0, 1)) / weights.sum((0, 1))
-    for row in refitted:
-        predicted[row] = refitted[row]
+    predicted = (draws_of(fit).mean().values * weights).sum((0, 1)) / weights.sum((0, 1))
+    if refitted is not None and refitted["refitted"].size:
+        predicted = np.where(refitted["refitted"], refitted["mean"], predicted)
     return predicted
+
+
+def _left_out(fitter, draws, left, seed):
+    """Log density of a group of rows together, (chain, draw), by a refit without them."""
+    kept = draws.rows[~left].reset_index(drop=True)
+    without = fitter.sample(kept, law=draws.law, seed=seed, least_ess=0, **REFIT)
+    return draws.left_out(without.draws, left)
 
 
 def by_paper(fitter, fit, *, seed=1):
@@ -140,6 +46,14 @@ def by_paper(fitter, fit, *, seed=1):
 
     Importance sampling with each paper's rows left out together, and refits without the paper where Pareto k is above
     0.7.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress_fitter`.
+    fit : DataTree
+    seed : int
+        Of every refit.
 
     Returns
     -------
@@ -150,10 +64,10 @@ def by_paper(fitter, fit, *, seed=1):
     """
     import arviz_stats as azs
 
-    state = State.of(fit)
-    papers = state.rows["paper_id"].to_numpy()
+    draws = draws_of(fit)
+    papers = draws.rows["paper_id"].to_numpy()
     ids = np.unique(papers)
-    joint = xr.DataArray(state.paper_log_likelihood(), dims=("chain", "draw", "paper"), coords={"paper": ids})
+    joint = xr.DataArray(draws.by_paper(), dims=("chain", "draw", "paper"), coords={"paper": ids})
     tree = xr.DataTree.from_dict(
         {"posterior": fit["posterior"].to_dataset(), "log_likelihood": joint.to_dataset(name="joint")}
     )
@@ -163,12 +77,20 @@ def by_paper(fitter, fit, *, seed=1):
     elpd = result.elpd_i.values.copy()
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     for i in high:
-        elpd[i] = held_out(fitter, state.law, papers == ids[i], seed=seed)[1]
+        elpd[i] = log_mean_exp(_left_out(fitter, draws, papers == ids[i], seed)[1])
     return elpd, len(high)
 
 
 def into_the_future(fitter, law, *, cutoffs=(2017, 2018, 2019, 2020, 2021, 2022), seed=1):
     """Train on rows dated before each cutoff and predict the rows of the year that follows.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress_fitter`.
+    law : Progress
+    cutoffs : sequence of int
+    seed : int
 
     Returns
     -------
@@ -176,18 +98,19 @@ def into_the_future(fitter, law, *, cutoffs=(2017, 2018, 2019, 2020, 2021, 2022)
         By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
         A cutoff that leaves a benchmark of the law without rows is left out.
     """
-    rows = law.rows(fitter.table)
+    law, rows, reference = fitter.of(law)
     year = rows["year"].to_numpy()
     found = []
     for cutoff in cutoffs:
         target = (year >= cutoff) & (year < cutoff + 1)
-        seen, past = rows[year < cutoff + 1].reset_index(drop=True), rows[year < cutoff]
+        past = rows[year < cutoff]
         if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
             continue
-        reference = law.reference(fitter.table)
-        sampled, _, _ = fitter.sample(law, past.reset_index(drop=True), reference, settings_of(REFIT), seed)
+        seen = rows[year < cutoff + 1].reset_index(drop=True)
+        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **REFIT)
         ahead = seen["year"].to_numpy() >= cutoff
-        rowwise, _, mean = left_out_densities(law, reference, seen, ahead, sampled["z"].values)
+        whole = ProgressDraws(law, reference, seen, without.draws.z)
+        rowwise, _, mean = whole.left_out(without.draws, ahead)
         error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
         found.append(
             {
@@ -208,8 +131,8 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     ----------
     fits : dict of int to DataTree
         From `fit_progress`, on the same rows.
-    fitter : ProgressFitter, optional
-        Compiled before; made when a refit needs one.
+    fitter : Fitter, optional
+        From `progress_fitter`, compiled before; made when a refit needs one.
     papers : bool
         Leave papers out too, and weigh by them.
     seed : int
@@ -231,15 +154,13 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     if len(fits) > 1:
         check_comparable(fits)
     first = next(iter(fits.values()))
-    rows = State.of(first).rows
+    rows = draws_of(first).rows
     observed = np.log(rows["perplexity"].to_numpy(float))
-    fitter = fitter or ProgressFitter(rows)
+    fitter = fitter or progress_fitter(rows)
     entries, pointwise, paperwise = {}, {}, {}
     for k, fit in track(fits.items(), "leave-one-out", console=Console(stderr=True), disable=not progress):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticWarning)
-            result = loo(fit, moment_match=False)
-        result, refitted = resolve(fitter, fit, result, seed=seed)
+        result = importance_sampling(fit)
+        refitted = resolve(fit, result, fitter=fitter, seed=seed)
         pointwise[k] = result.elpd_i.values
         error = observed - loo_predictions(fit, result, refitted)
         entries[k] = {
@@ -250,7 +171,7 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
             "loo_r2": float(1 - (error**2).mean() / observed.var()),
             "pareto_k_max": float(result.pareto_k.max()),
             "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
-            "refitted": len(refitted),
+            "refitted": int(refitted["refitted"].sum()),
         }
         if papers:
             paperwise[k], left_out = by_paper(fitter, fit, seed=seed)
@@ -268,9 +189,9 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
         table.loc[k, "elpd_diff"] = difference.sum()
         table.loc[k, "dse"] = np.sqrt(len(difference)) * difference.std(ddof=1)
         table.loc[k, "dse_by_paper"] = np.sqrt(len(summed)) * summed.std(ddof=1)
-        verdict = metadata(fits[k])["diagnostics"]
+        found = metadata(fits[k])["diagnostics"]
         for name in ("r_hat_max", "ess_bulk_min", "divergences"):
-            table.loc[k, name] = verdict[name]
+            table.loc[k, name] = found[name]
     table = table.sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table, pd.DataFrame(pointwise)
@@ -301,43 +222,3 @@ def pooled_rates(rates, weights, *, draws=20_000, seed=1):
         if n
     ]
     return np.concatenate(chosen)
-
-
-def exact_loo(fitter, law, *, rows=None, seed=1, progress=False, **settings):
-    """Leave-one-out by a refit for every row.
-
-    Parameters
-    ----------
-    fitter : ProgressFitter
-    law : Progress
-    rows : sequence of int, optional
-        Rows of ``law.rows(fitter.table)`` to leave out in turn, all by default.
-    seed : int
-    progress : bool
-    **settings
-        Of the sampler; 4 x (500 + 500) by default.
-
-    Returns
-    -------
-    elpd, error : ndarray, shape (row,)
-        Log predictive density of each row, and its Monte-Carlo standard error from the spread of independent chains.
-    """
-    from rich.console import Console
-    from rich.progress import track
-
-    table, reference = law.rows(fitter.table), law.reference(fitter.table)
-    rows = np.arange(len(table)) if rows is None else np.asarray(rows)
-    elpd, error = np.empty(len(rows)), np.empty(len(rows))
-    shown = track(
-        enumerate(rows), "exact leave-one-out", total=len(rows), console=Console(stderr=True), disable=not progress
-    )
-    for i, row in shown:
-        left = np.arange(len(table)) == row
-        kept = table[~left].reset_index(drop=True)
-        sampled, _, _ = fitter.sample(law, kept, reference, settings_of(REFIT | settings), seed + int(row))
-        alone = State(law, reference, table[left].reset_index(drop=True), sampled["z"].values)
-        values = alone.log_likelihood()[..., 0]
-        elpd[i] = log_mean_exp(values[..., None])[0]
-        by_chain = np.exp(logsumexp(values, axis=1) - np.log(values.shape[1]) - elpd[i])
-        error[i] = by_chain.std(ddof=1) / np.sqrt(len(by_chain))
-    return elpd, error

@@ -9,9 +9,9 @@ References
 import numpy as np
 import xarray as xr
 
+from ...datasets.requirements import positive_columns
 from ...errors import InputError
-from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
-from ..columns import positive_columns
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..quantities.reconciliation import check_basis
 
 COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}

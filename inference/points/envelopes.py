@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
-from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
-from ..columns import positive_columns
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 
 COLUMNS = ("parameters", "tokens", "training_flop", "loss")
 FEWEST_OPTIMA = 3
@@ -74,7 +74,7 @@ class PowerLaw:
         }
 
 
-def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
+def fit_isoflop(runs, *, budgets=None, width=0.1, minimum_runs=8):
     """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
 
     Runs of about one compute make a group; a parabola of their loss in log N has its minimum at N*, and
@@ -113,7 +113,7 @@ def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
     if minimum_runs < FEWEST_SIZES:
         raise InputError(f"minimum_runs must be {FEWEST_SIZES} or more for a parabola, not {minimum_runs!r}")
-    columns = positive_columns(runs, COLUMNS, purpose="isoflop_fit")
+    columns = positive_columns(runs, COLUMNS, purpose="fit_isoflop")
     log_compute = np.log10(columns["training_flop"])
     if budgets is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
@@ -129,7 +129,7 @@ def isoflop_fit(runs, *, budgets=None, width=0.1, minimum_runs=8):
     return _power_law("isoFLOP parabolas", points)
 
 
-def frontier_fit(runs, *, bins=20, minimum_runs=3):
+def fit_frontier(runs, *, bins=20, minimum_runs=3):
     """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
@@ -140,7 +140,7 @@ def frontier_fit(runs, *, bins=20, minimum_runs=3):
     Parameters
     ----------
     runs : DataFrame
-        As for `isoflop_fit`.
+        As for `fit_isoflop`.
     bins : int
         Number of bins, equal in log C.
     minimum_runs : int
@@ -165,7 +165,7 @@ def frontier_fit(runs, *, bins=20, minimum_runs=3):
         raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")
     if minimum_runs < FEWEST_OPTIMA:
         raise InputError(f"minimum_runs must be {FEWEST_OPTIMA} or more for an inner optimum, not {minimum_runs!r}")
-    columns = positive_columns(runs, COLUMNS, purpose="frontier_fit")
+    columns = positive_columns(runs, COLUMNS, purpose="fit_frontier")
     log_compute = np.log10(columns["training_flop"])
     edges = np.linspace(log_compute.min(), log_compute.max(), bins + 1)
     bin_of = np.clip(np.searchsorted(edges, log_compute, side="right") - 1, 0, bins - 1)

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
-from ..columns import positive_columns
 from . import huber
 
 SCALES = ("free", "fixed")
@@ -105,7 +105,7 @@ class _Solution:
         return self.optimality <= OPTIMAL and self.eigenvalue > FLAT * min(1.0, self.delta)
 
 
-def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0):
+def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0):
     """Fit ``E + A/N**alpha + B/D**beta`` to log loss by Huber's criterion.
 
     With ``scale="fixed"`` the sum of Huber's function of the residuals of the log loss is minimised, as equation 3 of
@@ -159,7 +159,7 @@ def huber_fit(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     solutions = [solve(sample, theta, float(threshold)) for theta in points]
     fit = _summary(solutions, sample, centre, threshold)
     if not fit.converged or min(fit.constants["alpha"], fit.constants["beta"]) <= 0:
-        warnings.warn(f"huber_fit: {fit.message}", DiagnosticWarning, stacklevel=2)
+        warnings.warn(f"fit_huber: {fit.message}", DiagnosticWarning, stacklevel=2)
     return fit
 
 
@@ -173,7 +173,7 @@ def _check_options(threshold, scale, drop_highest):
 
 
 def _sample(runs, drop_highest):
-    columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="huber_fit")
+    columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="fit_huber")
     place = runs.attrs.get("source", "the table")
     kept = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
     if len(kept) < FEWEST_ROWS:

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
+from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
-from ..columns import positive_columns
 from . import l1
 
 DELTAS = (0, 0.001, 0.0025, 0.005, 0.01, 0.02)

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import require
+from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.progress.growth import doubling_months
-from ..columns import positive_columns
 
 REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)": 1.25}
 BENCHMARK = "wt103"

@@ -11,19 +11,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...errors import InputError
-from ...models import Progress
-from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ...models.draws import DRAWS
+from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
-from ..fitting.progress import State
-from ..storage import law_of, place_of
+from ..storage import draws_of, law_of
 
 COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
-DRAWS = ("chain", "draw")
 
 
-class Local:
+class GrowthAt:
     """The law at one date, benchmark and architecture: ``exp(p - a log N) + exp(q - b log D)`` for each draw.
 
     Attributes
@@ -32,10 +29,10 @@ class Local:
         NaN for q and b where there is one term; then a is the exponent of compute and p refers to ``log(N D)``.
     """
 
-    def __init__(self, state, *, year=YEAR, benchmark=BENCHMARK, transformer=True):
-        self.state, law = state, state.law
+    def __init__(self, draws, *, year=YEAR, benchmark=BENCHMARK, transformer=True):
+        self.draws, law = draws, draws.law
         self.year, self.benchmark, self.transformer = year, benchmark, transformer
-        origin = state.reference
+        origin = draws.reference
         self.single = not law.predictors[1]
         at = {"year": year, "benchmark": benchmark, "transformer": transformer}
         none = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"]], **at)
@@ -52,22 +49,22 @@ class Local:
 
     def _sum(self, side, evaluate):
         """Minus the sum of slopes times columns (or their yearly changes) of one predictor."""
-        state = self.state
-        sizes, drifts = state.law.slots[side], state.law.slots[2]
+        draws = self.draws
+        sizes, drifts = draws.law.slots[side], draws.law.slots[2]
         exponents, slopes = (("alpha", "drift_parameters"), ("beta", "drift_data"))[side]
         total = 0.0
         for j, column in enumerate(sizes):
-            total = total - state.c[exponents][..., j] * evaluate(column)
+            total = total - draws.c[exponents][..., j] * evaluate(column)
         for j, columns in enumerate(drifts.values()):
             if columns[side] is not None:
                 total = (
-                    total - state.c[slopes][..., j] * evaluate(columns[side]) / state.reference["rate_scales"][side][j]
+                    total - draws.c[slopes][..., j] * evaluate(columns[side]) / draws.reference["rate_scales"][side][j]
                 )
         return total
 
     def _etas(self, points):
-        raw = family.raw(self.state.c, self.state.design | {"intercepts": np.eye(family.LEVELS)})
-        levels = self.state.law.levels
+        raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(family.LEVELS)})
+        levels = self.draws.law.levels
         level = levels.index(self.benchmark) if len(levels) > 1 else 0
         eta_n = raw["const_parameters"][..., level] + self._sum(0, lambda c: float(c.values(points)[0]))
         if self.single:
@@ -76,7 +73,7 @@ class Local:
 
     def falls(self, log_parameters, log_tokens):
         """Yearly falls of the two exponents at sizes of each draw."""
-        law, origin = self.state.law, self.state.reference
+        law, origin = self.draws.law, self.draws.reference
 
         def of(side, log_size, zero, name):
             at = {"year": self.year, "benchmark": self.benchmark, "transformer": self.transformer}
@@ -97,7 +94,7 @@ class Local:
     def optimum(self, compute):
         """Log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
         if self.single:
-            half = 0.5 * np.log(compute / FLOP_PER_PARAMETER_TOKEN)
+            half = 0.5 * log_slots(compute)
             return np.full_like(self.a, half), np.full_like(self.a, half)
         return growth.optimum(compute, self.p, self.q, self.a, self.b)
 
@@ -110,7 +107,7 @@ class Local:
 
     def reducible(self, loss):
         """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
-        c, law = self.state.c, self.state.law
+        c, law = self.draws.c, self.draws.law
         level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
         floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * np.log(VOCABULARY[self.benchmark])
         return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
@@ -126,25 +123,9 @@ class Local:
         return growth.years_to_match(*self.terms(*here), *self.falls(*here), sum(self.terms(*there)))
 
 
-def state_of(fit):
-    """Draws of a fitted specification, ready for `Local`.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another law.
-    """
-    law = law_of(fit)
-    if not isinstance(law, Progress):
-        raise InputError(
-            f"{place_of(fit)} is a fit of the {law.name} law; growth rates need one of progress-1 to progress-20"
-        )
-    return State.of(fit)
-
-
 def labels_of(fit):
     """Where the growth rate of a specification differs: {label: (benchmark, transformer)}."""
-    law = state_of(fit).law
+    law = law_of(fit, "evaluations")
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
     if any(c.benchmark for c in columns):
         return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
@@ -169,9 +150,9 @@ def growth_rates(fit, *, compute=COMPUTE, year=YEAR):
     dict of str to DataArray
         By label ("all", a benchmark or an architecture): log units a year, dims (chain, draw).
     """
-    state = state_of(fit)
+    draws = draws_of(fit, "evaluations")
     return {
-        label: xr.DataArray(Local(state, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
+        label: xr.DataArray(GrowthAt(draws, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
         for label, (b, t) in labels_of(fit).items()
     }
 
@@ -194,10 +175,10 @@ def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5
         time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
         ``no_optimum`` counts draws without an optimum, which both leave out.
     """
-    state = state_of(fit)
+    draws = draws_of(fit, "evaluations")
     rows = []
     for label, (b, t) in labels_of(fit).items():
-        local = Local(state, year=year, benchmark=b, transformer=t)
+        local = GrowthAt(draws, year=year, benchmark=b, transformer=t)
         rate = local.rate(compute)
         valid = np.isfinite(rate)
         months = 12 * local.years_to_double(compute)[valid]
@@ -231,7 +212,7 @@ def attribution(fit, systems, pairs=None):
         ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
         parameter_efficiency, data_efficiency; WT103.
     """
-    state = state_of(fit)
+    draws = draws_of(fit, "evaluations")
     dates = pd.to_datetime(systems["publication_date"])
     year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
     names = systems["system"].tolist()
@@ -239,7 +220,7 @@ def attribution(fit, systems, pairs=None):
     shares = []
     for start, end in pairs:
         i, j = names.index(start), names.index(end)
-        before, after = Local(state, year=year[i]), Local(state, year=year[j])
+        before, after = GrowthAt(draws, year=year[i]), GrowthAt(draws, year=year[j])
         sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
 
         def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
@@ -269,12 +250,12 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
     Dataset
         ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
     """
-    state = state_of(fit)
-    factor = np.exp(state.c["log_factor"][..., 0])
-    local = Local(state, year=year)
+    draws = draws_of(fit, "evaluations")
+    factor = np.exp(draws.c["log_factor"][..., 0])
+    local = GrowthAt(draws, year=year)
     gains = []
     for budget in compute:
-        size = 0.5 * np.log(budget / FLOP_PER_PARAMETER_TOKEN)
+        size = 0.5 * log_slots(budget)
         first, second = local.terms(size, size)
         a, b = (2 * local.a, 2 * local.a) if local.single else (local.a, local.b)
         gains.append(np.exp(2 * growth.scale_to_match(first, second, a, b, factor * (first + second))))
@@ -309,10 +290,10 @@ def frontier(fit, *, loss, years, log_parameters):
     log_parameters : array_like
         Natural logarithms of N.
     """
-    state = state_of(fit)
+    draws = draws_of(fit, "evaluations")
     out = []
     for year in years:
-        local = Local(state, year=year)
+        local = GrowthAt(draws, year=year)
         left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
         with np.errstate(invalid="ignore", divide="ignore"):
             if local.single:

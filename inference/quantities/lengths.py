@@ -12,10 +12,12 @@ import xarray as xr
 
 from ...datasets.wording import quoted, suggestion, unknown
 from ...errors import InputError
-from ...models.lengths import curve as lengths
-from ...models.lengths import design as lengths_design
+from ...models.draws import DRAWS
+from ...models.lengths.curve import length_at, natural, right_and_wrong
+from ...models.lengths.design import conditions as conditions_of
+from ...models.lengths.design import log_train
 from ...models.lengths.law import draw_counts
-from ..fitting.lengths import DRAWS, State
+from ..storage import draws_of
 
 SEEDS = ("typical", "new", "runs")
 SHARES = (0.5, 0.95)
@@ -25,19 +27,19 @@ CELLS_AT_ONCE = 20_000_000
 
 def conditions(fit):
     """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
-    state = State.of(fit)
-    return lengths_design.conditions(state.rows, state.law.effects)
+    fitted = draws_of(fit, "counts")
+    return conditions_of(fitted.rows, fitted.law.effects)
 
 
-def _curves(state, seeds, chosen, seed):
+def _curves(fitted, seeds, chosen, seed):
     """Parameters of curves, (chain, draw, which), their conditions, and the name of the dimension."""
     if seeds not in SEEDS:
         raise InputError(unknown("seeds", seeds, SEEDS))
     if seeds == "runs":
         if chosen is not None:
             raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
-        return state.curve, state.runs, "run"
-    known = lengths_design.conditions(state.rows, state.law.effects)
+        return fitted.curve, fitted.runs, "run"
+    known = conditions_of(fitted.rows, fitted.law.effects)
     if chosen is None:
         chosen = known
     elif not isinstance(chosen, pd.DataFrame):
@@ -52,15 +54,11 @@ def _curves(state, seeds, chosen, seed):
     for column in known:
         if column not in chosen:
             raise InputError(f"conditions need the column {quoted(column)}; conditions(fit) shows those of the runs")
-    curve = state.typical(chosen) if seeds == "typical" else state.new(chosen, np.random.default_rng(seed))
+    curve = fitted.typical(chosen) if seeds == "typical" else fitted.new(chosen, np.random.default_rng(seed))
     return curve, chosen, "condition"
 
 
-def _log_train(conditions):
-    return np.log(conditions["train_digits"].to_numpy(float))
-
-
-def lengths_at(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
+def length_at_accuracy(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
     """Length of two equal operands at which accuracy has fallen to a share.
 
     Parameters
@@ -90,15 +88,15 @@ def lengths_at(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
     shares = np.atleast_1d(np.asarray(shares, float))
     if not ((shares > 0) & (shares < 1)).all():
         raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
-    state = State.of(fit)
-    curve, which, dimension = _curves(state, seeds, conditions, seed)
+    fitted = draws_of(fit, "counts")
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
     curve = {name: x[..., None] for name, x in curve.items()}
-    found = lengths.length_at(curve, _log_train(which)[:, None], shares, state.law.shape)
-    return _array(state, found, (dimension, "share"), {dimension: which.index.to_numpy(object), "share": shares})
+    found = length_at(curve, log_train(which)[:, None], shares, fitted.law.shape)
+    return _array(fitted, found, (dimension, "share"), {dimension: which.index.to_numpy(object), "share": shares})
 
 
-def _array(state, values, dims, coords):
-    draws = {name: state.sampled[name].values for name in DRAWS}
+def _array(fitted, values, dims, coords):
+    draws = {name: fitted.sampled[name].values for name in DRAWS}
     return xr.DataArray(values, dims=(*DRAWS, *dims), coords=draws | coords)
 
 
@@ -107,15 +105,15 @@ def quantiles(draws, probabilities=PROBABILITIES):
     return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
 
 
-def lengths_table(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
-    """Quantiles of `lengths_at`, and how probable it is that there is no such length.
+def length_summary(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
+    """Quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
     Returns
     -------
     DataFrame
         A row for each condition (or run) and share: ``q2.5``, ``q50``, ``q97.5`` in digits (0 for none), ``p_none``.
     """
-    found = lengths_at(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
+    found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
     dimension = found.dims[2]
     rows = []
     for label in found[dimension].values:
@@ -134,7 +132,7 @@ def _logs(length_a, length_b):
     return a, b, longer, np.log(np.minimum(a, b)) - longer
 
 
-def accuracy(fit, length_a, length_b=None, *, seeds="typical", conditions=None, seed=0):
+def accuracy_at_length(fit, length_a, length_b=None, *, seeds="typical", conditions=None, seed=0):
     """Share of problems right at lengths that may never have been run.
 
     Parameters
@@ -143,23 +141,23 @@ def accuracy(fit, length_a, length_b=None, *, seeds="typical", conditions=None, 
     length_a, length_b : array_like, shape (cell,)
         Digits of the operands; equal ones where `length_b` is absent.
     seeds, conditions, seed
-        As for `lengths_at`.
+        As for `length_at_accuracy`.
 
     Returns
     -------
     DataArray
         Dims chain, draw, condition (or run), cell, with the lengths as coordinates of cell.
     """
-    state = State.of(fit)
-    curve, which, dimension = _curves(state, seeds, conditions, seed)
-    right, _, _, coords = _right_and_wrong(state, curve, which, length_a, length_b)
-    return _array(state, right, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
+    fitted = draws_of(fit, "counts")
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    right, _, _, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
+    return _array(fitted, right, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
 
 
-def _right_and_wrong(state, curve, which, length_a, length_b):
+def _right_and_wrong(fitted, curve, which, length_a, length_b):
     a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
-    constants = {name: x[..., None] for name, x in lengths.natural(curve, _log_train(which)).items()}
-    right, wrong = lengths.right_and_wrong(constants, longer, ratio, state.law.shape)
+    constants = {name: x[..., None] for name, x in natural(curve, log_train(which)).items()}
+    right, wrong = right_and_wrong(constants, longer, ratio, fitted.law.shape)
     return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
@@ -173,7 +171,7 @@ def predict_counts(fit, length_a, length_b=None, *, total=100, seeds="new", cond
     total : int or sequence of int
         Problems asked in each cell.
     seeds, conditions, seed
-        As for `lengths_at`.
+        As for `length_at_accuracy`.
 
     Returns
     -------
@@ -183,11 +181,11 @@ def predict_counts(fit, length_a, length_b=None, *, total=100, seeds="new", cond
     totals = np.asarray(total)
     if totals.dtype.kind not in "iu" or not (totals > 0).all():
         raise InputError(f"total must be whole numbers above 0, not {total!r}")
-    state = State.of(fit)
-    curve, which, dimension = _curves(state, seeds, conditions, seed)
-    *foretold, coords = _right_and_wrong(state, curve, which, length_a, length_b)
+    fitted = draws_of(fit, "counts")
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    *foretold, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
     counts = draw_counts(*foretold, totals, np.random.default_rng([seed, 1]))
-    return _array(state, counts, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
+    return _array(fitted, counts, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
 
 
 def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
@@ -200,30 +198,30 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
     DataArray
         Dims chain, draw, condition (or run), region; NaN where a region has no cell.
     """
-    state = State.of(fit)
-    curve, which, dimension = _curves(state, seeds, conditions, seed)
-    regions = [name for name in ("id", "ood", "ood100") if (state.rows["split"] == name).any()]
+    fitted = draws_of(fit, "counts")
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
     found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
-    cells = state.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
+    cells = fitted.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
     for j, region in enumerate(regions):
         for i, digits in enumerate(which["train_digits"]):
             chosen = cells[(cells["split"] == region) & (cells["train_digits"] == digits)]
             if len(chosen):
-                found[..., i, j] = _mean_accuracy(state, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
-    return _array(state, found, (dimension, "region"), {dimension: which.index.to_numpy(object), "region": regions})
+                found[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
+    return _array(fitted, found, (dimension, "region"), {dimension: which.index.to_numpy(object), "region": regions})
 
 
-def _mean_accuracy(state, curve, digits, cells):
+def _mean_accuracy(fitted, curve, digits, cells):
     """Mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
     both = np.sort(cells[["length_a", "length_b"]].to_numpy(float), axis=1)
     pairs, times = np.unique(both, axis=0, return_counts=True)
     log_longer, log_ratio = np.log(pairs[:, 1]), np.log(pairs[:, 0]) - np.log(pairs[:, 1])
-    constants = {name: x.reshape(-1, 1) for name, x in lengths.natural(curve, np.log(digits)).items()}
+    constants = {name: x.reshape(-1, 1) for name, x in natural(curve, np.log(digits)).items()}
     draws = len(constants["steepness"])
     out, size = np.empty(draws), max(1, CELLS_AT_ONCE // len(pairs))
     for start in range(0, draws, size):
         part = {name: x[start : start + size] for name, x in constants.items()}
-        right, _ = lengths.right_and_wrong(part, log_longer, log_ratio, state.law.shape)
+        right, _ = right_and_wrong(part, log_longer, log_ratio, fitted.law.shape)
         out[start : start + size] = right @ times / times.sum()
     return out.reshape(curve["log_reach"].shape)
 
@@ -261,7 +259,7 @@ def embedding_contrasts(fit, *, seeds="typical", share=0.5, seed=0):
     if not pairs:
         raise InputError("no two conditions differ in their embedding alone: there is nothing to contrast")
     means = region_accuracy(fit, seeds=seeds, seed=seed)
-    found = lengths_at(fit, share, seeds=seeds, seed=seed).isel(share=0)
+    found = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
     rows = []
     for a, b in pairs:
         for region in means["region"].values:

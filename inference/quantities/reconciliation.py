@@ -13,11 +13,10 @@ import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
-from ...models import Chinchilla, EmbeddingCorrected
 from ...models.loss import embeddings
-from ...models.loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
-from ..fitting import evaluate
-from .allocation import family_constant
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...models.loss.sizes import family_constant
+from ..storage import law_of
 
 BASES = ("nonembedding", "total")
 KAPLAN_EXPONENT = 0.73
@@ -194,13 +193,13 @@ def reconcile(fit, *, vocabulary=None, aspect_ratio=None, study=None):
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None):
     """Return the posterior of a fit in all parameters, and gamma and delta of the models asked about."""
-    law, _ = evaluate.law_and_reference(fit)
-    if not isinstance(law, (Chinchilla, EmbeddingCorrected)):
+    law = law_of(fit, "runs")
+    if not law.in_all_parameters:
         raise InputError(
-            f"a fit of {law.name} does not say the loss in all parameters; reconcile a fit of {Chinchilla.name} or "
-            f"{EmbeddingCorrected.name}"
+            f"a fit of {law.name} does not say the loss in all parameters; reconcile a fit of chinchilla or "
+            "embedding-corrected"
         )
-    posterior = evaluate.posterior_of(fit)
+    posterior = fit["posterior"].to_dataset()
     if vocabulary is None and aspect_ratio is None and "gamma" in posterior:
         return posterior, posterior["gamma"], posterior["delta"]
     return posterior, family_constant(vocabulary, aspect_ratio), embeddings.PROPORTIONAL

@@ -5,7 +5,6 @@ import xarray as xr
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.loss import kaplan, rules
-from ..fitting import evaluate
 from ..storage import law_of
 from .allocation import allocate
 
@@ -18,7 +17,7 @@ def chinchilla_over_kaplan(fit, compute):
     Parameters
     ----------
     fit : DataTree
-        Of the Chinchilla law.
+        Of a law in all parameters, such as the Chinchilla law.
     compute : float or array_like, shape (compute,)
         Budgets C = 6 N D in FLOP.
 
@@ -38,10 +37,11 @@ def chinchilla_over_kaplan(fit, compute):
     ----------
     .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
-    if law_of(fit).name != "chinchilla":
-        raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law_of(fit).name)}")
+    law = law_of(fit, "runs")
+    if not law.in_all_parameters:
+        raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
     result = allocate(fit, compute)[["extrapolation", "outside"]]
-    draws = evaluate.posterior_of(fit)
+    draws = fit["posterior"].to_dataset()
     gain = rules.chinchilla_over_kaplan(
         result["compute"], **{name: draws[name] for name in ("A", "B", "alpha", "beta")}
     )

@@ -1,4 +1,4 @@
-"""What a growth rate rests on: the priors, and each paper."""
+"""What a result depends on: the priors, the likelihood and, of growth rates, each paper."""
 
 import warnings
 
@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...models.progress import family
+from ...models.draws import flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
-from ..fitting.progress import State
+from ..storage import draws_of
 from .growth import growth_rates
 
 PROBABILITIES = (0.025, 0.5, 0.975)
 SHARE_SPREADS = (0.1, 0.5, 2.0)
 YEAR_SPREADS = (0.5, 1.0, 3.0)
+PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was hardly informed
 
 
 def first_rate(fit):
@@ -22,28 +23,38 @@ def first_rate(fit):
     return next(iter(growth_rates(fit).values()))
 
 
-def power_scaling(fit):
-    """Sensitivity of the growth rate to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
+def power_scaling(fit, quantity):
+    """Sensitivity of a quantity to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
+
+    Parameters
+    ----------
+    fit : DataTree
+    quantity : DataArray, dims (chain, draw)
+        Draws of anything that follows from the posterior, such as a growth rate; those that are not finite take the
+        median's place.
 
     Returns
     -------
     dict
         ``prior``, ``likelihood`` (cumulative Jensen-Shannon distance per doubling of the power; above 0.05 is
         sensitive) and ``diagnosis``.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> power_scaling(fit, fit["posterior"]["exponent_parameters"])["prior"] < 0.05
+    True
     """
     import arviz_stats as azs
 
-    state = State.of(fit)
-    rate = first_rate(fit)
-    posterior = xr.Dataset({"rate": rate.where(np.isfinite(rate), rate.median())}, coords=fit["posterior"].coords)
-    log_prior = family.log_prior(state.z, state.c, state.design)
+    finite = quantity.where(np.isfinite(quantity), quantity.median()).drop_vars(list(quantity.coords))
+    coords = {name: fit["posterior"][name] for name in ("chain", "draw")}
     tree = xr.DataTree.from_dict(
         {
-            "posterior": posterior[["rate"]],
+            "posterior": xr.Dataset({"quantity": finite}, coords=coords),
             "log_likelihood": fit["log_likelihood"].to_dataset(),
-            "log_prior": xr.Dataset(
-                {"z": (("chain", "draw"), log_prior)}, coords={c: posterior[c] for c in ("chain", "draw")}
-            ),
+            "log_prior": fit["log_prior"].to_dataset(),
         }
     )
     with warnings.catch_warnings():
@@ -56,12 +67,38 @@ def power_scaling(fit):
     }
 
 
+def prior_driven(fit, *, draws=4000, seed=0):
+    """Coefficients that the data hardly inform: half-width of the posterior's central 68% above 0.8 of the prior's.
+
+    Returns
+    -------
+    DataFrame
+        One row a coefficient: ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio``, ``prior_driven``.
+    """
+    fitted = draws_of(fit)
+    prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
+    rows = []
+    for name, posterior in flatten(fitted.named()).items():
+        own, theirs = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
+        rows.append(
+            {
+                "coefficient": name,
+                "posterior": own,
+                "prior": theirs,
+                "ratio": own / theirs,
+                "prior_driven": own > PRIOR_DRIVEN * theirs,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SPREADS, seed=1, **settings):
     """Doubling times under other priors: how shares differ between benchmarks, and how wide the yearly falls may be.
 
     Parameters
     ----------
-    fitter : ProgressFitter
+    fitter : Fitter
+        From `progress_fitter`.
     law : Progress
     share_spreads : sequence of float
         Standard deviation of the benchmarks' logit shares about their common mean.
@@ -83,7 +120,7 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
                 "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
             }
             rate = first_rate(
-                fitter.fit(law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
+                fitter.fit(law=law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
             ).values
             rate = rate[np.isfinite(rate)]
             rows.append(
@@ -114,11 +151,11 @@ def paper_influence(fit, titles=None):
     """
     import arviz_stats  # noqa: F401  (registers the accessor)
 
-    state = State.of(fit)
+    draws = draws_of(fit, "evaluations")
     rate = first_rate(fit).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
-    papers, counts = np.unique(state.rows["paper_id"], return_counts=True)
-    joint = xr.DataArray(state.paper_log_likelihood(), dims=("chain", "draw", "paper"), coords={"paper": papers})
+    papers, counts = np.unique(draws.rows["paper_id"], return_counts=True)
+    joint = xr.DataArray(draws.by_paper(), dims=("chain", "draw", "paper"), coords={"paper": papers})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         smoothed, k = joint.azstats.psislw(dim=["chain", "draw"])

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from ...models.draws import flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.law import Progress
-from ..fitting.progress import flatten
-from .growth import Local, state_of
+from ..storage import draws_of
+from .growth import GrowthAt
 from .sensitivity import PROBABILITIES, first_rate
 
 CUTOFFS = (2016, 2017, 2018, 2019, 2020)
@@ -32,7 +33,8 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=Non
 
     Parameters
     ----------
-    fitter : ProgressFitter
+    fitter : Fitter
+        From `progress_fitter`.
     specification : int
     variants : dict of str to dict
         Options of `Progress` by name.
@@ -48,7 +50,7 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=Non
     for name, options in variants.items():
         if step:
             step(name)
-        fits[name] = fitter.fit(Progress(specification, **options), seed=seed, **settings)
+        fits[name] = fitter.fit(law=Progress(specification, **options), seed=seed, **settings)
     return fits
 
 
@@ -60,9 +62,9 @@ def acceleration(fit):
     dict
         ``before``, ``after``: draws of the rate in log units a year, (chain, draw); ``p_faster``.
     """
-    state = state_of(fit)
-    cutoff = state.law.cutoff
-    before, after = (Local(state, year=year).rate() for year in (cutoff - 1e-6, cutoff + 1e-6))
+    draws = draws_of(fit, "evaluations")
+    cutoff = draws.law.cutoff
+    before, after = (GrowthAt(draws, year=year).rate() for year in (cutoff - 1e-6, cutoff + 1e-6))
     valid = np.isfinite(before) & np.isfinite(after)
     return {"before": before, "after": after, "p_faster": float((after > before)[valid].mean())}
 

@@ -54,16 +54,17 @@ def reference(counts, effects):
     Returns
     -------
     dict
-        ``runs``; ``levels`` (embeddings, or all); ``plain`` (architecture that effects are relative to), ``arms`` (the
-        first is what the others' effects are relative to); ``centres`` (mean of log2 over runs); ``effects`` (labels of
-        the coefficients besides the levels) and ``confounded``, those without a coefficient because runs cannot tell
-        them from others.
+        ``runs`` and their ``conditions`` by column; ``levels`` (embeddings, or all); ``plain`` (architecture that
+        effects are relative to), ``arms`` (the first is what the others' effects are relative to); ``centres`` (mean of
+        log2 over runs); ``effects`` (labels of the coefficients besides the levels) and ``confounded``, those without a
+        coefficient because runs cannot tell them from others.
     """
     runs = runs_of_counts(counts)
     asked = terms(effects)
     architectures = sorted(runs["architecture"].unique())
     found = {
         "runs": [str(name) for name in runs.index],
+        "conditions": {column: runs[column].tolist() for column in runs},
         "levels": sorted(runs["embedding"].unique()) if ("embedding",) in asked else ["all"],
         "embeddings": sorted(runs["embedding"].unique()),
         "architectures": architectures,
@@ -83,6 +84,41 @@ def reference(counts, effects):
             elif np.abs(column).max() > 1e-9:
                 confounded.append(label)
     return found | {"effects": kept, "confounded": confounded}
+
+
+def runs_of(reference):
+    """Return the runs of a reference with their conditions, as `runs_of_counts` gives them."""
+    return pd.DataFrame(reference["conditions"], index=pd.Index(reference["runs"], name="run"))
+
+
+def check_runs(counts, reference, effects):
+    """Refuse cells of runs that are not those of the reference.
+
+    Raises
+    ------
+    InputError
+        If a run is another, or is of another condition.
+    """
+    own, known = runs_of_counts(counts), runs_of(reference)
+    place = counts.attrs.get("source", "the table")
+    strange = [name for name in own.index if name not in known.index]
+    if strange:
+        raise InputError(
+            f"{place}: run {quoted(strange[0])} is not among the runs of the table that was compiled for; "
+            "make a new Fitter"
+        )
+    columns = condition_columns(known, effects)
+    for name in own.index:
+        if any(own.at[name, c] != known.at[name, c] for c in columns if c in own):
+            raise InputError(
+                f"{place}: run {quoted(name)} is of another condition than in the table that was compiled for; make a "
+                "new Fitter"
+            )
+
+
+def log_train(runs):
+    """Logarithm of the training length of each run or condition."""
+    return np.log(runs["train_digits"].to_numpy(float))
 
 
 def _columns(term, runs, found):

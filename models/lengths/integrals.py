@@ -9,11 +9,10 @@ far from the run; p(y | u) is computed once at each, and for every draw the inte
 
 import numpy as np
 import scipy.stats as st
-import xarray as xr
 from scipy.special import logsumexp
 
-from . import design as lengths_design
-from . import modes as lengths_modes
+from . import modes
+from .design import log_train as log_train_of
 
 POINTS = 2048
 FREEDOM = 5
@@ -26,7 +25,7 @@ class Points:
 
     Parameters
     ----------
-    state : State
+    draws : LengthsDraws
         Whose draws of the runs' parameters say where the points lie.
     points : int
         A power of two, for a Sobol sequence.
@@ -39,20 +38,20 @@ class Points:
         Log of ``p(y | u) / q(u)``, binomial coefficients included.
     """
 
-    def __init__(self, state, *, points=POINTS, seed=0):
-        law, parts = state.law, state.law.parts
-        groups = lengths_design.groups(state.rows, state.reference["runs"], longest=law.operands == "longest")
-        log_train = np.log(state.runs["train_digits"].to_numpy(float))
-        log_choose = state.log_choose()
+    def __init__(self, draws, *, points=POINTS, seed=0):
+        law, parts = draws.law, draws.law.parts
+        groups = law.groups(draws.rows, draws.reference)
+        log_train = log_train_of(draws.runs)
+        log_choose = draws.log_choose()
         self.u = np.empty((len(log_train), points, len(parts)))
         self.log_ratio = np.empty((len(log_train), points))
         for run in range(len(log_train)):
-            draws = np.stack([state.curve[part][..., run].ravel() for part in parts], axis=-1)
-            u, log_q = _drawn(draws, points, seed + run)
-            own = lengths_modes.of_run(groups, run)
+            own_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
+            u, log_q = _drawn(own_draws, points, seed + run)
+            own = modes.of_run(groups, run)
             size = max(1, CHUNK // max(len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
             pieces = [
-                lengths_modes.run_log_likelihood(part, parts, log_train[run], own, law.shape)
+                modes.run_log_likelihood(part, parts, log_train[run], own, law.shape)
                 for part in np.array_split(u, max(1, points // size))
             ]
             self.u[run] = u
@@ -101,57 +100,33 @@ def _drawn(draws, points, seed):
     return u, np.logaddexp(narrow, wide)
 
 
-def of_draws(state, points, run):
-    """Log density of one run's counts under every draw of a state, (chain, draw), and its efficiency.
+def of_draws(draws, points, run):
+    """Log density of one run's counts under every draw, (chain, draw), and its efficiency.
 
     Parameters
     ----------
-    state : State
+    draws : LengthsDraws
         May have been fitted without the run.
     points : Points
     run : int
     """
-    typical = state.typical(state.runs)
-    mean = np.stack([typical[part][..., run] for part in state.law.parts], axis=-1)
-    spread = np.stack([state.values[f"{part}_sd"] for part in state.law.parts], axis=-1)
+    typical = draws.typical(draws.runs)
+    mean = np.stack([typical[part][..., run] for part in draws.law.parts], axis=-1)
+    spread = np.stack([draws.values[f"{part}_sd"] for part in draws.law.parts], axis=-1)
     return points.log_density(mean, spread, run)
 
 
-def without_spread(state, rows, run):
+def without_spread(draws, rows, run):
     """Log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
-    law, parts = state.law, state.law.parts
-    groups = lengths_design.groups(rows, state.reference["runs"], longest=law.operands == "longest")
-    own = lengths_modes.of_run(groups, run)
-    typical = state.typical(state.runs)
+    law, parts = draws.law, draws.law.parts
+    groups = law.groups(rows, draws.reference)
+    own = modes.of_run(groups, run)
+    typical = draws.typical(draws.runs)
     values = np.stack([typical[part][..., run] for part in parts], axis=-1)
-    log_train = float(np.log(state.runs["train_digits"].iloc[run]))
+    log_train = float(log_train_of(draws.runs)[run])
     size = max(1, values[..., 0].size * max(len(own["wrong_count"]), len(own["right_count"])) // CHUNK)
     flat = [
-        lengths_modes.run_log_likelihood(part, parts, log_train, own, law.shape)
+        modes.run_log_likelihood(part, parts, log_train, own, law.shape)
         for part in np.array_split(values.reshape(-1, len(parts)), size)
     ]
     return np.concatenate(flat).reshape(values.shape[:-1])
-
-
-def integrated(state, *, seed=0, points=POINTS):
-    """Log density of each run's counts under every draw, the run's own parameters integrated out.
-
-    Returns
-    -------
-    densities : DataArray
-        Dims (chain, draw, run).
-    efficiency : float or None
-        Of importance sampling: the tenth percentile over draws, of the run where it is least, as a number of points;
-        None where runs of a condition do not differ and nothing is integrated.
-    """
-    names = state.reference["runs"]
-    coords = {"chain": state.sampled["chain"].values, "draw": state.sampled["draw"].values, "run": names}
-    if state.law.seeds:
-        where = Points(state, seed=seed, points=points)
-        found = [of_draws(state, where, run) for run in range(len(names))]
-        efficiency = float(min(np.quantile(effective, 0.1) for _, effective in found))
-        densities = [density for density, _ in found]
-    else:
-        log_choose, efficiency = state.log_choose(), None
-        densities = [without_spread(state, state.rows, run) + log_choose[run] for run in range(len(names))]
-    return xr.DataArray(np.stack(densities, -1), dims=("chain", "draw", "run"), coords=coords), efficiency

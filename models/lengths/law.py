@@ -1,109 +1,36 @@
 """The law of length generalisation as something to fit: its options, priors, PyMC model and simulation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import xarray as xr
 
 from ...datasets import require
 from ...datasets.wording import quoted, unknown
 from ...errors import InputError
 from ..arrays import log1p
-from ..priors import Quantity
-from . import curve as lengths
-from . import design as lengths_design
-from . import modes as lengths_modes
+from ..draws import DRAWS, draw_coordinates
+from ..law import Effort, Law
+from . import design, modes
+from .curve import PARTS, SHAPES, log_likelihood, natural, right_and_wrong
+from .draws import LengthsDraws
+from .priors import FREE_PARAMETERS
 
 NOISES = ("beta_binomial", "binomial")
 OPERANDS = ("weighted", "longest")
-REAL = (-np.inf, np.inf)
-POSITIVE = (0, np.inf)
-SEEDS = (
-    "Spread between runs that differ in nothing but the seed. Two or three seeds hardly inform it, so the prior "
-    "matters: it avoids zero, for no two seeds end with one curve, "
-)
-
-QUANTITIES = {
-    "log_reach": Quantity(
-        "log_reach",
-        "Normal(0.5, 1)",
-        REAL,
-        "e-folds",
-        "Half-length over training length: 0.23 to 12, from models that fail within the training lengths to ones that "
-        "go tenfold beyond.",
-    ),
-    "log_steepness": Quantity(
-        "log_steepness",
-        "Normal(2, 1)",
-        REAL,
-        "",
-        "Fall of the logit for each e-fold of length: 1 to 52; accuracy goes from 90% to 10% within 9% of the length "
-        "or over a factor of 80.",
-    ),
-    "logit_lapse": Quantity(
-        "logit_lapse",
-        "Normal(-4, 2)",
-        REAL,
-        "",
-        "Share of problems that are wrong at any length: 0.04% to 48%, from a trained model to one that training left "
-        "half done.",
-    ),
-    "logit_shorter": Quantity(
-        "logit_shorter",
-        "Normal(-2, 1.5)",
-        REAL,
-        "",
-        "Weight of the shorter operand: 0.7% to 72%; near 0 the longer operand alone counts, at 1/2 both alike.",
-    ),
-    "log_precision": Quantity(
-        "log_precision",
-        "Normal(3.4, 1.5)",
-        REAL,
-        "",
-        "Precision of the beta-binomial: 1.6 to 570; cells of one accuracy scatter almost from 0 to 1, or hardly more "
-        "than a binomial does.",
-    ),
-    "log_reach_effect": Quantity(
-        "log_reach_effect",
-        "Normal(0, 0.7)",
-        REAL,
-        "e-folds",
-        "An architecture, a doubling or an interaction multiplies the half-length by 0.25 to 4.",
-    ),
-    "log_steepness_effect": Quantity(
-        "log_steepness_effect", "Normal(0, 0.5)", REAL, "", "The steepness is multiplied by 0.4 to 2.7."
-    ),
-    "logit_lapse_effect": Quantity(
-        "logit_lapse_effect", "Normal(0, 1)", REAL, "", "The odds of a lapse are multiplied by 0.14 to 7."
-    ),
-    "log_reach_sd": Quantity(
-        "log_reach_sd", "Gamma(2, 6)", POSITIVE, "e-folds", SEEDS + "and has half-lengths differ by 4% to 93%."
-    ),
-    "log_steepness_sd": Quantity(
-        "log_steepness_sd", "Gamma(2, 6)", POSITIVE, "", SEEDS + "and has steepnesses differ by 4% to 93%."
-    ),
-    "logit_lapse_sd": Quantity(
-        "logit_lapse_sd", "Gamma(2, 2)", POSITIVE, "", SEEDS + "and is 0.12 to 2.8 on the logit of the lapse."
-    ),
-    "logit_shorter_sd": Quantity(
-        "logit_shorter_sd", "Gamma(2, 4)", POSITIVE, "", SEEDS + "and is 0.06 to 1.4 on the logit of the weight."
-    ),
-    "log_precision_sd": Quantity(
-        "log_precision_sd", "Gamma(2, 4)", POSITIVE, "", SEEDS + "and has precisions differ by 6% to fourfold."
-    ),
-}  # fmt: skip
 WITH_EFFECTS = ("log_reach", "log_steepness", "logit_lapse")
 LEVEL, EFFECT, RUN = "embedding", "effect", "run"
 UNITS = "z"
 
 
 @dataclass(frozen=True)
-class Lengths:
+class Lengths(Law):
     """How many problems are right by the lengths of their operands (results like those of McLeish et al. 2024).
 
     Of m problems with operands of i and j digits, run r gets k right, beta-binomially about an accuracy that falls from
-    a plateau with an effective length; `models.lengths` has the curve and its five parameters. Each parameter has a
+    a plateau with an effective length; `lengths.curve` has the curve and its five parameters. Each parameter has a
     value for each embedding, effects of architecture and the like (of the half-length, the steepness and the lapse),
     and a normal deviation of each run, by which runs of several seeds are pooled. The precision has one value for all.
 
@@ -117,9 +44,9 @@ class Lengths:
     log_precision      Normal(3.4, 1.5)   the same for all embeddings; ``log_precision_sd`` Gamma(2, 4)
     ================== ================== ==============================================================================
 
-    Why each prior is as it is stands in `lengths_law.QUANTITIES`. Effects are relative to the architecture ``standard``
-    (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs cannot tell
-    apart share a coefficient; `reference` names those.
+    Why each prior is as it is stands in `lengths.priors.FREE_PARAMETERS`. Effects are relative to the architecture
+    ``standard`` (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs
+    cannot tell apart share a coefficient; `reference` names those.
 
     Parameters
     ----------
@@ -162,11 +89,16 @@ class Lengths:
     priors: Mapping = field(default_factory=dict)
 
     name: ClassVar[str] = "lengths"
+    kind: ClassVar[str] = "counts"
+    unit: ClassVar[str] = "run"
+    observed: ClassVar[str] = "correct"
+    mended_by: ClassVar[str] = "refit"
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):
-        for option, choices in (("noise", NOISES), ("shape", lengths.SHAPES), ("operands", OPERANDS)):
+        for option, choices in (("noise", NOISES), ("shape", SHAPES), ("operands", OPERANDS)):
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
         for option in ("lapse", "seeds"):
@@ -174,8 +106,8 @@ class Lengths:
                 raise InputError(f"{option} must be true or false, not {getattr(self, option)!r}")
         if not isinstance(self.effects, str):
             raise InputError(f"effects must be a formula such as 'embedding + architecture', not {self.effects!r}")
-        lengths_design.terms(self.effects)
-        sampled = {q.name: q for q in self.quantities}
+        design.terms(self.effects)
+        sampled = {q.name: q for q in self.free_parameters}
         for name in self.priors:
             if name not in sampled:
                 raise InputError(f"prior on {name!r}: it is not known to this law; priors can be set on "
@@ -193,35 +125,60 @@ class Lengths:
             "logit_shorter": self.operands == "longest",
             "log_precision": self.noise == "binomial",
         }
-        return tuple(part for part in lengths.PARTS if not absent.get(part))
+        return tuple(part for part in PARTS if not absent.get(part))
 
     @property
-    def quantities(self):
-        """Everything with a prior of its own, as `Quantity` objects."""
+    def free_parameters(self):
+        """Everything with a prior of its own, as `FreeParameter` objects."""
         with_effects = [f"{part}_effect" for part in WITH_EFFECTS if part in self.parts]
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
-        return tuple(QUANTITIES[name] for name in (*self.parts, *with_effects, *spreads))
+        return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
 
     @property
     def prior_of(self):
         """Dict from the name of each quantity to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.quantities}
+        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
 
-    @property
-    def options(self):
-        """What rebuilds this law: ``laws.law(name, **options)``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
+    def described_priors(self):
+        """Prior of each quantity as text, by name."""
+        return {name: str(prior) for name, prior in self.prior_of.items()}
+
+    def dimension_of(self, name):
+        """Dimension along which a quantity has several values, or None."""
+        if name.endswith("_effect"):
+            return EFFECT
+        return LEVEL if name in self.parts and name != "log_precision" else None
 
     # The table -------------------------------------------------------------------------------------------------------
 
     def rows(self, counts):
-        """Return the rows that this law is fitted to.
+        """Return the rows that this law is fitted to, refusing counts that cannot inform it.
 
         Raises
         ------
         InputError
-            If a column is missing, or there are several tasks and none was chosen.
+            If a column is missing, there are several tasks and none was chosen, every problem has one effective length,
+            or two runs of one condition have one seed.
         """
+        rows = self._of_task(counts)
+        place = rows.attrs.get("source", "the table")
+        if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
+            raise InputError(f"{place}: the longer operand has one length in every row; the lengths law needs several")
+        runs = design.runs_of_counts(rows)
+        twins = design.alike(runs, self.effects)
+        if twins:
+            first, second = twins
+            arms = [runs[design.ARM].get(name) for name in twins] if design.ARM in runs else []
+            mend = "tell them apart in a column 'arm' and name it in the effects, or delete one"
+            if len(set(arms)) > 1:
+                mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
+            raise InputError(
+                f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
+                f"{runs.at[second, 'seed']:g}, so they differ in what the law is not told; {mend}"
+            )
+        return rows
+
+    def _of_task(self, counts):
         require(counts, (*self.columns, "architecture", "recurrences"), purpose="the lengths law")
         place = counts.attrs.get("source", "the table")
         tasks = sorted(counts["task"].unique()) if "task" in counts else []
@@ -238,68 +195,42 @@ class Lengths:
         kept.attrs = dict(counts.attrs)
         return kept
 
-    def check(self, counts):
-        """Refuse counts that cannot inform this law.
+    def reference(self, rows):
+        """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
+        return design.reference(rows, self.effects)
 
-        Raises
-        ------
-        InputError
-            If a column is missing, there are several tasks, every problem has one effective length, or two runs of one
-            condition have one seed.
-        """
-        rows = self.rows(counts)
-        place = rows.attrs.get("source", "the table")
-        if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
-            raise InputError(f"{place}: the longer operand has one length in every row; the lengths law needs several")
-        runs = lengths_design.runs_of_counts(rows)
-        twins = lengths_design.alike(runs, self.effects)
-        if twins:
-            first, second = twins
-            arms = [runs[lengths_design.ARM].get(name) for name in twins] if lengths_design.ARM in runs else []
-            mend = "tell them apart in a column 'arm' and name it in the effects, or delete one"
-            if len(set(arms)) > 1:
-                mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
-            raise InputError(
-                f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
-                f"{runs.at[second, 'seed']:g}, so they differ in what the law is not told; {mend}"
-            )
+    def groups(self, rows, reference):
+        """Cells put together; see `design.groups`."""
+        return design.groups(rows, reference["runs"], longest=self.operands == "longest")
 
-    def reference(self, counts):
-        """Names and centres that coefficients refer to; see `lengths_design.reference`."""
-        return lengths_design.reference(self.rows(counts), self.effects)
-
-    def groups(self, counts, reference):
-        """Cells put together; see `lengths_design.groups`."""
-        return lengths_design.groups(counts, reference["runs"], longest=self.operands == "longest")
-
-    def design(self, counts, reference, runs=None):
+    def design_arrays(self, rows, reference):
         """Arrays that the PyMC model holds as data: columns of runs, groups of cells, and each run's centre.
 
         Parameters
         ----------
-        counts : DataFrame
-            Cells; runs of the reference that have none inform nothing.
+        rows : DataFrame
+            Cells of runs of the reference; runs that have none here inform nothing.
         reference : dict
-        runs : DataFrame, optional
-            Conditions of all runs, from `lengths_design.runs_of_counts`, where `counts` lacks some.
+
+        Raises
+        ------
+        InputError
+            If a run is not one of the reference's, or is of another condition.
         """
-        rows = self.rows(counts)
-        runs = lengths_design.runs_of_counts(rows) if runs is None else runs
-        found = self.matrices(runs.loc[reference["runs"]], reference) | self.groups(rows, reference)
+        design.check_runs(rows, reference, self.effects)
+        found = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
         if self.seeds:
             priors = [self.prior_of[part].frozen for part in self.parts]
             wide = [(float(p.median()), 1.5 * float(np.diff(p.ppf([0.16, 0.84]))[0])) for p in priors]
-            found["centre"], found["information"] = lengths_modes.modes(
-                found, found["log_train"], self.parts, wide, self.shape
-            )
+            found["centre"], found["information"] = modes.modes(found, found["log_train"], self.parts, wide, self.shape)
         return found
 
     def matrices(self, runs, reference):
         """Columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
         return {
-            "levels": lengths_design.levels_matrix(runs, reference),
-            "effects": lengths_design.effects_matrix(runs, reference, self.effects),
-            "log_train": _log_train(runs),
+            "levels": design.levels_matrix(runs, reference),
+            "effects": design.effects_matrix(runs, reference, self.effects),
+            "log_train": design.log_train(runs),
         }
 
     # The curve -------------------------------------------------------------------------------------------------------
@@ -328,7 +259,7 @@ class Lengths:
                 found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
         return found
 
-    def model(self, counts, reference=None):
+    def model(self, rows, reference=None, *, shared=False):
         """Build the PyMC model of this law on a table of counts.
 
         A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
@@ -338,10 +269,12 @@ class Lengths:
 
         Parameters
         ----------
-        counts : DataFrame
-            From `read_counts`.
+        rows : DataFrame
+            From `rows`.
         reference : dict, optional
-            From `reference`; by default that of the table.
+            From `reference`; by default that of the rows.
+        shared : bool
+            Plays no part: the law has a program of its own.
 
         Returns
         -------
@@ -350,12 +283,11 @@ class Lengths:
         """
         import pymc as pm
 
-        self.check(counts)
-        reference = reference or self.reference(counts)
+        reference = reference or self.reference(rows)
         priors = self.prior_of
         coords = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         with pm.Model(coords=coords) as model:
-            d = {name: pm.Data(name, x) for name, x in self.design(counts, reference).items()}
+            d = {name: pm.Data(name, x) for name, x in self.design_arrays(rows, reference).items()}
             values = {}
             for part in self.parts:
                 values[part] = priors[part].variable(part, dims=None if part == "log_precision" else LEVEL)
@@ -364,24 +296,24 @@ class Lengths:
             if self.seeds:
                 values |= {f"{part}_sd": priors[f"{part}_sd"].variable(f"{part}_sd") for part in self.parts}
                 values[UNITS] = pm.Flat(UNITS, shape=(len(reference["runs"]), len(self.parts)))
-            curve, log_density = self.curve(values, d)
+            curve, log_density = self.curves(values, d)
             if self.seeds:
                 pm.Potential("deviations", log_density.sum())
             pm.Potential(
                 self.scale,
-                lengths.log_likelihood(curve, d["log_train"], d, self.shape, lambda values, _: values.sum()),
+                log_likelihood(curve, d["log_train"], d, self.shape, lambda values, _: values.sum()),
             )
         return model
 
-    def curve(self, values, design):
+    def curves(self, values, arrays):
         """Parameters of the curve of each run, and the log density of the units that they were sampled in.
 
         Parameters
         ----------
         values : mapping of str to array_like
             Coefficients, spreads (...) and the units ``z``, (..., run, part).
-        design : mapping of str to array_like
-            From `design`.
+        arrays : mapping of str to array_like
+            From `design_arrays`.
 
         Returns
         -------
@@ -389,12 +321,12 @@ class Lengths:
         log_density : array_like, shape (..., run)
             Up to a constant; 0 without spreads.
         """
-        curve = self.typical(values, design)
+        curve = self.typical(values, arrays)
         log_density = 0.0
         if self.seeds:
             for i, (part, typical) in enumerate(curve.items()):
                 sd, z = values[f"{part}_sd"][..., None], values[UNITS][..., i]
-                centre, information = design["centre"][..., i], design["information"][..., i]
+                centre, information = arrays["centre"][..., i], arrays["information"][..., i]
                 known = information * sd**2
                 deviation = known / (1 + known) * (centre - typical) + sd * z / (1 + known) ** 0.5
                 scaled = information * sd / (1 + known) * (centre - typical) + z / (1 + known) ** 0.5
@@ -402,34 +334,61 @@ class Lengths:
                 log_density = log_density - 0.5 * scaled**2 - 0.5 * log1p(known)
         return curve, log_density
 
-    def simulate(self, curve, counts, rng):
+    def simulate(self, curve, rows, rng, runs=None):
         """Draw counts of the law.
 
         Parameters
         ----------
-        curve : mapping of str to ndarray, shape (run,)
-            Parameters of each run, in order of appearance in `counts`.
-        counts : DataFrame
+        curve : mapping of str to ndarray, shape (..., run)
+            Parameters of each run.
+        rows : DataFrame
             Cells; their ``correct`` are not looked at.
         rng : numpy.random.Generator
+        runs : DataFrame, optional
+            The runs of `curve`; by default those of the rows in order of appearance.
 
         Returns
         -------
-        ndarray of int, shape (cell,)
+        ndarray of int, shape (..., cell)
             Problems right of ``total``.
         """
-        runs = lengths_design.runs_of_counts(counts)
-        run = runs.index.get_indexer(counts["run"])
-        a, b, total = (counts[c].to_numpy(float) for c in ("length_a", "length_b", "total"))
+        return self.counts(*self.probabilities(curve, rows, runs), rows, rng)
+
+    def counts(self, right, wrong, precision, rows, rng):
+        """Draw counts of the rows' problems about probabilities, (..., cell)."""
+        return draw_counts(right, wrong, precision, rows["total"].to_numpy(int), rng)
+
+    def probabilities(self, curve, rows, runs=None):
+        """Probabilities that a problem of each cell is right and wrong, and the precision of counts, (..., cell)."""
+        runs = design.runs_of_counts(rows) if runs is None else runs
+        run = runs.index.get_indexer(rows["run"])
+        a, b = (rows[c].to_numpy(float) for c in ("length_a", "length_b"))
         log_longer = np.log(np.maximum(a, b))
-        of_runs = lengths.natural({name: np.asarray(x) for name, x in curve.items()}, _log_train(runs))
-        cells = {name: x[run] for name, x in of_runs.items()}
-        probabilities = lengths.right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
-        return draw_counts(*probabilities, cells.get("precision"), total.astype(int), rng)
+        of_runs = natural({name: np.asarray(x) for name, x in curve.items()}, design.log_train(runs))
+        cells = {name: x[..., run] for name, x in of_runs.items()}
+        right, wrong = right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
+        return right, wrong, cells.get("precision")
 
+    # Draws -----------------------------------------------------------------------------------------------------------
 
-def _log_train(runs):
-    return np.log(runs["train_digits"].to_numpy(float))
+    def draws(self, sampled, rows, reference):
+        """Return the `LengthsDraws` of a Dataset of coefficients and either units ``z`` or each run's parameters."""
+        return LengthsDraws.of(self, reference, rows, sampled)
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
+        labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+        values = {}
+        for name, prior in self.prior_of.items():
+            own = [self.dimension_of(name)] if self.dimension_of(name) else []
+            shape = (1, draws, *(len(labels[d]) for d in own))
+            if 0 not in shape:
+                values[name] = ((*DRAWS, *own), prior.frozen.rvs(shape, random_state=rng))
+        known = {d: names for d, names in labels.items() if names}
+        sampled = xr.Dataset(values, draw_coordinates(1, draws) | known)
+        found = LengthsDraws(self, reference, rows, sampled, curve={})
+        found.curve = found.new(found.runs, rng)
+        return found
 
 
 def draw_counts(right, wrong, precision, total, rng):

@@ -1,14 +1,17 @@
 """Where the counts of each run, on their own, put the parameters of its curve: what a sampler takes as units."""
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.optimize import minimize
 
-from . import curve as lengths
+from .curve import LARGEST_LOG_PRECISION, log_likelihood
 
 STARTS = (-1.0, -0.3, 0.0, 0.3, 1.0, 2.0)
 TRIED = 3  # of the starts: a search can end early where it met a bound
 FARTHEST = 6.0
 STEP = 1e-3
+REMEMBERED = 4096  # runs
 
 
 def of_run(groups, run):
@@ -42,7 +45,7 @@ def run_log_likelihood(values, parts, log_train, groups, shape):
     ndarray, shape (...)
     """
     curve = {part: values[..., i, None] for i, part in enumerate(parts)}
-    return lengths.log_likelihood(curve, np.array([log_train]), groups, shape, lambda x, _: x.sum(-1))
+    return log_likelihood(curve, np.array([log_train]), groups, shape, lambda x, _: x.sum(-1))
 
 
 def modes(groups, log_train, parts, priors, shape):
@@ -51,7 +54,7 @@ def modes(groups, log_train, parts, priors, shape):
     Parameters
     ----------
     groups : dict of str to ndarray
-        From `lengths_design.groups`.
+        From `design.groups`.
     log_train : ndarray, shape (run,)
     parts : sequence of str
     priors : sequence of (float, float)
@@ -64,29 +67,38 @@ def modes(groups, log_train, parts, priors, shape):
         Information is 1 over the variance of a part, the others being unknown too; 0 for a run without counts.
     """
     location, spread = np.array(priors, float).T
-    farthest = np.full(len(parts), FARTHEST)
-    if "log_precision" in parts:
-        of = list(parts).index("log_precision")
-        farthest[of] = min(FARTHEST, (lengths.LARGEST_LOG_PRECISION - abs(location[of])) / spread[of])
-    bounds = np.column_stack([-farthest, farthest])
     centre = np.tile(location, (len(log_train), 1))
     information = np.zeros_like(centre)
     for run in np.unique(groups["pair_run"]):
-        own = of_run(groups, run)
-
-        def cost(z, own=own, run=run):
-            u = location + spread * z
-            return 0.5 * (z**2).sum() - run_log_likelihood(u, parts, log_train[run], own, shape)
-
-        starts = np.zeros((len(STARTS), len(parts)))
-        starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
-        tried = [minimize(cost, start, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
-        found = min(tried, key=lambda end: end.fun).x
-        variance = np.diag(np.linalg.inv(_curvature(cost, found)))
-        centre[run] = location + spread * found
-        # The wide prior has information 1 in z; what exceeds it is the counts'.
-        information[run] = np.where(variance > 0, np.maximum(1 / variance - 1, 0), 0) / spread**2
+        own = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
+        priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
+        centre[run], information[run] = _mode_of_run(own, float(log_train[run]), tuple(parts), priors, shape)
     return centre, information
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _mode_of_run(own, log_train, parts, priors, shape):
+    """Mode and information of one run; a refit to the same counts of a run does not search again."""
+    own = {name: np.frombuffer(x, dtype) for name, x, dtype in own}
+    location, spread = (np.array(x) for x in priors)
+    farthest = np.full(len(parts), FARTHEST)
+    if "log_precision" in parts:
+        of = parts.index("log_precision")
+        farthest[of] = min(FARTHEST, (LARGEST_LOG_PRECISION - abs(location[of])) / spread[of])
+    bounds = np.column_stack([-farthest, farthest])
+
+    def cost(z):
+        u = location + spread * z
+        return 0.5 * (z**2).sum() - run_log_likelihood(u, parts, log_train, own, shape)
+
+    starts = np.zeros((len(STARTS), len(parts)))
+    starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
+    tried = [minimize(cost, start, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
+    found = min(tried, key=lambda end: end.fun).x
+    variance = np.diag(np.linalg.inv(_curvature(cost, found)))
+    # The wide prior has information 1 in z; what exceeds it is the counts'.
+    information = np.where(variance > 0, np.maximum(1 / variance - 1, 0), 0) / spread**2
+    return location + spread * found, information
 
 
 def _curvature(cost, z):

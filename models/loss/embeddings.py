@@ -10,7 +10,7 @@ References
 """
 
 from ..arrays import exp, log, log1p
-from .chinchilla import FLOP_PER_PARAMETER_TOKEN
+from .budget import FLOP_PER_PARAMETER_TOKEN, log_slots
 
 PROPORTIONAL = 1 / 3
 LAYER_PARAMETERS = 12.0  # parameters of one layer over the square of its width
@@ -149,13 +149,13 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
     tuple of array_like
         N_x*, N_T* and D*.
     """
-    log_slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
-    most = log(nonembedding(exp(log_slots), gamma, delta))
+    slots = log_slots(compute)
+    most = log(nonembedding(exp(slots), gamma, delta))
 
     def at(log_n):
         size = exp(log_n)
         n_total = total(size, gamma, delta)
-        return size, n_total, exp(log_slots - log(n_total))
+        return size, n_total, exp(slots - log(n_total))
 
     best, least = 0 * most, loss(*at(0 * most))
     for k in range(1, GRID + 1):

@@ -1,4 +1,4 @@
-"""The mathematics of Kaplan's law, on arrays of any broadcastable shape and any array library.
+"""Kaplan's law: its mathematics, on arrays of any broadcastable shape and any array library, and what is fitted.
 
 Notation: N parameters, without embeddings in the paper, D training tokens, C = 6 N D training FLOP, loss in nats per
 token. The law has no irreducible loss.
@@ -8,11 +8,23 @@ References
 .. [1] Kaplan, J. et al. (2020). Scaling laws for neural language models. arXiv:2001.08361.
 """
 
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
 from ..arrays import exp, log
-from .chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..priors import FreeParameter
+from . import embeddings
+from .budget import log_slots
+from .law import CENTRE_RATIONALE, LossLaw, geometric_means
 
 # Table 2 of Kaplan et al. (2020), the joint fit; those of N and D one at a time in its section 1.2 are others.
 PUBLISHED = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
+EXPONENT_RATIONALE = (
+    "Elasticity of the whole loss: without an irreducible part it is a fraction of a learning rate of 1/2 or 1; the "
+    "prior's 95% interval is 0.03 to 0.65. It avoids 0."
+)
 
 
 def loss(parameters, tokens, *, Nc, Dc, aN, aD):
@@ -89,10 +101,10 @@ def optimum(compute, *, Nc, Dc, aN, aD):
     tuple of array_like
         N* and D*.
     """
-    log_slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
+    slots = log_slots(compute)
     ratio = aN / aD
-    log_parameters = (log(ratio) + ratio * log(Nc) + log_slots - log(Dc)) / (1 + ratio)
-    return exp(log_parameters), exp(log_slots - log_parameters)
+    log_parameters = (log(ratio) + ratio * log(Nc) + slots - log(Dc)) / (1 + ratio)
+    return exp(log_parameters), exp(slots - log_parameters)
 
 
 def parameter_exponent(*, aN, aD, **_):
@@ -101,3 +113,59 @@ def parameter_exponent(*, aN, aD, **_):
     The exponent .73 of Kaplan et al. (2020) comes from their fit of the loss to compute and steps, not from this law.
     """
     return aD / (aN + aD)
+
+
+@dataclass(frozen=True)
+class Kaplan(LossLaw):
+    """Kaplan's law, ``loss = ((Nc/N_x)**(aN/aD) + Dc/D)**aD`` (Kaplan et al. 2020, equation 1.5).
+
+    N_x is parameters outside the embeddings, D training tokens, loss in nats per token. Sampled are, with N0 and D0 the
+    geometric means of N_x and D over the table:
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    loss_centre       LogNormal(1.1, 0.5)      loss at (N0, D0): 1.1 to 8 nats, from a very good to a unigram model
+    parameter_share   Beta(2, 2)               share of (Nc/N0)**(aN/aD) in the sum; no side preferred
+    aN, aD            LogNormal(-2, 0.8)       0.03 to 0.65: elasticities of the whole loss; avoids 0
+    ================= ======================== ==================================================================
+
+    and sigma and nu as in `Chinchilla`. Derived, draw by draw: Nc, Dc, ``exponent_parameters = aD/(aN+aD)`` and nu.
+    The options are those of `Chinchilla`.
+    """
+
+    name: ClassVar[str] = "kaplan"
+    columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
+    derived_names: ClassVar[tuple] = ("Nc", "Dc", "exponent_parameters")
+    mean_parameters: ClassVar[tuple] = (
+        FreeParameter("loss_centre", "LogNormal(1.1, 0.5)", (0, np.inf), "nats/token", CENTRE_RATIONALE),
+        FreeParameter("parameter_share", "Beta(2, 2)", (0, 1), "", "Share of the shortage that parameters remove."),
+        FreeParameter("aN", "LogNormal(-2, 0.8)", (0, np.inf), "", EXPONENT_RATIONALE),
+        FreeParameter("aD", "LogNormal(-2, 0.8)", (0, np.inf), "", EXPONENT_RATIONALE),
+    )
+
+    def constants(self, values, reference):
+        """Nc, Dc, aN, aD and the exponent of the optimal size; see `constants`."""
+        found = constants(**{q.name: values[q.name] for q in self.mean_parameters}, **reference)
+        return found | {"exponent_parameters": parameter_exponent(**found)}
+
+    def mean(self, constants, columns):
+        """Mean loss; see `loss`."""
+        named = {name: constants[name] for name in ("Nc", "Dc", "aN", "aD")}
+        return loss(columns["parameters_nonembedding"], columns["tokens"], **named)
+
+    def reference(self, table):
+        """Geometric means of N_x and D."""
+        nonembedding, tokens = geometric_means(table, self.columns)
+        return {"reference_parameters": nonembedding, "reference_tokens": tokens}
+
+    def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
+        """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
+        named = {name: constants[name] for name in ("Nc", "Dc", "aN", "aD")}
+        return embeddings.optimum(
+            compute,
+            lambda n, _, tokens: loss(n, tokens, **named),
+            lambda n, _, tokens: returns(n, tokens, **named),
+            gamma=gamma,
+            delta=delta,
+        )

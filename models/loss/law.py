@@ -1,15 +1,20 @@
-"""What every law of one training set-up has in common: options, priors, noise, the PyMC model and simulation."""
+"""What every law of the loss of one training set-up has in common: options, priors, noise, the PyMC model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+import xarray as xr
 
 from ...datasets import require
 from ...errors import InputError
 from ..arrays import log
+from ..draws import DRAWS, draw_coordinates
+from ..law import Law
+from .draws import LossDraws
 from .noise import Noise
+from .sizes import family_constant
 
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
@@ -22,8 +27,12 @@ def geometric_means(table, columns):
 
 
 @dataclass(frozen=True)
-class Law:
-    """A law of the loss of training runs, with the options that `Chinchilla` describes."""
+class LossLaw(Law):
+    """A law of the loss of training runs, with the options that `Chinchilla` describes.
+
+    A law says its `mean_parameters`, `columns`, `reference`, `constants` and `mean`, and, where it has one,
+    `optimal_sizes`.
+    """
 
     noise: str = "student_t"
     scale: str = "log_loss"
@@ -31,15 +40,18 @@ class Law:
     measurement_error: bool = False
     priors: Mapping = field(default_factory=dict)
 
-    name: ClassVar[str]
-    mean_quantities: ClassVar[tuple]
+    kind: ClassVar[str] = "runs"
+    unit: ClassVar[str] = "run"
+    observed: ClassVar[str] = "loss"
+    planned: ClassVar[tuple] = ("vocabulary", "aspect_ratio")
+    mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
-    observed: ClassVar[str] = "loss"
-    given: ClassVar[tuple] = ()
+    constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
+    in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
-        sampled = {q.name: q for q in self.quantities}
+        sampled = {q.name: q for q in self.free_parameters}
         for name in self.priors:
             if name in sampled:
                 continue
@@ -62,9 +74,9 @@ class Law:
         """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
         return self.mean(constants, {"parameters_nonembedding": nonembedding, "parameters": total, "tokens": tokens})
 
-    def reference(self, table):
-        """Scalars of the design that the sampled quantities refer to; they do not depend on the losses."""
-        raise NotImplementedError
+    def optimal_sizes(self, constants, compute, *, gamma):
+        """Compute-optimal N_x, N_T and D at C = 6 N_T D; gamma as in `embeddings.embedding_constant`."""
+        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
 
     # What follows ----------------------------------------------------------------------------------------------------
 
@@ -74,21 +86,20 @@ class Law:
         return Noise(self.noise, self.scale, self.threshold, self.measurement_error)
 
     @property
-    def quantities(self):
-        """Everything that is sampled, as `Quantity` objects."""
-        return (*self.mean_quantities, *self.residuals.quantities)
+    def free_parameters(self):
+        """Everything that is sampled, as `FreeParameter` objects."""
+        return (*self.mean_parameters, *self.residuals.free_parameters)
 
     @property
     def prior_of(self):
         """Dict from the name of each sampled quantity to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.quantities}
+        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
 
-    @property
-    def options(self):
-        """What rebuilds this law: ``laws.law(name, **options)``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
+    def described_priors(self):
+        """Prior of each sampled quantity as text, by name."""
+        return {name: str(prior) for name, prior in self.prior_of.items()}
 
-    def beside(self, values, reference):
+    def potential(self, values, reference):
         """Log density of what informs the sampled `values` besides the observations; None where nothing does."""
 
     @property
@@ -101,16 +112,16 @@ class Law:
         constants = self.constants(values, reference)
         return {k: v for k, v in constants.items() if k not in values} | self.residuals.derived(values)
 
-    def on_scale(self, loss):
-        """`loss` on the scale of the residuals."""
-        return log(loss) if self.scale.startswith("log_") else loss
+    def on_scale(self, observed):
+        """Losses on the scale of the residuals."""
+        return log(observed) if self.scale.startswith("log_") else observed
 
-    def from_scale(self, value):
-        """Loss from a value on the scale of the residuals."""
-        return np.exp(value) if self.scale.startswith("log_") else value
+    def from_scale(self, values):
+        """Losses from values on the scale of the residuals."""
+        return np.exp(values) if self.scale.startswith("log_") else values
 
-    def check(self, table):
-        """Refuse a table that cannot inform this law.
+    def rows(self, table):
+        """Return the table, refusing one that cannot inform this law.
 
         Raises
         ------
@@ -120,53 +131,60 @@ class Law:
         place = table.attrs.get("source", "the table")
         needed = (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
         require(table, needed, purpose=f"the {self.name} law")
-        if len(table) < len(self.quantities):
+        if len(table) < len(self.free_parameters):
             raise InputError(
-                f"{place}: {len(table)} rows are fewer than the {len(self.quantities)} sampled quantities of the "
-                f"{self.name} law ({', '.join(q.name for q in self.quantities)}); add runs"
+                f"{place}: {len(table)} rows are fewer than the {len(self.free_parameters)} sampled quantities of the "
+                f"{self.name} law ({', '.join(q.name for q in self.free_parameters)}); add runs"
             )
         for column in self.columns:
-            if table[column].nunique() == 1:
+            if column not in self.constant_columns and table[column].nunique() == 1:
                 raise InputError(
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
                     "runs of several sizes"
                 )
+        return table
 
-    def _check_priors(self, table, reference):
+    # The model -------------------------------------------------------------------------------------------------------
+
+    def _check_priors(self, rows, reference):
         medians = {name: float(prior.frozen.median()) for name, prior in self.prior_of.items()}
-        columns = {column: table[column].to_numpy(float) for column in self.columns}
         with np.errstate(all="ignore"):
-            loss = self.mean(self.constants(medians, reference), columns)
+            loss = self.mean(self.constants(medians, reference), self.sizes(rows))
         if not (np.isfinite(loss) & (loss > 0)).all():
             listed = ", ".join(f"{name} {median:.3g}" for name, median in medians.items())
             raise InputError(
                 f"at the medians of the priors ({listed}) the {self.name} law has no finite loss; check the priors"
             )
 
-    def design(self, table):
+    def sizes(self, rows):
+        """Columns that the mean is a function of, as arrays of float."""
+        return {column: rows[column].to_numpy(float) for column in self.columns}
+
+    def design_arrays(self, rows, reference=None):
         """Arrays that the PyMC model holds as data: sizes, the observations and their reading errors."""
-        arrays = {column: table[column].to_numpy(float) for column in self.columns}
-        arrays["observed"] = self.on_scale(table[self.observed].to_numpy(float))
+        arrays = self.sizes(rows) | {"observed": self.on_scale(rows[self.observed].to_numpy(float))}
         if self.measurement_error:
-            arrays["halfwidth"] = self.halfwidth(table)
+            arrays["halfwidth"] = self.halfwidth(rows)
         return arrays
 
-    def halfwidth(self, table):
+    def halfwidth(self, rows):
         """Half-widths of the readings on the scale of the residuals, or None without measurement error."""
         if not self.measurement_error:
             return None
-        width = np.asarray(table["loss_halfwidth"], float)
-        return width / np.asarray(table["loss"], float) if self.scale == "log_loss" else width
+        width = np.asarray(rows["loss_halfwidth"], float)
+        return width / np.asarray(rows["loss"], float) if self.scale == "log_loss" else width
 
-    def model(self, table, reference=None):
-        """Build the PyMC model of this law on a table.
+    def model(self, rows, reference=None, *, shared=False):
+        """Build the PyMC model of this law on runs.
 
         Parameters
         ----------
-        table : DataFrame
-            Runs, as `read` or `load` give them.
+        rows : DataFrame
+            Runs, as `rows` returns them.
         reference : dict, optional
-            Centre of the sampled quantities; by default that of the table.
+            Centre of the sampled quantities; by default that of the rows.
+        shared : bool
+            Plays no part: a law of the loss has a program of its own.
 
         Returns
         -------
@@ -176,20 +194,20 @@ class Law:
         """
         import pymc as pm
 
-        self.check(table)
-        self._check_priors(table, reference or self.reference(table))
+        reference = reference or self.reference(rows)
+        self._check_priors(rows, reference)
         with pm.Model() as model:
-            data = {name: pm.Data(name, array) for name, array in self.design(table).items()}
-            centre = {name: pm.Data(name, x) for name, x in (reference or self.reference(table)).items()}
+            data = {name: pm.Data(name, array) for name, array in self.design_arrays(rows, reference).items()}
+            centre = {name: pm.Data(name, x) for name, x in reference.items()}
             values = {name: prior.variable(name) for name, prior in self.prior_of.items()}
             self.observe(self.scale, values, centre, data)
-            beside = self.beside(values, centre)
-            if beside is not None:
-                pm.Potential("beside", beside)
+            potential = self.potential(values, centre)
+            if potential is not None:
+                pm.Potential("potential", potential)
         return model
 
     def observe(self, name, values, reference, data):
-        """Register the observations under `name` in the PyMC model of the context, given arrays as `design` gives."""
+        """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`."""
         import pymc as pm
 
         mean = self.on_scale(self.mean(self.constants(values, reference), data))
@@ -209,18 +227,58 @@ class Law:
         shape = np.broadcast_shapes(np.shape(mean), tuple(size or ()))
         return mean + self.residuals.draw(rng, shape, *arguments, halfwidth=halfwidth)
 
-    def simulate(self, values, table, rng, reference=None):
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `LossDraws` of a Dataset that holds the sampled quantities, and those upstream if it has them."""
+        return LossDraws(self, reference, rows, sampled)
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Draws of the prior, dims (chain, draw) with one chain."""
+        sampled = {
+            name: (DRAWS, prior.frozen.rvs((1, draws), random_state=rng)) for name, prior in self.prior_of.items()
+        }
+        return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws)), rows, reference)
+
+    def known_draws(self, values, reference, rows):
+        """One draw that holds known values of the sampled quantities, by name.
+
+        Raises
+        ------
+        InputError
+            If a quantity lacks a value.
+        """
+        missing = [name for name in self.prior_of if name not in values]
+        if missing:
+            raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
+        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
+        return self.draws(xr.Dataset(known), rows, reference)
+
+    def check_calibration(self, truth):
+        """Refuse a law that has no one posterior, or whose prior alone gives no truths.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.upstream:
+            raise InputError(
+                f"{self.name} takes {' and '.join(self.upstream)} from sizes alone and has no one posterior to "
+                "calibrate; calibrate it with joint=True (--option joint=true)"
+            )
+
+    def simulate(self, values, rows, rng, reference=None):
         """Draw losses of runs from the law and its noise.
 
         Parameters
         ----------
         values : dict of str to float or ndarray, shape (...,)
             Sampled quantities.
-        table : DataFrame
+        rows : DataFrame
             The runs' sizes (and reading errors, where the law has them).
         rng : numpy.random.Generator
         reference : dict, optional
-            Centre of the sampled quantities; by default that of the table.
+            Centre of the sampled quantities; by default that of the rows.
 
         Returns
         -------
@@ -228,11 +286,45 @@ class Law:
             Losses in nats per token.
         """
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
-        columns = {column: table[column].to_numpy(float) for column in self.columns}
-        mean = self.on_scale(self.mean(self.constants(values, reference or self.reference(table)), columns))
+        constants = self.constants(values, reference or self.reference(rows))
+        mean = self.on_scale(self.mean(constants, self.sizes(rows)))
+        return self.from_scale(self.scattered(mean, values, rows, rng))
+
+    def scattered(self, mean, values, rows, rng):
+        """Add noise to means on the scale of the residuals, (..., run)."""
         arguments = self.residuals.arguments(values)
-        noise = self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(table))
-        return self.from_scale(mean + noise)
+        return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
+
+    # Decisions -------------------------------------------------------------------------------------------------------
+
+    def optimum(self, draws, compute, *, vocabulary=None, aspect_ratio=None):
+        """Compute-optimal sizes at training budgets C = 6 N_T D, for each draw.
+
+        Parameters
+        ----------
+        draws : LossDraws
+        compute : DataArray
+            Budgets in FLOP.
+        vocabulary, aspect_ratio : float, optional
+            Of the models planned; see `sizes.family_constant`.
+
+        Returns
+        -------
+        Dataset
+            ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss, nats
+            per token).
+        """
+        constants = draws.named()
+        gamma = family_constant(vocabulary, aspect_ratio)
+        nonembedding, parameters, tokens = self.optimal_sizes(constants, compute, gamma=gamma)
+        return xr.Dataset(
+            {
+                "parameters": parameters,
+                "parameters_nonembedding": nonembedding,
+                "tokens": tokens,
+                "loss": self.mean_of_sizes(constants, nonembedding, parameters, tokens),
+            }
+        )
 
 
 def describe(law):
@@ -240,5 +332,5 @@ def describe(law):
     priors = law.prior_of
     return [
         (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked")
-        for q in law.quantities
+        for q in law.free_parameters
     ]

@@ -12,7 +12,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ..arrays import arcsinh, gammaln, log1p, namespace, sinh, where
 from ..arrays import log as log_of
-from ..priors import Quantity
+from ..priors import FreeParameter
 
 NOISES = ("student_t", "normal", "huber")
 SCALES = ("log_loss", "loss")
@@ -95,13 +95,13 @@ class Noise:
             raise InputError(f"threshold of the Huber noise must be a positive number, not {self.threshold!r}")
 
     @property
-    def quantities(self):
+    def free_parameters(self):
         """The sampled quantities of this noise with their default priors."""
         typical = -4.6 if self.scale == "log_loss" else -3.5
         unit = "relative" if self.scale == "log_loss" else "nats/token"
         if self.family == "huber":
             typical += log(self.threshold / (1 + self.threshold))
-        sigma = Quantity(
+        sigma = FreeParameter(
             "sigma",
             f"LogNormal({typical:.4g}, 1.5)",
             (0, np.inf),
@@ -109,7 +109,7 @@ class Noise:
             "Scatter of a run about the law: seeds move a loss by tenths of a per cent, mixed set-ups by up to a "
             "fifth; the prior's 95% interval spans that (0.05% to 19% of the loss, tails of a Huber density included).",
         )
-        nu = Quantity(
+        nu = FreeParameter(
             "nu_minus_one",
             "Gamma(2, 0.1)",
             (0, np.inf),

@@ -8,7 +8,7 @@ References
 
 from ..arrays import exp, log
 from . import chinchilla, kaplan
-from .chinchilla import FLOP_PER_PARAMETER_TOKEN
+from .budget import FLOP_PER_PARAMETER_TOKEN
 
 
 def least_compute(reducible_loss, *, A, B, alpha, beta, **_):

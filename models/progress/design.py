@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from . import family as progress
+from . import family
 from .priors import between, locations_and_spreads
 from .specifications import BENCHMARKS
 
 VOCABULARY = {"ptb": 10_000, "wt2": 33_278, "wt103": 268_000}
 OFFSETS = np.array([[1.0, 0, 0], [-1, 1, 0], [-1, 0, 1]])
 ROW_WIDTHS = {
-    "sizes_parameters": progress.SIZES,
-    "sizes_data": progress.SIZES,
-    "drifts_parameters": progress.DRIFTS,
-    "drifts_data": progress.DRIFTS,
+    "sizes_parameters": family.SIZES,
+    "sizes_data": family.SIZES,
+    "drifts_parameters": family.DRIFTS,
+    "drifts_data": family.DRIFTS,
 }
 SWITCHES = {
     "use_irreducible": lambda law: law.irreducible,
@@ -27,10 +27,9 @@ SWITCHES = {
 OPTIONAL = tuple(SWITCHES)
 
 
-def reference(law, table):
+def reference(law, rows):
     """Say what coordinates refer to, fixed in every refit: the origin, and each column's mean within each level."""
-    rows = law.rows(table)
-    origin = law.origin(table)
+    origin = law.origin(rows)
     points = law.points_of(rows, origin)
     level = _level(law, rows)
     weights = level / level.sum(0, keepdims=True).clip(min=1)
@@ -41,7 +40,7 @@ def reference(law, table):
         means[name] = [[float(x) for x in weights.T @ c.values(points)] for c in columns]
     for side, name in enumerate(("drifts_parameters", "drifts_data")):
         means[name] = [
-            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * progress.LEVELS
+            [float(x) / s for x in weights.T @ c[side].values(points)] if c[side] else [0.0] * family.LEVELS
             for c, s in zip(drifts.values(), scale[side], strict=True)
         ]
     vocabulary = weights.T @ _log_vocabulary(law, rows)
@@ -54,51 +53,49 @@ def reference(law, table):
     }
 
 
-def design(law, table, reference):
-    """Return the arrays of `progress.DESIGN` for a table.
+def design_arrays(law, rows, reference):
+    """Return the arrays of `family.DESIGN` for some rows.
 
     Parameters
     ----------
     law : Progress
-    table : DataFrame
+    rows : DataFrame
     reference : dict
-        From `reference`, usually of the whole table.
+        From `reference`, usually of all rows.
 
     Returns
     -------
     dict of str to ndarray
     """
-    rows = law.rows(table)
     points = law.points_of(rows, reference)
     level = _level(law, rows)
     sizes_n, sizes_d, drifts = law.slots
-    used = np.zeros(progress.LEVELS)
+    used = np.zeros(family.LEVELS)
     used[: len(law.levels)] = 1.0
     papers = rows["paper_id"].to_numpy() if "paper_id" in rows else np.arange(len(rows))
     penalised = law.active(sampled_only=True)
     location, spread = locations_and_spreads(law)
-    loss = np.log(rows["perplexity"].to_numpy(float))
     d = _columns(law, points, level, reference) | _drift_roles(law, reference) | switches(law)
     d |= {
         "two_terms": bool(law.predictors[1]),
         "use_vocabulary": law.spec.vocabulary,
-        "observed": np.log(loss) if law.scale == "log_loss" else loss,
+        "observed": law.on_scale(rows["perplexity"].to_numpy(float)),
         "level": level,
-        "weights_parameters": _weights(law, sizes_n, progress.SIZES, reference),
-        "weights_data": _weights(law, sizes_d, progress.SIZES, reference),
-        "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], progress.DRIFTS, reference),
+        "weights_parameters": _weights(law, sizes_n, family.SIZES, reference),
+        "weights_data": _weights(law, sizes_d, family.SIZES, reference),
+        "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], family.DRIFTS, reference),
         "levels": used,
         "log_vocabulary": _log_vocabulary(law, rows),
         "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
         "transformer": rows["transformer"].to_numpy(float),
         "paper": (papers == np.unique(papers)[:, None]).astype(float),
-        "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(progress.LEVELS),
+        "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(family.LEVELS),
         "penalised": penalised.astype(float),
         "location": location,
         "spread": spread,
         "between": between(law, spread),
     }
-    return {name: np.asarray(d[name], float) for name in progress.DESIGN}
+    return {name: np.asarray(d[name], float) for name in family.DESIGN}
 
 
 def switches(law):
@@ -110,7 +107,7 @@ def _columns(law, points, level, reference):
     """Columns of both predictors in their slots, centred within each level, and the centres."""
     sizes_n, sizes_d, drifts = law.slots
     d = {name: np.zeros((len(level), width)) for name, width in ROW_WIDTHS.items()}
-    d |= {"centre_" + name: np.zeros((progress.LEVELS, width)) for name, width in ROW_WIDTHS.items()}
+    d |= {"centre_" + name: np.zeros((family.LEVELS, width)) for name, width in ROW_WIDTHS.items()}
     columns = {
         "sizes_parameters": [(c, 1.0) for c in sizes_n],
         "sizes_data": [(c, 1.0) for c in sizes_d],
@@ -135,7 +132,7 @@ def _rate_scales(law, points, side):
 
 
 def _level(law, rows):
-    level = np.zeros((len(rows), progress.LEVELS))
+    level = np.zeros((len(rows), family.LEVELS))
     for i, name in enumerate(law.levels):
         level[:, i] = 1.0 if name == "all" else rows["benchmark"].to_numpy(object) == name
     return level
@@ -151,7 +148,7 @@ def _log_vocabulary(law, rows):
 
 
 def _weights(law, columns, slots, reference):
-    weights = np.zeros((slots, progress.LEVELS))
+    weights = np.zeros((slots, family.LEVELS))
     for j, column in enumerate(columns):
         if column.benchmark and len(law.levels) > 1:
             weights[j, BENCHMARKS.index(column.benchmark)] = 1.0
@@ -162,14 +159,14 @@ def _weights(law, columns, slots, reference):
 
 def _drift_roles(law, reference):
     roles = {
-        name: np.zeros(progress.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
+        name: np.zeros(family.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
     }
-    coded = _coding(list(law.slots[2]), progress.DRIFTS)
+    coded = _coding(list(law.slots[2]), family.DRIFTS)
     roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
     for side, name in enumerate(("parameters", "data")):
         keys = [(c.factors, c.kind, c.benchmark, c.architecture) for c in law.slots[side]]
-        roles[f"coded_sizes_{name}"] = _coding(keys, progress.SIZES)
-    roles |= {name: np.zeros((progress.SIZES, progress.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")}
+        roles[f"coded_sizes_{name}"] = _coding(keys, family.SIZES)
+    roles |= {name: np.zeros((family.SIZES, family.DRIFTS)) for name in ("uncentred_parameters", "uncentred_data")}
     year = reference["Yc"]
     for j, ((timed, kind, benchmark, architecture), (in_n, in_d)) in enumerate(law.slots[2].items()):
         role = (
@@ -205,5 +202,5 @@ def _coding(keys, slots):
 
 def static_shape(name, array):
     """Shape of an array in the compiled graph: only numbers of rows and papers may change."""
-    axes = progress.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
+    axes = family.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
     return tuple(None if axis in ("row", "paper") else length for axis, length in zip(axes, array.shape, strict=False))

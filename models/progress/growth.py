@@ -12,7 +12,7 @@ References
 import numpy as np
 
 from ..arrays import exp, log
-from ..loss.chinchilla import FLOP_PER_PARAMETER_TOKEN
+from ..loss.budget import log_slots
 
 MONTHS = 12.0
 
@@ -25,7 +25,7 @@ def optimum(compute, p, q, a, b):
     log_parameters, log_tokens : array_like
         NaN where an exponent is not positive, for there is no optimum then.
     """
-    slots = log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
+    slots = log_slots(compute)
     with np.errstate(invalid="ignore", divide="ignore"):
         log_parameters = (p - q + log(a / b) + b * slots) / (a + b)
         log_parameters = np.where((a > 0) & (b > 0), log_parameters, np.nan)

@@ -5,17 +5,21 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import ClassVar
 
 import numpy as np
+import xarray as xr
 
 from ...datasets import require
 from ...datasets.wording import unknown
 from ...errors import InputError
-from . import design as progress_design
-from . import family as progress
+from ..draws import DRAWS
+from ..law import Effort, Law
+from . import design, family
 from . import priors as progress_priors
+from .draws import ProgressDraws, all_coordinates
 from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
 
-DIMINISHING = 2.9157
-REPEATED = 15.39
+DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
+REPEATED = 15.39  # R_D* of data beside parameters, Muennighoff et al. (2023), section 6
+LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
 OPTIONS = {
     "noise": ("normal", "student_t"),
@@ -30,7 +34,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Law):
     """Algorithmic progress in language models (Ho et al. 2024).
 
     Parameters
@@ -88,6 +92,10 @@ class Progress:
     penalty: float | None = None
     priors: Mapping = field(default_factory=dict)
 
+    kind: ClassVar[str] = "evaluations"
+    unit: ClassVar[str] = "evaluation"
+    observed: ClassVar[str] = "perplexity"
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
 
     def __post_init__(self):
@@ -163,10 +171,10 @@ class Progress:
                     drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[
                         side
                     ] = column
-        if max(len(sizes[0]), len(sizes[1])) > progress.SIZES or len(drifts) > progress.DRIFTS:
+        if max(len(sizes[0]), len(sizes[1])) > family.SIZES or len(drifts) > family.DRIFTS:
             raise InputError(
-                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {progress.SIZES} size columns "
-                f"in a predictor and {progress.DRIFTS} columns with a date can be fitted"
+                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {family.SIZES} size columns "
+                f"in a predictor and {family.DRIFTS} columns with a date can be fitted"
             )
         return sizes[0], sizes[1], drifts
 
@@ -184,7 +192,8 @@ class Progress:
         Raises
         ------
         InputError
-            If a column that the law needs is missing.
+            If a column that the law needs is missing, there are too few rows, or a benchmark of the specification has
+            none.
         """
         needed = [*self.columns]
         needed += ["epochs"] if self.data_definition != "dataset" else []
@@ -199,7 +208,46 @@ class Progress:
             kept = kept[kept["vocabulary"].notna()]
         kept = kept.reset_index(drop=True)
         kept.attrs = dict(table.attrs)
+        self._check(kept)
         return kept
+
+    def _check(self, rows):
+        place = rows.attrs.get("source", "the table")
+        needed = int(self.active().sum())
+        if len(rows) < needed:
+            raise InputError(
+                f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
+                "evaluations"
+            )
+        for level in self.levels:
+            if level != "all" and not (rows["benchmark"] == level).any():
+                raise InputError(
+                    f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
+                )
+
+    def on_scale(self, observed):
+        """Losses, logarithms of perplexities, or their logarithms."""
+        return np.log(np.log(observed)) if self.scale == "log_loss" else np.log(observed)
+
+    def from_scale(self, values):
+        """Perplexities of losses on the law's scale.
+
+        Raises
+        ------
+        InputError
+            If no number holds one.
+        """
+        loss = np.exp(values) if self.scale == "log_loss" else values
+        if np.max(loss) > LARGEST_LOSS:
+            raise InputError(
+                f"{self.name}: a simulated loss is {float(np.max(loss)):.3g} nats, whose perplexity no number holds; "
+                "draw truths from the posterior"
+            )
+        return np.exp(loss)
+
+    def together(self, rows, simulated):
+        """Rows and simulated ones as one table; simulated papers are others than the rows'."""
+        return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))
 
     def tokens(self, table):
         """D by the law's definition, (row,)."""
@@ -213,9 +261,8 @@ class Progress:
             return tokens * (1 + DIMINISHING * (1 - np.exp(-epochs / DIMINISHING)))
         return tokens * (1 + REPEATED * (1 - np.exp(-(epochs - 1) / REPEATED)))
 
-    def origin(self, table):
-        """N0, D0 and Y0, the least values of the fitted table, and the year at which exponents are reported."""
-        rows = self.rows(table)
+    def origin(self, rows):
+        """N0, D0 and Y0, the least values of the rows, and the year at which exponents are reported."""
         year = rows["year"].to_numpy(float)
         return {
             "N0": float(rows["parameters"].min()),
@@ -258,8 +305,8 @@ class Progress:
 
     # The design ------------------------------------------------------------------------------------------------------
 
-    reference = progress_design.reference
-    design = progress_design.design
+    reference = design.reference
+    design_arrays = design.design_arrays
     described_priors = progress_priors.described_priors
 
     def active(self, *, sampled_only=False):
@@ -267,11 +314,11 @@ class Progress:
 
         With `sampled_only`, only those that stand for coefficients which the paper's penalty covers.
         """
-        active = np.zeros(progress.DIMENSION, bool)
+        active = np.zeros(family.DIMENSION, bool)
         sizes_n, sizes_d, drifts = self.slots
 
         def use(name, count):
-            active[progress.SLICES[name]] = np.arange(progress.BLOCKS[name]) < count
+            active[family.SLICES[name]] = np.arange(family.BLOCKS[name]) < count
 
         use("loss_centre", len(self.levels))
         use("share", len(self.levels) if self.predictors[1] else 0)
@@ -279,7 +326,7 @@ class Progress:
         use("elasticity_data", len(sizes_d))
         use("yearly_total", len(drifts))
         split = [in_n is not None and in_d is not None and not self.spec.shared_year for in_n, in_d in drifts.values()]
-        active[progress.SLICES["yearly_split"]] = [*split, *([False] * (progress.DRIFTS - len(split)))]
+        active[family.SLICES["yearly_split"]] = [*split, *([False] * (family.DRIFTS - len(split)))]
         use("vocabulary", self.spec.vocabulary)
         use("transformer", self.transformer is not None)
         if sampled_only:
@@ -290,13 +337,13 @@ class Progress:
         use("paper_sd", self.paper_effects)
         if self.pooling:
             by_benchmark = [benchmark is not None for (_, _, benchmark, _) in drifts]
-            active[progress.SLICES["pooled_sd"]] = [True, bool(self.predictors[1]), any(by_benchmark)]
+            active[family.SLICES["pooled_sd"]] = [True, bool(self.predictors[1]), any(by_benchmark)]
         return active
 
     @property
     def coordinates(self):
         """Names of the active coordinates."""
-        names = [f"{name}[{i}]" for name, width in progress.BLOCKS.items() for i in range(width)]
+        names = [f"{name}[{i}]" for name, width in family.BLOCKS.items() for i in range(width)]
         return [name for name, active in zip(names, self.active(), strict=True) if active]
 
     @property
@@ -306,27 +353,6 @@ class Progress:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "specification"}
         return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}}
 
-    def check(self, rows):
-        """Refuse rows that cannot inform this law.
-
-        Raises
-        ------
-        InputError
-            If there are too few, or a benchmark of the specification has none.
-        """
-        place = rows.attrs.get("source", "the table")
-        needed = int(self.active().sum())
-        if len(rows) < needed:
-            raise InputError(
-                f"{place}: {len(rows)} rows are fewer than the {needed} sampled quantities of {self.name}; add "
-                "evaluations"
-            )
-        for level in self.levels:
-            if level != "all" and not (rows["benchmark"] == level).any():
-                raise InputError(
-                    f"{place}: column 'benchmark' has no row of {level!r}, which {self.name} has an intercept for"
-                )
-
     def with_options(self, **options):
         """Return the same law with other options."""
         return replace(self, **options)
@@ -334,32 +360,66 @@ class Progress:
     @property
     def features(self):
         """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
-        return tuple(name for name, on in progress_design.switches(self).items() if on)
+        return tuple(name for name, on in design.switches(self).items() if on)
 
-    def model(self, table, reference=None, *, features=None):
+    def program(self, shared=False):
+        """Return what compiled graph serves this law: with `shared` the one with every switch, if it needs any."""
+        return ("progress", self._switched(shared))
+
+    def _switched(self, shared):
+        return design.OPTIONAL if shared and self.features else self.features
+
+    def model(self, rows, reference=None, *, shared=False):
         """Return the PyMC model of the family, switched to this law by its data.
 
         Parameters
         ----------
-        table : DataFrame
+        rows : DataFrame
         reference : dict, optional
-        features : sequence of str, optional
-            Switches of `progress_design.OPTIONAL` that are data in the graph, at least those that this law needs (the
-            default). Laws whose features are among them share one compilation.
+        shared : bool
+            Keep every switch of `design.OPTIONAL` in the graph, where the law needs one, so that one compilation serves
+            all variants. A graph with no more than one law needs compiles and samples in about half the time. The 20
+            specifications need none.
         """
         import pymc as pm
 
-        features = self.features if features is None else features
-        arrays = self.design(table, reference or self.reference(table))
+        switched = self._switched(shared)
+        arrays = self.design_arrays(rows, reference or self.reference(rows))
         with pm.Model() as model:
             d = {
                 name: float(array)
-                if name in progress_design.OPTIONAL and name not in features
-                else pm.Data(name, array, shape=progress_design.static_shape(name, array))
+                if name in design.OPTIONAL and name not in switched
+                else pm.Data(name, array, shape=design.static_shape(name, array))
                 for name, array in arrays.items()
             }
-            z = pm.Flat("z", shape=progress.DIMENSION)
-            c = progress.coefficients(z, d)
-            pm.Potential("log_prior", progress.log_prior(z, c, d))
-            pm.Potential("log_likelihood", progress.total_log_likelihood(c, d))
+            z = pm.Flat("z", shape=family.DIMENSION)
+            c = family.coefficients(z, d)
+            pm.Potential("log_prior", family.log_prior(z, c, d))
+            pm.Potential("log_likelihood", family.total_log_likelihood(c, d))
         return model
+
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `ProgressDraws` of a Dataset that holds ``z``, of all coordinates or of those in use."""
+        z = sampled["z"].values
+        active = z[..., self.active()] if z.shape[-1] == family.DIMENSION else z
+        return ProgressDraws(self, reference, rows, all_coordinates(self, active))
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Draws of the prior, dims (chain, draw) with one chain."""
+        z = rng.standard_normal((1, draws, family.DIMENSION))
+        return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
+
+    def check_calibration(self, truth):
+        """Refuse a penalty, whose prior changes with the number of rows.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.penalty is not None:
+            raise InputError(
+                f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
+                "would change; calibrate it without"
+            )

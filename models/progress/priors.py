@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from . import family as progress
+from . import family
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def judged_prior(name, prior):
 
 def locations_and_spreads(law):
     """Location and spread of the priors of all coordinates z under a law, (z,) each."""
-    location, spread = np.zeros(progress.DIMENSION), np.ones(progress.DIMENSION)
-    for name, s in progress.SLICES.items():
+    location, spread = np.zeros(family.DIMENSION), np.ones(family.DIMENSION)
+    for name, s in family.SLICES.items():
         location[s], spread[s] = law.priors.get(name, _default_prior(law, name))
     return location, spread
 
@@ -105,7 +105,7 @@ def _default_prior(law, name):
 
 def between(law, spread):
     """Prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
-    pooled = [spread[progress.SLICES[name]][0] * law.pooling for name in ("loss_centre", "yearly_total")]
+    pooled = [spread[family.SLICES[name]][0] * law.pooling for name in ("loss_centre", "yearly_total")]
     return np.array([pooled[0], SHARE_MEAN_SD, pooled[1]])
 
 
@@ -115,6 +115,6 @@ def described_priors(law):
     location, spread = locations_and_spreads(law)
     return {
         name: f"{JUDGED[name].form}({location[s][0]:.4g}, {spread[s][0]:.4g})"
-        for name, s in progress.SLICES.items()
+        for name, s in family.SLICES.items()
         if active[s].any()
     }

@@ -5,16 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....datasets import CHINCHILLA_VOCABULARY, load, require
+from ....datasets import CHINCHILLA_VOCABULARY, require
 from ....datasets.wording import unknown
 from ....errors import InputError
 from ...arrays import exp, log
-from ...priors import Quantity
+from ...priors import FreeParameter
 from .. import embeddings
-from ..law import Law, geometric_means
+from ..law import LossLaw, geometric_means
 from ..noise import NOISES, Noise
 
-RATIO = Quantity(
+RATIO = FreeParameter(
     "embedding_ratio",
     "LogNormal(-2, 1.5)",
     (0, np.inf),
@@ -22,7 +22,7 @@ RATIO = Quantity(
     "Embedding over other parameters at the geometric-mean size: 0.007 to 2.6, from a per cent or less of the largest "
     "models to most of models of a few million.",
 )
-DELTA = Quantity(
+DELTA = FreeParameter(
     "delta",
     "Beta(2, 4)",
     (0, 1),
@@ -30,7 +30,7 @@ DELTA = Quantity(
     "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth keep their ratio, "
     "1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
 )
-SCATTER = Quantity(
+SCATTER = FreeParameter(
     "size_scatter",
     "LogNormal(-4, 1)",
     (0, np.inf),
@@ -40,7 +40,7 @@ SCATTER = Quantity(
 
 
 @dataclass(frozen=True)
-class Configurations(Law):
+class Configurations(LossLaw):
     """The sizes of a family of models, ``N_T = N_x + gamma N_x**delta`` (Pearce and Song 2024, equation 7).
 
     N_T is all parameters, N_x those outside the embeddings. Sampled are, with N0 the geometric mean of N_x:
@@ -83,6 +83,7 @@ class Configurations(Law):
     columns: ClassVar[tuple] = ("parameters_nonembedding",)
     observed: ClassVar[str] = "parameters"
     derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
+    planned: ClassVar[tuple] = ()
 
     def __post_init__(self):
         check_delta(self.delta)
@@ -97,7 +98,7 @@ class Configurations(Law):
         super().__post_init__()
 
     @property
-    def mean_quantities(self):
+    def mean_parameters(self):
         """The ratio of embedding parameters, and delta where it is learned."""
         return (RATIO, *((DELTA,) if self.delta is None else ()))
 
@@ -119,9 +120,9 @@ class Configurations(Law):
         """N_T; see `embeddings.total`."""
         return embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
 
-    def check(self, table):
+    def rows(self, table):
         """Refuse sizes that cannot inform the relation, models without embedding parameters too."""
-        super().check(table)
+        table = super().rows(table)
         total, nonembedding = (table[c].to_numpy(float) for c in ("parameters", "parameters_nonembedding"))
         if not (total > nonembedding).all():
             row = int(np.argmin(total > nonembedding))
@@ -129,6 +130,7 @@ class Configurations(Law):
                 f"{table.attrs.get('source', 'the table')}: row {row + 1} has parameters {total[row]:g}, not above "
                 f"parameters_nonembedding {nonembedding[row]:g}; leave models without embedding parameters out"
             )
+        return table
 
     def reference(self, table):
         """Geometric mean of N_x."""
@@ -139,9 +141,9 @@ class SizeNoise(Noise):
     """Noise of log N_T."""
 
     @property
-    def quantities(self):
+    def free_parameters(self):
         """The sampled quantities: ``size_scatter`` in the place of ``sigma``."""
-        return (SCATTER, *super().quantities[1:])
+        return (SCATTER, *super().free_parameters[1:])
 
     def arguments(self, values):
         """Return what `logp` and `draw` take after the residual, in order."""
@@ -152,12 +154,6 @@ def check_delta(delta):
     """Refuse a fixed delta outside (0, 1)."""
     if delta is not None and not (isinstance(delta, (int, float)) and 0 < delta < 1):
         raise InputError(f"delta must lie between 0 and 1, or be absent to be learned, not {delta!r}")
-
-
-def chinchilla_configurations():
-    """N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
-    models = load("chinchilla_models")
-    return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
 
 
 def configurations_of(runs):

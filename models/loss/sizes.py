@@ -1,4 +1,4 @@
-"""Point estimates of how embedding parameters grow over a family of models, ``N_E = gamma N_x**delta``.
+"""Families of models: how embedding parameters grow over one, ``N_E = gamma N_x**delta``, as point estimates.
 
 References
 ----------
@@ -7,7 +7,9 @@ References
 
 import numpy as np
 
-from .. import embeddings
+from ...datasets import CHINCHILLA_VOCABULARY, load
+from ...errors import InputError
+from . import embeddings
 
 
 def least_squares(table, *, delta=None):
@@ -70,3 +72,27 @@ def estimates(table, vocabulary):
         name: {"gamma": gamma, "delta": delta, "aspect_ratio": shape if name == "proportional" else None}
         for name, (gamma, delta) in found.items()
     }
+
+
+def chinchilla_configurations():
+    """N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
+    models = load("chinchilla_models")
+    return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
+
+
+def family_constant(vocabulary=None, aspect_ratio=None):
+    """Return gamma of ``N_E = gamma N_x**(1/3)`` for models of a vocabulary and shape, Chinchilla's where None.
+
+    Raises
+    ------
+    InputError
+        If either is not a positive number.
+    """
+    for name, value in (("vocabulary", vocabulary), ("aspect_ratio", aspect_ratio)):
+        if value is not None and not (isinstance(value, (int, float)) and 0 < value < np.inf):
+            raise InputError(f"{name} must be a positive number, not {value!r}")
+    vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
+    if aspect_ratio is None:
+        found = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
+        aspect_ratio = found["proportional"]["aspect_ratio"]
+    return float(embeddings.embedding_constant(vocabulary, aspect_ratio))

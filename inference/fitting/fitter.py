@@ -1,0 +1,241 @@
+"""Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+
+from ...datasets import KINDS
+from ...models.draws import Draws
+from .. import diagnostics
+from ..storage import with_metadata
+from .record import record
+from .samplers import Compiled, choose
+from .settings import Settings, seed_of, settings_of
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Draws of one fit with what the sampler said of them.
+
+    Parameters
+    ----------
+    draws : Draws
+    posterior : Dataset
+        The draws by name.
+    sample_stats : Dataset
+    settings : Settings
+        Those of the last try.
+    seconds : float
+        Of sampling, all tries together.
+    diagnostics : dict
+        From `diagnostics.diagnose_chains`.
+    """
+
+    draws: Draws
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    settings: Settings
+    seconds: float
+    diagnostics: dict
+
+
+class Fitter:
+    """A law compiled for one table, to be fitted again to other rows without compiling.
+
+    Parameters
+    ----------
+    law : Law
+    table : DataFrame
+        The table that the sampled quantities refer to, in every refit.
+    sampler : {"nutpie", "numpyro", "pymc"}, optional
+        nutpie alone keeps its compiled program from one fit to the next.
+    shared : bool
+        Compile programs that serve every variant of a law's family, rather than this law alone.
+
+    Raises
+    ------
+    InputError
+        If the table cannot inform the law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fitter = bs.Fitter(bs.Chinchilla(noise="normal"), runs)
+    >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
+    """
+
+    def __init__(self, law, table, *, sampler=None, shared=False):
+        self.law, self.table, self.shared = law, table, shared
+        self.rows = law.rows(table)
+        self.reference = law.reference(self.rows)
+        self.sampler = choose(sampler)
+        self._compiled = {}
+
+    def of(self, law=None):
+        """Rows of the table for a law, by default this one's, and what its quantities refer to."""
+        if law is None or law is self.law:
+            return self.law, self.rows, self.reference
+        rows = law.rows(self.table)
+        return law, rows, law.reference(rows)
+
+    def compiled(self, law=None):
+        """Return the compiled program that serves a law, by default this one's."""
+        law, rows, reference = self.of(law)
+        program = law.program(self.shared)
+        if program not in self._compiled:
+            self._compiled[program] = Compiled(law.model(rows, reference, shared=self.shared), self.sampler)
+        return self._compiled[program]
+
+    def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, thin=1, changed=None):
+        """Sample once, with the settings as they are.
+
+        Parameters
+        ----------
+        rows : DataFrame, optional
+            Rows that inform the law; by default all of the table.
+        law : Law, optional
+            Of the family that was compiled for.
+        settings : Settings
+        seed : int
+        progress : bool
+            Show a progress bar on standard error.
+        thin : int
+            Run the chains that many times as long and keep one draw of so many.
+        changed : dict, optional
+            Entries of the reference that are other than those of the table.
+
+        Returns
+        -------
+        draws : Draws
+        sample_stats : Dataset
+        seconds : float
+        """
+        law, own, reference = self.of(law)
+        rows, reference = own if rows is None else rows, reference | (changed or {})
+        data = law.design_arrays(rows, reference) | (changed or {})
+        settings = (settings or Settings()).longer(thin)
+        sampled, stats, seconds = self.compiled(law).sample(settings, seed, data, progress)
+        return law.draws(_thinned(sampled, thin), rows, reference), _thinned(stats, thin), seconds
+
+    def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
+        """Sample until the law's `Effort` is content.
+
+        After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where
+        the least bulk ESS is too low or chains disagree, they run 4 and then 16 times as long and are thinned.
+
+        Parameters
+        ----------
+        rows, law, seed, progress
+            As for `draws`.
+        least_ess : int, optional
+            In place of the law's own.
+        **settings
+            As for `fit`.
+
+        Returns
+        -------
+        Sampled
+        """
+        effort = (law or self.law).effort
+        asked = settings_of({"target_accept": effort.target_accept} | settings)
+        least_ess = effort.least_ess if least_ess is None else least_ess
+        thin, seconds = 1, 0.0
+        careful = effort.careful is None or "target_accept" in settings
+        while True:
+            draws, stats, took = self.draws(rows, law=law, settings=asked, seed=seed, progress=progress, thin=thin)
+            seconds += took
+            posterior = draws.named()
+            found = diagnostics.diagnose_chains(posterior, stats)
+            if found["divergences"] and not careful:
+                careful, asked = True, replace(asked, target_accept=effort.careful)
+            elif least_ess and thin < effort.longest and _too_short(found, least_ess, asked.chains):
+                thin *= 4
+            else:
+                break
+        found |= {"thinned_by": thin} if thin > 1 else {}
+        return Sampled(draws, posterior, stats, asked, seconds, found)
+
+    def fit(
+        self,
+        table=None,
+        *,
+        law=None,
+        seed=None,
+        prior_predictive=False,
+        posterior_predictive=False,
+        progress=False,
+        least_ess=None,
+        **settings,
+    ):
+        """Fit to a table, by default the one that was compiled for; see `fit` for the parameters and the result.
+
+        Parameters
+        ----------
+        table : DataFrame, optional
+        law : Law, optional
+            Of the family that was compiled for, by default this one.
+        least_ess : int, optional
+            See `sample`.
+        """
+        seed, law = seed_of(seed), law or self.law
+        settings_of(settings)
+        rows = None if table is None or table is self.table else law.rows(table)
+        sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
+        groups, figures = self._groups(sampled, seed, prior_predictive, posterior_predictive)
+        found = record(
+            law=law,
+            reference=sampled.draws.reference,
+            rows=sampled.draws.rows,
+            seed=seed,
+            sampler=self.sampler,
+            settings=sampled.settings,
+            seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
+            diagnostics=sampled.diagnostics | figures,
+        )
+        diagnostics.warn(law, sampled.diagnostics)
+        return with_metadata(xr.DataTree.from_dict(groups), found)
+
+    def _groups(self, sampled, seed, prior_predictive, posterior_predictive):
+        """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
+        draws, law = sampled.draws, sampled.draws.law
+        kind, rng = KINDS[law.kind], np.random.default_rng(seed)
+        density = draws.log_likelihood(seed=seed)
+        figures, density.attrs = dict(density.attrs), {}
+        numbered = {kind.dimension: np.arange(len(draws.rows))}
+        if law.unit == kind.dimension:
+            density = density.assign_coords(numbered)
+        observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
+        groups = {
+            "posterior": sampled.posterior,
+            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
+            "sample_stats": sampled.sample_stats,
+            "log_likelihood": density.to_dataset(name=law.scale),
+            "log_prior": draws.log_prior(),
+            "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
+            "constant_data": kind.to_dataset(draws.rows),
+        }
+        if posterior_predictive:
+            groups["posterior_predictive"] = draws.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+        if prior_predictive:
+            prior = law.prior_draws(rng, draws.reference, draws.rows, sampled.settings.draws)
+            groups["prior"] = prior.named()
+            groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+        return groups, figures
+
+
+def _thinned(dataset, stride):
+    """Keep every `stride`-th draw; one kept diverged where any of those that it stands for did."""
+    if stride == 1:
+        return dataset
+    kept = dataset.isel(draw=slice(None, None, stride))
+    if "diverging" in dataset:
+        kept = kept.assign(diverging=dataset["diverging"].coarsen(draw=stride).max().astype(bool))
+    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
+
+
+def _too_short(found, least_ess, chains):
+    unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > diagnostics.R_HAT_LIMIT
+    tail = found["ess_tail_min"] < diagnostics.ESS_PER_CHAIN * chains
+    return unmixed or tail or found["ess_bulk_min"] < least_ess

@@ -1,0 +1,174 @@
+"""What every law answers: which rows it is fitted to, its PyMC model, its draws.
+
+Techniques (fitting, leave-one-out, calibration, storage, reports) ask a law these things and never what kind it is.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import pandas as pd
+
+from ..datasets.wording import shortened
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a law is to sample.
+
+    Parameters
+    ----------
+    target_accept : float
+        Mean acceptance that the step size is adapted to, unless the user names another.
+    careful : float, optional
+        Target of a second try after a divergence; None for no second try.
+    least_ess : int
+        Where the least bulk ESS is lower, or chains disagree, they are run 4 and then 16 times as long, and thinned;
+        0 for never.
+    longest : int
+        How many times as long chains are run at most.
+    """
+
+    target_accept: float = 0.9
+    careful: float | None = None
+    least_ess: int = 0
+    longest: int = 1
+
+
+class Law:
+    """A law as something to fit.
+
+    Attributes
+    ----------
+    name : str
+        As `models.law` takes it.
+    kind : str
+        The kind of table it is fitted to, a key of `datasets.KINDS`.
+    observed : str
+        Column of the table that the law foretells.
+    scale : str
+        What the residuals or counts are of: the name of the variable in ``observed_data``, ``log_likelihood`` and the
+        predictive groups.
+    unit : str
+        What leave-one-out leaves out: the dimension of ``log_likelihood``.
+    upstream : tuple of str
+        Quantities cut from another posterior: the draws hold them, the rows do not inform them.
+    planned : tuple of str
+        What `optimum` may be told of the runs planned.
+    mended_by : {"moment_matching", "refit"}
+        What leave-one-out does by default where a Pareto k is too high.
+    effort : Effort
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[str]
+    observed: ClassVar[str]
+    unit: ClassVar[str]
+    upstream: ClassVar[tuple] = ()
+    planned: ClassVar[tuple] = ()
+    mended_by: ClassVar[str] = "moment_matching"
+    effort: ClassVar[Effort] = Effort()
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the rows of a table that this law is fitted to, refusing a table that cannot inform it."""
+        raise NotImplementedError
+
+    def reference(self, rows):
+        """Scalars and names that the sampled quantities refer to; they never depend on what is observed."""
+        raise NotImplementedError
+
+    def design_arrays(self, rows, reference):
+        """Arrays that the PyMC model holds as data, by name."""
+        raise NotImplementedError
+
+    def on_scale(self, observed):
+        """Observations as the law scores them, such as the logarithms of losses."""
+        return observed
+
+    def from_scale(self, values):
+        """Invert `on_scale`."""
+        return values
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows of the same design as one table."""
+        found = pd.concat([rows, simulated], ignore_index=True)
+        found.attrs = dict(rows.attrs)
+        return found
+
+    # The model and its draws -----------------------------------------------------------------------------------------
+
+    def model(self, rows, reference=None, *, shared=False):
+        """Build the PyMC model; with `shared`, one that serves every law of the same `program`."""
+        raise NotImplementedError
+
+    def draws(self, sampled, rows, reference):
+        """Return the `Draws` of sampled variables, a Dataset of dims (chain, draw, ...)."""
+        raise NotImplementedError
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """`Draws` of the prior, dims (chain, draw) with one chain."""
+        raise NotImplementedError
+
+    def known_draws(self, values, reference, rows):
+        """One draw that holds known values of the sampled quantities, by name.
+
+        Raises
+        ------
+        InputError
+            If a quantity lacks a value, or the law's quantities are no scalars.
+        """
+        raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
+
+    def program(self, shared=False):
+        """Return a hashable key: laws of one program share a compilation and differ by data alone."""
+        return self.name, json.dumps(self.options, sort_keys=True)
+
+    def check_calibration(self, truth):
+        """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
+
+    def described_priors(self):
+        """Prior of each sampled quantity as text, by name."""
+        raise NotImplementedError
+
+    def optimum(self, draws, compute, **planned):
+        """Compute-optimal sizes at training budgets, for each draw.
+
+        Raises
+        ------
+        InputError
+            If the law has none.
+        """
+        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
+
+    # What it is called -----------------------------------------------------------------------------------------------
+
+    @property
+    def options(self):
+        """What rebuilds this law: ``models.law(name, **options)``."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
+
+    @property
+    def label(self):
+        """Name of the law in a sentence: options other than the defaults and priors that were replaced go with it.
+
+        On one line, such as ``progress-7, cutoff=2018, prior share (0, 1)``.
+        """
+        usual = {f.name: f.default for f in fields(self)}
+        listed = [_option(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
+        priors = [f"prior {name} {_prior(prior)}" for name, prior in self.options["priors"].items()]
+        return ", ".join([self.name, *filter(None, listed), *priors])
+
+
+def _option(name, value):
+    if name == "specification":
+        return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
+    if value is True:
+        return name
+    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"
+
+
+def _prior(prior):
+    return prior if isinstance(prior, str) else "({:g}, {:g})".format(*prior)

@@ -1,0 +1,237 @@
+"""Draws under the law of length generalisation: coefficients, the curves of runs, those of conditions."""
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import gammaln
+
+from ..draws import DRAWS, Draws, draw_coordinates
+from . import design
+from .curve import log_likelihood
+from .integrals import Points, of_draws, without_spread
+
+RUN = "run"
+UNITS = "z"
+COORDINATE = "coordinate"
+
+
+class LengthsDraws(Draws):
+    """Draws of the coefficients of a law of lengths, with the curve of each run.
+
+    Parameters
+    ----------
+    law : Lengths
+    reference : dict
+    rows : DataFrame
+        Cells.
+    sampled : Dataset
+        Coefficients.
+    curve : dict of str to ndarray, shape (chain, draw, run)
+        Parameters of the runs, in order of the reference.
+    real : ndarray, shape (chain, draw, coordinate), optional
+        Coordinates of the draws on the real line.
+    log_units : ndarray, shape (chain, draw), optional
+        Log density of the units in which runs were sampled.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        The runs' conditions.
+    values : dict of str to ndarray
+        Coefficients.
+    """
+
+    def __init__(self, law, reference, rows, sampled, curve, real=None, log_units=0.0):
+        super().__init__(law, reference, rows)
+        self.sampled, self.curve = sampled, curve
+        self.values = {name: x.values for name, x in sampled.data_vars.items()}
+        self.runs = design.runs_of(reference)
+        self._real, self._log_units = real, log_units
+
+    @classmethod
+    def of(cls, law, reference, rows, sampled):
+        """Read a Dataset: coefficients, and the units ``z`` of a sampler or the runs' parameters of a stored fit."""
+        coefficients = sampled[[name for name in sampled.data_vars if name in law.prior_of]]
+        coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
+        known = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
+        if known:
+            real = sampled[UNITS].values if UNITS in sampled else None
+            return cls(law, reference, rows, coefficients, known, real)
+        units = sampled[UNITS].values if law.seeds else None
+        return cls._from_units(law, reference, rows, coefficients, units)
+
+    @classmethod
+    def _from_units(cls, law, reference, rows, coefficients, units, real=None):
+        values = {name: x.values for name, x in coefficients.data_vars.items()}
+        if not law.seeds:
+            curve = law.typical(values, law.matrices(design.runs_of(reference), reference))
+            return cls(law, reference, rows, coefficients, curve, real)
+        arrays = law.design_arrays(rows, reference)
+        curve, log_units = law.curves(values | {UNITS: units}, arrays)
+        found = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
+        if real is None:
+            found._real = np.concatenate([found._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
+        return found
+
+    def _array(self, values, dim, coordinate):
+        coords = {name: self.sampled[name].values for name in DRAWS} | {dim: coordinate}
+        return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
+
+    def named(self):
+        """Coefficients and, where runs differ, each run's parameters."""
+        if not self.law.seeds:
+            return self.sampled
+        names = self.reference["runs"]
+        own = {
+            f"{part}_{RUN}": xr.DataArray(x, dims=(*DRAWS, RUN), coords={RUN: names}) for part, x in self.curve.items()
+        }
+        return self.sampled.assign(own)
+
+    # Curves ----------------------------------------------------------------------------------------------------------
+
+    def typical(self, conditions):
+        """Parameters of the median run of each condition: dict of (chain, draw, condition)."""
+        return self.law.typical(self.values, self.law.matrices(conditions, self.reference))
+
+    def new(self, conditions, rng):
+        """Parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
+        curve = self.typical(conditions)
+        if not self.law.seeds:
+            return curve
+        return {p: x + self.values[f"{p}_sd"][..., None] * rng.standard_normal(x.shape) for p, x in curve.items()}
+
+    # Densities -------------------------------------------------------------------------------------------------------
+
+    def _at(self, rows):
+        if rows is None:
+            return self
+        return LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
+
+    def mean(self, rows=None):
+        """Mean number of problems right in each cell: dims (chain, draw, cell)."""
+        rows = self.rows if rows is None else rows
+        right, _, _ = self.law.probabilities(self.curve, rows, self.runs)
+        return self._array(right * rows["total"].to_numpy(float), "cell", np.arange(len(rows)))
+
+    def log_choose(self):
+        """Logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
+        k, m = (self.rows[c].to_numpy(float) for c in ("correct", "total"))
+        run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
+        return np.bincount(run, gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1), len(self.reference["runs"]))
+
+    def points(self, seed=0):
+        """Draw importance points of each run about what these draws say of it; see `integrals.Points`."""
+        return Points(self, seed=seed)
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Log density of each run's counts, the run's own parameters integrated out: dims (chain, draw, run).
+
+        ``attrs["integration_efficiency_min"]`` is that of importance sampling: the tenth percentile over draws, of the
+        run where it is least, as a number of points; None where runs of a condition do not differ.
+        """
+        at, names = self._at(rows), self.reference["runs"]
+        if self.law.seeds:
+            points = at.points(seed)
+            found = [of_draws(at, points, run) for run in range(len(names))]
+            efficiency = float(min(np.quantile(effective, 0.1) for _, effective in found))
+            densities = [density for density, _ in found]
+        else:
+            log_choose, efficiency = at.log_choose(), None
+            densities = [without_spread(at, at.rows, run) + log_choose[run] for run in range(len(names))]
+        array = self._array(np.stack(densities, -1), RUN, names).rename(self.law.scale)
+        return array.assign_attrs(integration_efficiency_min=efficiency)
+
+    def total_log_likelihood(self, rows=None):
+        """Log density of all counts given the runs' own curves, binomial coefficients left out: dims (chain, draw)."""
+        groups = self.law.groups(self.rows if rows is None else rows, self.reference)
+        log_train = design.log_train(self.runs)
+        found = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
+        return xr.DataArray(found, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
+
+    def log_prior(self):
+        """Log prior density of each coefficient and spread; runs' own deviations have the law's, not a prior's."""
+        priors = self.law.prior_of
+        return xr.Dataset({n: xr.apply_ufunc(priors[n].frozen.logpdf, x) for n, x in self.sampled.data_vars.items()})
+
+    def log_density(self):
+        """Log posterior density on the real line up to a constant: dims (chain, draw)."""
+        total, _ = self._unconstrained_prior()
+        return total + self._log_units + self.total_log_likelihood()
+
+    def replicate(self, rng, rows=None):
+        """Draw counts of new problems of the same runs: dims (chain, draw, cell)."""
+        rows = self.rows if rows is None else rows
+        right, wrong, precision = self.law.probabilities(self.curve, rows, self.runs)
+        counts = self.law.counts(right, wrong, precision, rows, rng)
+        return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
+
+    # The real line ---------------------------------------------------------------------------------------------------
+
+    def _real_coefficients(self):
+        priors, shape = self.law.prior_of, tuple(self.sampled.sizes[name] for name in DRAWS)
+        moved = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
+        return np.concatenate(moved, axis=-1)
+
+    @cached_property
+    def _coordinates(self):
+        names = []
+        for name, x in self.sampled.data_vars.items():
+            names += [f"{name}[{label}]" for label in x[x.dims[2]].values] if x.ndim > 2 else [name]
+        if self.law.seeds:
+            names += [f"{UNITS}[{run},{part}]" for run in self.reference["runs"] for part in self.law.parts]
+        return names
+
+    def real_line(self):
+        """Coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
+        values = self._real_coefficients() if self._real is None else self._real
+        return self._array(values, COORDINATE, self._coordinates)
+
+    def _unconstrained_prior(self):
+        """Log prior density of the coefficients on the real line, (chain, draw), and their number."""
+        priors, real, at, total = self.law.prior_of, self.real_line().values, 0, 0.0
+        for name, x in self.sampled.data_vars.items():
+            size = int(np.prod(x.shape[2:], dtype=int))
+            _, log_slope = priors[name].from_unconstrained(real[..., at : at + size])
+            density = priors[name].frozen.logpdf(x.values).reshape(log_slope.shape)
+            total, at = total + (density + log_slope).sum(-1), at + size
+        return xr.DataArray(total, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS}), at
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        values, priors, at, found = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
+        for name, x in self.sampled.data_vars.items():
+            size = int(np.prod(x.shape[2:], dtype=int))
+            constrained, _ = priors[name].from_unconstrained(values[..., at : at + size])
+            found[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
+            at += size
+        levels = {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
+        coefficients = xr.Dataset(found, draw_coordinates(*values.shape[:2]) | levels)
+        units = values[..., at:].reshape(*values.shape[:2], -1, len(self.law.parts)) if self.law.seeds else None
+        return self._from_units(self.law, self.reference, self.rows, coefficients, units, values)
+
+    # Leaving out -----------------------------------------------------------------------------------------------------
+
+    def without(self, i):
+        """Cells of all runs but run `i`."""
+        return self.rows[self.rows["run"] != self.reference["runs"][i]].reset_index(drop=True)
+
+    def left_out_mean(self, fitted, i):
+        """Mean number of problems that run `i` gets right under draws fitted to the others."""
+        own = self.rows[self.rows["run"] == self.reference["runs"][i]]
+        return float(fitted.mean(own).values.mean((0, 1)).sum())
+
+    @cached_property
+    def _own_points(self):
+        return {}
+
+    def left_out_density(self, fitted, i, *, seed=0):
+        """Log predictive density of the counts of run `i` under draws fitted to the others, (chain, draw)."""
+        if self.law.seeds:
+            if seed not in self._own_points:
+                self._own_points[seed] = self.points(seed)
+            density, _ = of_draws(fitted, self._own_points[seed], i)
+        else:
+            density = without_spread(fitted, self.rows, i) + self.log_choose()[i]
+        return xr.DataArray(density, dims=DRAWS)

@@ -1,0 +1,147 @@
+"""The Chinchilla law in parameters outside the embeddings, the embeddings' growth learned from sizes of models."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ....errors import InputError
+from ...arrays import log
+from .. import chinchilla, embeddings
+from ..chinchilla import Chinchilla
+from ..law import LossLaw, geometric_means
+from ..sizes import chinchilla_configurations, least_squares
+from .configurations import Configurations, check_delta
+
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
+
+
+@dataclass(frozen=True)
+class EmbeddingCorrected(LossLaw):
+    """The Chinchilla law in parameters outside the embeddings.
+
+    ``loss = E + A/(N_x + gamma N_x**delta)**alpha + B/D**beta``, equations 7 and 15 of Pearce and Song (2024). N_x is
+    parameters outside the embeddings, D training tokens, loss in nats per token; ``gamma N_x**delta`` stands for the
+    embedding parameters. Where N_T is known this is the Chinchilla law with an error of size, not a rival hypothesis of
+    the loss: it serves runs of which N_T is not known.
+
+    gamma and delta are learned from sizes of models alone by default, the loss informing the rest given them (a cut: a
+    misfit of the loss cannot bend the relation of sizes). With `joint` both learn from both.
+
+    Sampled are the quantities of `Chinchilla`, centred at the geometric means of D and of the N_T that the sizes
+    imply, and with `joint` those of the relation of sizes; see `Configurations`.
+
+    Parameters
+    ----------
+    delta : float, optional
+        Fix delta, at 1/3 say, instead of learning it.
+    joint : bool
+        Learn gamma and delta from the losses too.
+    configurations : sequence of (float, float), optional
+        N_T and N_x of each model of the family; those of the Chinchilla study by default.
+
+    The other options are those of `Chinchilla`.
+
+    Raises
+    ------
+    InputError
+        If delta is outside (0, 1), the configurations cannot inform the relation, or an option or prior is unknown.
+    """
+
+    delta: float | None = None
+    joint: bool = False
+    configurations: tuple | None = None
+
+    name: ClassVar[str] = "embedding-corrected"
+    columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
+    derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, "gamma")
+    in_all_parameters: ClassVar[bool] = True
+
+    def __post_init__(self):
+        check_delta(self.delta)
+        if self.configurations is not None:
+            object.__setattr__(self, "configurations", tuple(tuple(map(float, pair)) for pair in self.configurations))
+        self.relation.rows(self.table_of_sizes)
+        super().__post_init__()
+
+    @property
+    def relation(self):
+        """The relation of sizes, a `Configurations`."""
+        return Configurations(delta=self.delta)
+
+    @property
+    def table_of_sizes(self):
+        """N_T and N_x of each model of the family."""
+        if self.configurations is None:
+            return chinchilla_configurations()
+        table = pd.DataFrame(self.configurations, columns=["parameters", "parameters_nonembedding"])
+        table.attrs["source"] = "the configurations"
+        return table
+
+    @property
+    def upstream(self):
+        """What the posterior holds by draw although the losses do not inform it."""
+        return () if self.joint else ("gamma", "delta")
+
+    def upstream_fit(self):
+        """Return the law of the quantities taken from upstream, and the table it is fitted to."""
+        return self.relation, self.table_of_sizes
+
+    @property
+    def mean_parameters(self):
+        """The quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
+        return (*Chinchilla.mean_parameters, *(self.relation.free_parameters if self.joint else ()))
+
+    def reference(self, table):
+        """Geometric means of D and of the N_T that the point estimate of gamma and delta implies; that estimate."""
+        nonembedding, tokens = geometric_means(table, self.columns)
+        gamma, delta = least_squares(self.table_of_sizes, delta=self.delta)
+        parameters = float(embeddings.total(nonembedding, gamma, delta))
+        relation = self.relation.reference(self.table_of_sizes) if self.joint else {"gamma": gamma, "delta": delta}
+        return {"reference_parameters": parameters, "reference_tokens": tokens} | relation
+
+    def constants(self, values, reference):
+        """E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
+        names = [q.name for q in Chinchilla.mean_parameters]
+        constants = chinchilla.constants(
+            **{name: values[name] for name in names},
+            reference_parameters=reference["reference_parameters"],
+            reference_tokens=reference["reference_tokens"],
+        )
+        sizes = self.relation.constants(values, reference) if self.joint else reference
+        return constants | {
+            "exponent_parameters": chinchilla.parameter_exponent(**constants),
+            "gamma": sizes["gamma"] + 0 * constants["alpha"],
+            "delta": sizes["delta"] + 0 * constants["alpha"],
+        }
+
+    def mean(self, constants, columns):
+        """Mean loss; see `chinchilla.loss` and `embeddings.total`."""
+        named = {name: constants[name] for name in CONSTANTS}
+        parameters = embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
+        return chinchilla.loss(parameters, columns["tokens"], **named)
+
+    def mean_of_sizes(self, constants, nonembedding, total, tokens):
+        """Mean loss of models of known N_T, where the relation of sizes has nothing to say."""
+        return chinchilla.loss(total, tokens, **{name: constants[name] for name in CONSTANTS})
+
+    def check_calibration(self, truth):
+        """Refuse the cut, which has no one posterior, and truths of the prior alone where sizes inform it too."""
+        super().check_calibration(truth)
+        if truth == "prior":
+            raise InputError(f"{self.name} learns from other data too, so its prior alone gives no truths")
+
+    def potential(self, values, reference):
+        """Log density of the sizes of models, where gamma and delta are learned from them and the losses together."""
+        if not self.joint:
+            return None
+        table = self.table_of_sizes
+        mean = self.relation.mean(
+            self.relation.constants(values, reference),
+            {"parameters_nonembedding": table["parameters_nonembedding"].to_numpy(float)},
+        )
+        residual = np.log(table["parameters"].to_numpy(float)) - log(mean)
+        return self.relation.residuals.logp(residual, *self.relation.residuals.arguments(values)).sum(-1)
+
+    optimal_sizes = Chinchilla.optimal_sizes

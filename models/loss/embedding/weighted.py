@@ -1,0 +1,141 @@
+"""The Chinchilla law with embedding parameters weighted."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ....errors import InputError
+from ...arrays import exp, log
+from ...priors import FreeParameter
+from .. import chinchilla, embeddings
+from ..chinchilla import Chinchilla
+from ..law import LossLaw, geometric_means
+
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
+OMEGA = FreeParameter(
+    "omega",
+    "Exponential(1)",
+    (0, np.inf),
+    "",
+    "An embedding parameter may count nothing (0, as Kaplan counts), as any other (1, as Hoffmann does) or more; the "
+    "density is positive at 0 and the prior's 95% interval is 0.03 to 3.7.",
+)
+
+
+def _split(columns):
+    """N_x and N_E of columns that hold N_x and N_T."""
+    return columns["parameters_nonembedding"], columns["parameters"] - columns["parameters_nonembedding"]
+
+
+def _check_split(law, table):
+    """Refuse runs whose N_x is above N_T, or none of which has embedding parameters."""
+    nonembedding, embedding = _split({name: table[name].to_numpy(float) for name in law.columns})
+    place = table.attrs.get("source", "the table")
+    if (embedding < 0).any():
+        row = int(np.argmax(embedding < 0))
+        raise InputError(
+            f"{place}: row {row + 1} has parameters_nonembedding {nonembedding[row]:g} above parameters "
+            f"{nonembedding[row] + embedding[row]:g}; correct one of them"
+        )
+    if not (embedding > 0).any():
+        raise InputError(
+            f"{place}: columns 'parameters' and 'parameters_nonembedding' are equal in every row; the {law.name} law "
+            "needs runs with embedding parameters"
+        )
+
+
+@dataclass(frozen=True)
+class EmbeddingWeighted(LossLaw):
+    """The Chinchilla law with embedding parameters weighted, ``loss = E + A/(N_x + omega N_E)**alpha + B/D**beta``.
+
+    N_x is parameters outside the embeddings, N_E embedding parameters, D training tokens, loss in nats per token. At
+    omega = 1 this is the Chinchilla law (Hoffmann et al. 2022, who count all parameters), at omega = 0 the same law in
+    the parameters that Kaplan et al. (2020) count. Pearce and Song (2024) leave open how much an embedding parameter
+    counts; omega is the answer of the runs.
+
+    Sampled are the quantities of `Chinchilla`, centred at the geometric mean of D and of ``N_x + omega N_E``, and
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    omega             Exponential(1)           weight of an embedding parameter: 0.03 to 3.7, positive at 0
+    ================= ======================== ==================================================================
+
+    Parameters
+    ----------
+    omega : float, optional
+        Fix omega instead of learning it.
+
+    The other options are those of `Chinchilla`.
+
+    Raises
+    ------
+    InputError
+        If omega is not a number of at least 0, or an option or prior is unknown.
+    """
+
+    omega: float | None = None
+
+    name: ClassVar[str] = "embedding-weighted"
+    columns: ClassVar[tuple] = ("parameters_nonembedding", "parameters", "tokens")
+    derived_names: ClassVar[tuple] = Chinchilla.derived_names
+
+    def __post_init__(self):
+        if self.omega is not None and not (isinstance(self.omega, (int, float)) and 0 <= self.omega < np.inf):
+            raise InputError(f"omega must be a number of at least 0, or absent to be learned, not {self.omega!r}")
+        super().__post_init__()
+
+    @property
+    def mean_parameters(self):
+        """The quantities of `Chinchilla`, and omega where it is learned."""
+        return (*Chinchilla.mean_parameters, *((OMEGA,) if self.omega is None else ()))
+
+    def rows(self, table):
+        """Return the table, refusing one that cannot inform this law, one without embedding parameters too."""
+        _check_split(self, super().rows(table))
+        return table
+
+    def reference(self, table):
+        """Geometric means of N_x, N_T/N_x and D."""
+        nonembedding, total, tokens = geometric_means(table, self.columns)
+        centre = {"reference_nonembedding": nonembedding, "reference_tokens": tokens}
+        return centre | {"reference_ratio": total / nonembedding}
+
+    def _counted(self, nonembedding, embedding, constants):
+        return nonembedding + (constants["omega"] if self.omega is None else self.omega) * embedding
+
+    def constants(self, values, reference):
+        """E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
+        n = reference["reference_nonembedding"]
+        centre = self._counted(n, n * (reference["reference_ratio"] - 1), values)
+        names = [q.name for q in Chinchilla.mean_parameters]
+        found = chinchilla.constants(
+            **{name: values[name] for name in names},
+            reference_parameters=centre,
+            reference_tokens=reference["reference_tokens"],
+        )
+        exponent = chinchilla.parameter_exponent(**found)
+        learned = {"omega": values["omega"]} if self.omega is None else {}
+        return found | {"exponent_parameters": exponent} | learned
+
+    def mean(self, constants, columns):
+        """Mean loss; see `chinchilla.loss`."""
+        named = {name: constants[name] for name in CONSTANTS}
+        return chinchilla.loss(self._counted(*_split(columns), constants), columns["tokens"], **named)
+
+    def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
+        """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
+        omega = constants["omega"] if self.omega is None else self.omega
+        A, B, alpha, beta = (constants[name] for name in ("A", "B", "alpha", "beta"))
+
+        def loss(nonembedding, total, tokens):
+            counted = nonembedding + omega * (total - nonembedding)
+            return chinchilla.loss(counted, tokens, E=0.0, A=A, B=B, alpha=alpha, beta=beta)
+
+        def returns(nonembedding, total, tokens):
+            counted = nonembedding + omega * (total - nonembedding)
+            growth = embeddings.elasticity(nonembedding, gamma, delta, omega)
+            return alpha * A * exp(-alpha * log(counted)) * growth, beta * B * exp(-beta * log(tokens))
+
+        return embeddings.optimum(compute, loss, returns, gamma=gamma, delta=delta)

@@ -1,0 +1,96 @@
+"""The coefficients of a law of algorithmic progress by the names that people use."""
+
+import numpy as np
+import xarray as xr
+
+from ..draws import DRAWS
+from . import family
+from .specifications import ARCHITECTURES, BENCHMARKS
+
+
+def _by_label(columns, values, which):
+    """One variable from slots: scalar, by benchmark, by architecture, or by a mixed level."""
+    labels = [column.label for column in columns]
+    chosen = values[..., which]
+    if labels == ["all"]:
+        return DRAWS, chosen[..., 0]
+    dimension = {BENCHMARKS: "benchmark", ARCHITECTURES: "architecture"}.get(tuple(labels), "level")
+    return (*DRAWS, dimension), chosen, labels
+
+
+NAMES = {"y": "year", "after": "year_change", "hinge": "year_change"}
+
+
+def named_coefficients(law, reference, c, d):
+    """Coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
+
+    ``alpha_`` and ``beta_`` stand for the terms of parameters and of data: ``const``, ``year`` (yearly fall),
+    ``year_change`` (its change at the cutoff), ``param`` or ``data`` (the exponent, at the year ``Yc`` of the reference
+    where it changes), ``param_rate`` or ``data_rate`` (its yearly change there), ``compute`` (specification 18);
+    ``shared_year`` where one coefficient serves both.
+    """
+    out = {}
+
+    def put(name, found):
+        dims, values, *labels = found
+        coords = {dims[-1]: labels[0]} if labels else {}
+        out[name] = xr.DataArray(values, dims=dims, coords=coords)
+
+    by_level = len(law.levels) > 1
+    plain = d | {"intercepts": np.eye(family.LEVELS)}
+    raw = family.raw(c, plain)
+
+    def put_levels(name, values):
+        kept = values[..., : len(law.levels)]
+        put(
+            name,
+            ((*DRAWS, "benchmark"), kept, list(law.levels)) if by_level else (DRAWS, kept[..., 0]),
+        )
+
+    sizes_n, sizes_d, drifts = law.slots
+    put_levels("alpha_const", raw["const_parameters"])
+    size = "compute" if sizes_n[0].factors == ("c",) else "param"
+    put(f"alpha_{size}", _by_label(sizes_n, c["alpha"], list(range(len(sizes_n)))))
+    sides = [("alpha", size, "drift_parameters", 0)]
+    if sizes_d:
+        put_levels("beta_const", raw["const_data"])
+        put("beta_data", _by_label(sizes_d, c["beta"], list(range(len(sizes_d)))))
+        sides.append(("beta", "data", "drift_data", 1))
+    for prefix, sized, key, side in sides:
+        groups = {}
+        for j, ((timed, kind, _, _), columns) in enumerate(drifts.items()):
+            if columns[side] is not None:
+                groups.setdefault((timed[0], kind), []).append(j)
+        for (factor, kind), which in groups.items():
+            columns = [list(drifts.values())[j][side] for j in which]
+            scales = np.asarray([reference["rate_scales"][side][j] for j in which])
+            shared = law.spec.shared_year and kind == "year"
+            if shared and side == 1:
+                continue
+            name = (
+                f"{prefix}_{sized}_rate"
+                if kind == "rate"
+                else "shared_" + NAMES[factor]
+                if shared
+                else f"{prefix}_{NAMES[factor]}"
+            )
+            dims, values, *labels = _by_label(columns, c[key], which)
+            put(name, (dims, values / (scales if labels else scales[0]), *labels))
+    if law.spec.vocabulary:
+        put("gamma_vocabulary", (DRAWS, c["vocabulary"][..., 0]))
+    if law.transformer:
+        put("gamma_transformer", (DRAWS, c["gamma_transformer"][..., 0]))
+        put("transformer_factor", (DRAWS, np.exp(c["log_factor"][..., 0])))
+    if law.irreducible:
+        put_levels("irreducible", c["irreducible"])
+    put("sigma", (DRAWS, c["sigma"][..., 0]))
+    if law.noise == "student_t":
+        put("nu", (DRAWS, c["nu"][..., 0]))
+    if law.paper_effects:
+        tau, sigma = c["paper_sd"][..., 0], c["sigma"][..., 0]
+        put("paper_sd", (DRAWS, tau))
+        put("rho", (DRAWS, tau**2 / (tau**2 + sigma**2)))
+    put_levels("loss_centre", c["loss_centre"])
+    if sizes_d:
+        put_levels("parameter_share", c["share"])
+    return out

@@ -1,0 +1,162 @@
+"""Draws under a law of algorithmic progress: coefficients, means and log densities."""
+
+import numpy as np
+import xarray as xr
+
+from ..draws import DRAWS, Draws, draw_coordinates
+from . import family
+from .coefficients import named_coefficients
+
+LARGEST_MEAN = 600.0  # nats: a perplexity of exp(600) is near the largest that a float holds
+COORDINATE = "coordinate"
+
+
+class ProgressDraws(Draws):
+    """Draws of the coordinates z of a law of algorithmic progress.
+
+    Parameters
+    ----------
+    law : Progress
+    reference : dict
+        From `Progress.reference`.
+    rows : DataFrame
+    z : ndarray, shape (chain, draw, z)
+        Those of coordinates that the law does not use play no part.
+
+    Attributes
+    ----------
+    c : dict of str to ndarray
+        From `family.coefficients`.
+    design : dict of str to ndarray
+        From `Progress.design_arrays`.
+    """
+
+    def __init__(self, law, reference, rows, z):
+        super().__init__(law, reference, rows)
+        self.z = z
+        self.design = law.design_arrays(rows, reference)
+        self.c = family.coefficients(z, self.design)
+
+    def _at(self, rows):
+        return self if rows is None else ProgressDraws(self.law, self.reference, rows, self.z)
+
+    def _array(self, values, dim, **coords):
+        coords = draw_coordinates(*self.z.shape[:2]) | coords
+        return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
+
+    def named(self):
+        """Coefficients by name; see `named_coefficients`."""
+        coefficients = named_coefficients(self.law, self.reference, self.c, self.design)
+        return xr.Dataset(coefficients, coords=draw_coordinates(*self.z.shape[:2]))
+
+    def mean(self, rows=None):
+        """Mean loss at the rows, nats per token: dims (chain, draw, evaluation)."""
+        at = self._at(rows)
+        return self._array(family.mean(at.c, at.design), "evaluation")
+
+    def rowwise(self):
+        """Log density of each row, an ndarray (chain, draw, row), given its paper's other rows under paper effects."""
+        rule = family.conditional_log_likelihood if self.law.paper_effects else family.log_likelihood
+        return rule(self.c, self.design)
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Log density of each row, given its paper's other rows under paper effects: (chain, draw, evaluation)."""
+        found = self._at(rows).rowwise()
+        return self._array(found, "evaluation", evaluation=np.arange(found.shape[-1])).rename(self.law.scale)
+
+    def by_paper(self):
+        """Log density of each paper's rows together, an ndarray (chain, draw, paper), papers in order of their ids."""
+        if self.law.paper_effects:
+            return family.paper_log_likelihood(self.c, self.design)
+        return self.rowwise() @ self.design["paper"].T
+
+    def _summed(self, values):
+        return xr.DataArray(values, dims=DRAWS, coords=draw_coordinates(*self.z.shape[:2]))
+
+    def log_prior(self):
+        """Log prior density of the coordinates that the law uses, as one variable ``z``."""
+        return xr.Dataset({"z": self._summed(family.log_prior(self.z, self.c, self.design))})
+
+    def log_density(self):
+        """Log posterior density of z up to a constant."""
+        rule = family.paper_log_likelihood if self.law.paper_effects else family.log_likelihood
+        return self._summed(family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1))
+
+    def replicate(self, rng, rows=None):
+        """Losses of new evaluations on the scale of the law; a paper's effect is drawn anew."""
+        at = self._at(rows)
+        law, c, mean = self.law, at.c, family.mean(at.c, at.design)
+        if law.noise == "student_t":
+            noise = rng.standard_t(np.broadcast_to(c["nu"], mean.shape))
+        else:
+            noise = rng.normal(size=mean.shape)
+        noise = c["sigma"] * noise
+        if law.paper_effects:
+            effects = rng.normal(size=(*mean.shape[:2], len(at.design["paper"])))
+            noise = noise + c["paper_sd"] * (effects @ at.design["paper"])
+        centre = np.log(np.maximum(mean, family.LEAST_REDUCIBLE)) if law.scale == "log_loss" else mean
+        return self._array(centre + noise, "evaluation").rename(law.scale)
+
+    def real_line(self):
+        """Coordinates z that the law uses."""
+        active = self.law.active()
+        return self._array(self.z[..., active], COORDINATE, **{COORDINATE: self.law.coordinates})
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        values = z.transpose(*DRAWS, COORDINATE).values
+        return ProgressDraws(self.law, self.reference, self.rows, all_coordinates(self.law, values))
+
+    def unit_log_likelihood(self, i):
+        """Log density of row `i`, given its paper's other rows under paper effects: dims (chain, draw)."""
+        return self._summed(self.rowwise()[..., i])
+
+    def left_out_density(self, fitted, i, *, seed=0):
+        """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        return self._summed(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
+
+    def left_out(self, fitted, left):
+        """Log densities of rows left out, given draws `fitted` to the others.
+
+        Under paper effects, rows of a paper that were not left out say something of those that were.
+
+        Parameters
+        ----------
+        fitted : ProgressDraws
+        left : ndarray of bool, shape (row,)
+
+        Returns
+        -------
+        rowwise : ndarray, shape (chain, draw, left out)
+            Of each row on its own.
+        joint : ndarray, shape (chain, draw)
+            Of them together.
+        mean : ndarray, shape (chain, draw, left out)
+            Mean loss in nats (in another paper, under paper effects).
+        """
+        if not self.law.paper_effects:
+            at = fitted._at(self.rows[left].reset_index(drop=True))
+            rowwise = at.rowwise()
+            return rowwise, rowwise.sum(-1), family.mean(at.c, at.design)
+        at = fitted._at(self.rows)
+
+        def density(shown):
+            masked = at.design | {"paper": at.design["paper"] * shown}
+            return family.paper_log_likelihood(at.c, masked).sum(-1)
+
+        kept = density(~left)
+        rowwise = [density(~left | (np.arange(len(left)) == i)) - kept for i in np.flatnonzero(left)]
+        mean = family.mean(at.c, at.design)[..., left]
+        return np.stack(rowwise, axis=-1), density(np.ones(len(left))) - kept, mean
+
+    @property
+    def can_be_simulated(self):
+        """Whether every mean loss is below 600 nats, which a perplexity can state."""
+        return bool(family.mean(self.c, self.design).max() < LARGEST_MEAN)
+
+
+def all_coordinates(law, active):
+    """Coordinates z, (..., z), from those that a law uses, (..., active); 0 elsewhere."""
+    z = np.zeros((*active.shape[:-1], family.DIMENSION))
+    z[..., law.active()] = active
+    return z
