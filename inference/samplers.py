@@ -17,6 +17,7 @@ import xarray as xr
 
 from ..datasets.wording import unknown
 from ..errors import InputError
+from ..models.backend import pymc
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
 
@@ -213,7 +214,7 @@ class Compiled:
         )
 
     def _sample_through_pymc(self, settings, seed, data, progress, **kwargs):
-        import pymc as pm
+        pm = pymc()
 
         with self.model:
             pm.set_data(data)

@@ -9,6 +9,7 @@ import numpy as np
 from ..datasets import require
 from ..errors import InputError
 from .arrays import log
+from .backend import pymc
 from .noise import Noise
 
 CENTRE_RATIONALE = (
@@ -174,7 +175,7 @@ class Law:
             With `pymc.Data` for the design (``parameters``, ``tokens``, ``observed``, ...) and the reference, so that
             it is compiled once and refitted by changing data.
         """
-        import pymc as pm
+        pm = pymc()
 
         self.check(table)
         self._check_priors(table, reference or self.reference(table))
@@ -190,7 +191,7 @@ class Law:
 
     def observe(self, name, values, reference, data):
         """Register the observations under `name` in the PyMC model of the context, given arrays as `design` gives."""
-        import pymc as pm
+        pm = pymc()
 
         mean = self.on_scale(self.mean(self.constants(values, reference), data))
         halfwidth = (data["halfwidth"],) if self.measurement_error else ()

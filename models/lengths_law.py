@@ -11,6 +11,7 @@ from ..datasets.wording import quoted, unknown
 from ..errors import InputError
 from . import lengths, lengths_design, lengths_modes
 from .arrays import log1p
+from .backend import pymc
 from .priors import Quantity
 
 NOISES = ("beta_binomial", "binomial")
@@ -346,7 +347,7 @@ class Lengths:
         pymc.Model
             With `pymc.Data` for the design, so that it is compiled once and refitted to other counts.
         """
-        import pymc as pm
+        pm = pymc()
 
         self.check(counts)
         reference = reference or self.reference(counts)

@@ -10,6 +10,7 @@ from ..datasets import require
 from ..datasets.wording import unknown
 from ..errors import InputError
 from . import progress, progress_design, progress_priors
+from .backend import pymc
 from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
 
 DIMINISHING = 2.9157
@@ -345,7 +346,7 @@ class Progress:
             Switches of `progress_design.OPTIONAL` that are data in the graph, at least those that this law needs (the
             default). Laws whose features are among them share one compilation.
         """
-        import pymc as pm
+        pm = pymc()
 
         features = self.features if features is None else features
         arrays = self.design(table, reference or self.reference(table))

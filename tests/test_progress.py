@@ -6,6 +6,7 @@ import pytest
 from bayescaling.inference.progress import State
 from bayescaling.models import law as law_named
 from bayescaling.models import progress as family
+from bayescaling.models.backend import pymc
 from bayescaling.models.progress_design import OPTIONAL
 from bayescaling.models.progress_law import Progress
 from bayescaling.models.specifications import SPECIFICATIONS, Specification
@@ -182,8 +183,7 @@ def test_paper_effects_are_compound_symmetry(k, evaluations, progress_state):
 @pytest.fixture(scope="module")
 def graph_density(evaluations):
     """Log density of z under the PyMC model of a law, in the plain graph or in that with all switches."""
-    import pymc as pm
-
+    pm = pymc()
     graphs = {}
 
     def density(law, z):
