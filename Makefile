@@ -22,7 +22,7 @@ style: .venv/installed
 	.venv/bin/ruff format --check .
 
 pytest: .venv/installed
-	.venv/bin/pytest -n 2 --dist loadfile
+	.venv/bin/pytest -n 2 --dist loadfile --durations=25
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py
@@ -33,7 +33,7 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	.venv-next/bin/pytest -n 2 --dist loadfile $(NOT_INFERENCE)
+	.venv-next/bin/pytest -n 2 --dist loadfile --durations=25 $(NOT_INFERENCE)
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

@@ -4,13 +4,18 @@ from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
 from .counts import read_counts
 from .evaluations import read_evaluations
 from .fingerprint import sha256
-from .reading import read, require
+from .kinds import KINDS, Kind
+from .reading import read
+from .requirements import positive_columns, require
 
 __all__ = [
     "CHINCHILLA_VOCABULARY",
+    "KINDS",
+    "Kind",
     "catalogue",
     "load",
     "notes",
+    "positive_columns",
     "read",
     "read_counts",
     "read_evaluations",

@@ -68,7 +68,7 @@ def resolve(found, chosen, label):
         If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
         candidates.
     """
-    _check_chosen(found, chosen, label)
+    _check_chosen(found, chosen, ALIASES, label)
     names = {}
     for canonical in ALIASES:
         free = [name for name in found if recognise(name) == canonical and name not in chosen.values()]
@@ -78,12 +78,48 @@ def resolve(found, chosen, label):
     return names
 
 
-def _check_chosen(found, chosen, label):
+def renamed(table, chosen, *, needed, optional, label):
+    """Give the chosen columns of a table their canonical names, and refuse a table that lacks a column.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    chosen : mapping of str to object
+        Canonical name to the column that plays its part.
+    needed, optional : sequence of str
+        Canonical names, those that must be there and the others.
+    label : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Without the columns whose names others take.
+
+    Raises
+    ------
+    InputError
+        If `chosen` has a key that is not canonical or a column that is not there, if a column is chosen twice or if a
+        needed one is missing.
+    """
+    _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
+    taken = [canonical for canonical in chosen if canonical in table and canonical not in chosen.values()]
+    table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in chosen.items()})
+    missing = [column for column in needed if column not in table]
+    if missing:
+        raise InputError(
+            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
+            f"name one with {choice(missing[0], 'NAME')}"
+        )
+    return table
+
+
+def _check_chosen(found, chosen, known, label):
     for canonical, name in chosen.items():
-        if canonical not in ALIASES:
+        if canonical not in known:
             near = recognise(canonical)
-            mend = f"; did you mean {quoted(near)}?" if near else suggestion(canonical, ALIASES)
-            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(ALIASES)}{mend}")
+            mend = f"; did you mean {quoted(near)}?" if near in known else suggestion(canonical, known)
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(known)}{mend}")
         if name not in found:
             raise InputError(
                 f"{label}: column {quoted(name)}, chosen for {canonical}, is not there; the columns are "

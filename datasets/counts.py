@@ -4,17 +4,18 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from .columns import choice
+from .columns import renamed
 from .formats import open_table, place
 from .reading import numbers
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
-from .wording import listed, quoted, suggestion
+from .wording import quoted
 
 NEEDED = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
 OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
 OPTIONAL = ("arm", "task", "architecture", *SHAPE, "seed", "parameters", "samples", "flop", "split")
 TEXT = ("run", "arm", "task", "embedding", "architecture", "split")
+OF_A_CELL = ("length_a", "length_b", "correct", "total", "split")
 LONGEST_OOD = 100
 
 
@@ -32,7 +33,8 @@ def read_counts(source, *, columns=None):
         (id, ood or ood100) is derived where it is not there: in distribution where no length is above ``train_digits``,
         ood100 where one is above 100, else ood.
     columns : mapping of str to str, optional
-        Column of the result to the column of the table that holds it.
+        Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
+        another is left out.
 
     Returns
     -------
@@ -45,23 +47,7 @@ def read_counts(source, *, columns=None):
         If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
     """
     table, label, name = open_table(source)
-    chosen = columns or {}
-    for canonical, column in chosen.items():
-        if canonical not in (*NEEDED, *OPTIONAL):
-            raise InputError(f"columns: {quoted(canonical)} is not one of {listed((*NEEDED, *OPTIONAL))}")
-        if column not in table:
-            raise InputError(
-                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there"
-                f"{suggestion(column, table.columns)}"
-            )
-    replaced = [canonical for canonical, column in chosen.items() if canonical in table and column != canonical]
-    table = table.drop(columns=replaced).rename(columns={column: canonical for canonical, column in chosen.items()})
-    missing = [column for column in NEEDED if column not in table]
-    if missing:
-        raise InputError(
-            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
-            f"name one with {choice(missing[0], 'NAME')}"
-        )
+    table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
     table = table.assign(
         **{column: _names(table[column], column, label) for column in TEXT if column in table},
         **{

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from .columns import choice
+from .columns import renamed
 from .formats import open_table, place
 from .reading import numbers
 from .schemas import BENCHMARKS, check
-from .wording import listed, quoted, suggestion
+from .wording import listed, quoted
 
 NEEDED = ("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity")
 OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
@@ -25,7 +25,8 @@ def read_evaluations(source, *, columns=None):
         ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
         ``training_compute_flop`` and ``paper_id`` are used where there are.
     columns : mapping of str to str, optional
-        Column of the result to the column of the table that holds it.
+        Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
+        another is left out.
 
     Returns
     -------
@@ -38,22 +39,7 @@ def read_evaluations(source, *, columns=None):
         If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
     """
     table, label, name = open_table(source)
-    chosen = columns or {}
-    for canonical, column in chosen.items():
-        if canonical not in (*NEEDED, *OPTIONAL):
-            raise InputError(f"columns: {quoted(canonical)} is not one of {listed((*NEEDED, *OPTIONAL))}")
-        if column not in table:
-            raise InputError(
-                f"{label}: column {quoted(column)}, chosen for {canonical}, is not there"
-                f"{suggestion(column, table.columns)}"
-            )
-    table = table.rename(columns={column: canonical for canonical, column in chosen.items()})
-    missing = [column for column in NEEDED if column not in table]
-    if missing:
-        raise InputError(
-            f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
-            f"name one with {choice(missing[0], 'NAME')}"
-        )
+    table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
     read = {
         column: numbers(table[column], column, label)
         for column in (*NEEDED, *OPTIONAL)

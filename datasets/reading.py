@@ -67,32 +67,6 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     return result
 
 
-def require(frame, columns, *, purpose):
-    """Check that a table has the columns that a purpose needs.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A table, as `read` or `load` gives it.
-    columns : str or sequence of str
-        Names of the columns needed.
-    purpose : str
-        What they are needed for, such as ``"the embedding-weighted law"``, for the message.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, naming every missing one, the columns found and the mend.
-    """
-    columns = [columns] if isinstance(columns, str) else columns
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise InputError(
-            f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
-            f"{listed(frame.columns)}; read the table with {choice(missing[0], 'NAME')} if another name holds it"
-        )
-
-
 def _without(table, ignored, label):
     for column in ignored:
         if column not in table:

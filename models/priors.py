@@ -9,6 +9,7 @@ import scipy.stats as st
 
 from ..datasets.wording import unknown
 from ..errors import InputError
+from .backend import pymc
 
 DISTRIBUTIONS = {
     "Normal": (("mu", "sigma"), lambda mu, sigma: st.norm(mu, sigma)),
@@ -112,7 +113,7 @@ class Prior:
 
     def variable(self, name, dims=None):
         """Register the prior under `name` in the PyMC model of the context, once or along `dims`."""
-        import pymc as pm
+        pm = pymc()
 
         # A Python float that float32 can hold would be computed with in float32.
         return getattr(pm, self.distribution)(name, dims=dims, **{k: np.float64(v) for k, v in self.arguments.items()})

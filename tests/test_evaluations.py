@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling import InputError, load, read_evaluations
+from bayescaling import InputError, load, read_counts, read_evaluations
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,29 @@ def test_rows_without_papers_are_papers_of_their_own(table):
 def test_a_column_of_another_name_is_taken_when_it_is_named(table):
     renamed = table.rename(columns={"perplexity": "my_ppl"})
     assert read_evaluations(renamed, columns={"perplexity": "my_ppl"})["perplexity"].equals(table["perplexity"])
+
+
+def test_a_column_whose_name_another_takes_is_left_out(table):
+    both = table.assign(my_ppl=table["perplexity"] + 1)
+    read = read_evaluations(both, columns={"perplexity": "my_ppl"})
+    assert read["perplexity"].equals(both["my_ppl"].rename("perplexity"))
+    assert "my_ppl" not in read
+
+
+@pytest.mark.parametrize("reader", [read_evaluations, read_counts])
+def test_two_columns_can_change_places(reader, table):
+    counts = load("arithmetic_runs").drop(columns="split")
+    mine, one, other = {
+        read_evaluations: (table, "parameters", "dataset_tokens"),
+        read_counts: (counts, "length_a", "length_b"),
+    }[reader]
+    changed = reader(mine.rename(columns={one: other, other: one}), columns={one: other, other: one})
+    pd.testing.assert_frame_equal(changed[reader(mine).columns], reader(mine), check_exact=True)
+
+
+def test_a_column_cannot_be_chosen_twice(table):
+    with pytest.raises(InputError, match=r'"perplexity" is chosen for "parameters", "dataset_tokens"'):
+        read_evaluations(table, columns={"parameters": "perplexity", "dataset_tokens": "perplexity"})
 
 
 @pytest.mark.parametrize(

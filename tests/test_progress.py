@@ -182,8 +182,7 @@ def test_paper_effects_are_compound_symmetry(k, evaluations, progress_state):
 @pytest.fixture(scope="module")
 def graph_density(evaluations):
     """Log density of z under the PyMC model of a law, in the plain graph or in that with all switches."""
-    import pymc as pm
-
+    pm = pymc()
     graphs = {}
 
     def density(law, z):

@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.datasets import load, read, require, sha256
+from bayescaling.datasets import load, positive_columns, read, require, sha256
 
 GOOD = "N,D,loss\n1e6,2e7,4.5\n2e6,4e7,4.1\n4e6,8e7,3.8\n"
 FORMATS = ["csv", "tsv", "semicolons", "parquet", "nc"]
@@ -416,3 +416,19 @@ def test_require_names_what_is_missing_and_why(table):
     require(frame, "tokens", purpose="the law")
     with pytest.raises(bs.InputError, match=r'the law of widths needs "d_model", "vocabulary".*--column d_model=NAME'):
         require(frame, ["loss", "d_model", "vocabulary"], purpose="the law of widths")
+
+
+def test_positive_columns_are_floats_in_the_order_asked(table):
+    columns = positive_columns(read(table), ("loss", "parameters"), purpose="a fit")
+    assert list(columns) == ["loss", "parameters"]
+    assert all(values.dtype == float and values.shape == (40,) for values in columns.values())
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, "x"])
+def test_positive_columns_name_what_is_not_positive(table, value):
+    frame = read(table).astype({"loss": object})
+    frame.loc[3, "loss"] = value
+    with pytest.raises(bs.InputError, match=rf"the table: column 'loss' is {value} in row 3"):
+        positive_columns(frame, ["loss"], purpose="a fit")
+    with pytest.raises(bs.InputError, match=r'a fit needs "d_model"'):
+        positive_columns(frame, ["d_model"], purpose="a fit")

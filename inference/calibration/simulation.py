@@ -158,7 +158,7 @@ def _prior_truth(fitter, rng):
 
 
 def _one(fitter, truth, source, seed, s, settings):
-    law, rows, reference = fitter.of()
+    law, rows, _ = fitter.of()
     replicated = truth.replicate(np.random.default_rng([seed, 1, s])).values[0, 0]
     simulated = rows.assign(**{law.observed: law.from_scale(replicated)})
     fitted = law.together(rows, simulated) if source == "posterior" else simulated

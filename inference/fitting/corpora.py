@@ -1,6 +1,7 @@
 """One law over several corpora: what is a property of the law is shared, what is one of the text is not."""
 
 from ...errors import InputError
+from ...models.backend import pymc
 from ...models.priors import Prior
 from .. import diagnostics
 from .samplers import Compiled, choose
@@ -77,7 +78,7 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
 
 
 def _model(law, corpora, references, shared, pooled):
-    import pymc as pm
+    pm = pymc()
 
     with pm.Model(coords={"corpus": list(corpora)}) as model:
         values = {}

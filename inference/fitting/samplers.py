@@ -15,6 +15,7 @@ import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ...models.backend import pymc
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
 
@@ -166,7 +167,7 @@ class Compiled:
         )
 
     def _sample_through_pymc(self, settings, seed, data, progress, **kwargs):
-        import pymc as pm
+        pm = pymc()
 
         with self.model:
             pm.set_data({name: x for name, x in data.items() if name in self.model.named_vars})

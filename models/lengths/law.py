@@ -11,6 +11,7 @@ from ...datasets import require
 from ...datasets.wording import quoted, unknown
 from ...errors import InputError
 from ..arrays import log1p
+from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, modes
@@ -281,7 +282,7 @@ class Lengths(Law):
         pymc.Model
             With `pymc.Data` for the design, so that it is compiled once and refitted to other counts.
         """
-        import pymc as pm
+        pm = pymc()
 
         reference = reference or self.reference(rows)
         priors = self.prior_of

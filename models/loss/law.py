@@ -10,6 +10,7 @@ import xarray as xr
 from ...datasets import require
 from ...errors import InputError
 from ..arrays import log
+from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
 from .draws import LossDraws
@@ -192,7 +193,7 @@ class LossLaw(Law):
             With `pymc.Data` for the design (``parameters``, ``tokens``, ``observed``, ...) and the reference, so that
             it is compiled once and refitted by changing data.
         """
-        import pymc as pm
+        pm = pymc()
 
         reference = reference or self.reference(rows)
         self._check_priors(rows, reference)
@@ -208,7 +209,7 @@ class LossLaw(Law):
 
     def observe(self, name, values, reference, data):
         """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`."""
-        import pymc as pm
+        pm = pymc()
 
         mean = self.on_scale(self.mean(self.constants(values, reference), data))
         halfwidth = (data["halfwidth"],) if self.measurement_error else ()

@@ -10,6 +10,7 @@ import xarray as xr
 from ...datasets import require
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ..backend import pymc
 from ..draws import DRAWS
 from ..law import Effort, Law
 from . import design, family
@@ -381,7 +382,7 @@ class Progress(Law):
             all variants. A graph with no more than one law needs compiles and samples in about half the time. The 20
             specifications need none.
         """
-        import pymc as pm
+        pm = pymc()
 
         switched = self._switched(shared)
         arrays = self.design_arrays(rows, reference or self.reference(rows))
