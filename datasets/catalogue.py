@@ -1,6 +1,7 @@
 """The built-in tables."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,7 @@ CHINCHILLA_VOCABULARY = 32000
 
 @dataclass(frozen=True)
 class Table:
-    """A built-in table: what it holds, where it is from, and its columns with their units."""
+    """A built-in table: what it holds, where it is from, its columns with their units, and those that are derived."""
 
     name: str
     rows: int
@@ -25,6 +26,7 @@ class Table:
     source: str
     licence: str
     columns: dict[str, str]
+    derived: dict[str, Callable] = field(default_factory=dict)
 
 
 FACTS = "published figures (facts only), given with their source"
@@ -50,6 +52,11 @@ TABLES = {
                 "parameters_nonembedding": "parameters outside the embedding, derived as parameters - 32000 d_model",
                 "parameters_digitised": "parameters as read off the figure",
             },
+            {
+                "tokens": lambda runs: runs["training_flop"] / (6 * runs["parameters"]),
+                "vocabulary": lambda runs: CHINCHILLA_VOCABULARY,
+                "parameters_nonembedding": lambda runs: runs["parameters"] - CHINCHILLA_VOCABULARY * runs["d_model"],
+            },
         ),
         Table(
             "chinchilla_models",
@@ -63,6 +70,7 @@ TABLES = {
                 "parameters_millions": "parameters, millions",
                 "d_model": "width of the residual stream",
             },
+            {"parameters": lambda models: 1e6 * models["parameters_millions"]},
         ),
         Table(
             "small_lm_runs",
@@ -95,6 +103,28 @@ TABLES = {
                 "irreducible_loss": "entropy of the language given the context, nats per token: no loss can be below",
                 "irreducible_loss_se": "its standard error, nats per token",
             },
+            {"training_flop": lambda runs: 6 * runs["parameters"] * runs["tokens"]},
+        ),
+        Table(
+            "data_constrained_runs",
+            308,
+            "runs",
+            "Training runs on repeated data: size, tokens seen, distinct tokens and loss",
+            "Muennighoff et al. 2023 (arXiv 2305.16264), huggingface/datablations at 1370131",
+            "Apache-2.0",
+            {
+                "parameters": "parameters N",
+                "tokens": "training tokens seen D, repetitions included",
+                "training_flop": "training compute, FLOP, derived as 6 parameters tokens",
+                "loss": "loss on held-out text, nats per token",
+                "unique_tokens": "distinct training tokens U, at most D",
+                "run": "name of the run",
+                "kind": "base, seed (cells of four seeds), dedup (another corpus) or opt",
+                "seed": "1 to 4 for the runs of kind seed, else missing",
+                "in_published_fit": "1 for the 182 runs of the paper's fit, else 0",
+                "scalebench_split": "train or test in a benchmark of extrapolation; missing outside the 182 runs",
+            },
+            {"training_flop": lambda runs: 6 * runs["parameters"] * runs["tokens"]},
         ),
         Table(
             "lm_progress",
@@ -218,7 +248,7 @@ def load(name):
     """
     table = _entry(name)
     frame, label, _ = open_table(FOLDER / f"{name}.csv")
-    frame = _derived(frame, name)[list(table.columns)]
+    frame = frame.assign(**table.derived)[list(table.columns)]
     if "publication_date" in frame:
         frame = frame.assign(publication_date=pd.to_datetime(frame["publication_date"]))
     frame = check(frame, name, label=label).reset_index(drop=True)
@@ -246,17 +276,3 @@ def _entry(name):
             f"there is no built-in table {quoted(name)}; the tables are {listed(TABLES)}{suggestion(name, TABLES)}"
         )
     return TABLES[name]
-
-
-def _derived(frame, name):
-    if name == "chinchilla_runs":
-        return frame.assign(
-            tokens=frame["training_flop"] / (6 * frame["parameters"]),
-            vocabulary=CHINCHILLA_VOCABULARY,
-            parameters_nonembedding=frame["parameters"] - CHINCHILLA_VOCABULARY * frame["d_model"],
-        )
-    if name == "small_lm_runs":
-        return frame.assign(training_flop=6 * frame["parameters"] * frame["tokens"])
-    if name == "chinchilla_models":
-        return frame.assign(parameters=1e6 * frame["parameters_millions"])
-    return frame

@@ -36,6 +36,10 @@ ALIASES = {
     "parameters_nonembedding": (
         "parametersnonembedding paramsnonembedding nonembeddingparameters nonembeddingparams nonembedding nnonembedding"
     ),
+    "unique_tokens": (
+        "uniquetokens distincttokens nuniquetokens numuniquetokens numberofuniquetokens uniquetrainingtokens "
+        "uniquetraintokens distincttrainingtokens"
+    ),
 }
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 

@@ -12,6 +12,7 @@ from .schemas import check
 from .wording import listed, quoted, suggestion
 
 DISAGREEMENT = 0.01
+ROUNDING = 1e-12
 POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12}
 
 
@@ -41,8 +42,9 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     pandas.DataFrame
         A row for each row of the table, in its order, indexed from 0. First ``parameters``, ``tokens``,
         ``training_flop`` (FLOP) and ``loss`` (nats per token), then those of ``perplexity`` (if asked for),
-        ``loss_halfwidth`` (nats per token), ``d_model``, ``vocabulary`` and ``parameters_nonembedding`` that the table
-        has, all float64; then every other column as it was. ``attrs["source"]`` is the name of the file.
+        ``loss_halfwidth`` (nats per token), ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and
+        ``unique_tokens`` (distinct training tokens, at most ``tokens``) that the table has, all float64; then every
+        other column as it was. ``attrs["source"]`` is the name of the file.
 
     Raises
     ------
@@ -59,7 +61,8 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     given = pd.DataFrame({canonical: numbers(table[column], column, label) for canonical, column in names.items()})
     runs = check(_completed(given), "runs", label=label, names=names)
     _check_agreement(runs, names, label)
-    _check_nonembedding(runs, names, label)
+    _check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs, names, label)
+    _check_at_most("unique_tokens", "tokens", "the tokens seen", runs, names, label)
     recognised = [canonical for canonical in ALIASES if canonical in runs]
     others = table.drop(columns=[*names.values(), *recognised], errors="ignore")
     result = runs[recognised].join(others).reset_index(drop=True)
@@ -175,12 +178,13 @@ def _check_agreement(runs, names, label):
     )
 
 
-def _check_nonembedding(runs, names, label):
-    if "parameters_nonembedding" in runs:
+def _check_at_most(part, whole, called, runs, names, label):
+    if part in runs:
+        # Tokens that were derived from FLOP can be short of themselves in the last digit.
         _refuse(
-            runs["parameters_nonembedding"] > runs["parameters"],
-            "parameters_nonembedding",
-            lambda row: f"where all parameters together are {quoted(runs.at[row, 'parameters'])}",
+            runs[part] > runs[whole] * (1 + ROUNDING),
+            part,
+            lambda row: f"where {called} are {quoted(runs.at[row, whole])}",
             runs,
             names,
             label,

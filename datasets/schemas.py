@@ -105,7 +105,9 @@ def schema(kind):
         return pa.Column("datetime64[ns]", coerce=True)
 
     if kind == "runs":
-        checks = dict.fromkeys([*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding"], positive)
+        checks = dict.fromkeys(
+            [*SIZES, "loss", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens"], positive
+        )
         checks |= {"loss_halfwidth": nonnegative, "perplexity": above_one}
         columns = {name: pa.Column("float64", check, required=False) for name, check in checks.items()}
         return pa.DataFrameSchema(columns)
@@ -140,6 +142,14 @@ def schema(kind):
             "seed": whole(nonnegative),
             **dict.fromkeys(["scheme", "run"], text()),
             **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
+        },
+        "data_constrained_runs": {
+            **dict.fromkeys([*SIZES, "loss", "unique_tokens"], number(positive)),
+            "run": text(),
+            "kind": text("base", "seed", "dedup", "opt"),
+            "seed": number(positive, nullable=True),
+            "in_published_fit": whole(flag),
+            "scalebench_split": text("train", "test", nullable=True),
         },
         "lm_progress": {
             "system": text(),

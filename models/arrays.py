@@ -1,4 +1,9 @@
-"""One set of elementary functions for every array library that a law meets."""
+"""One set of elementary functions for every array library that a law meets.
+
+Each takes arrays of NumPy, xarray, PyTensor or JAX, mixed with scalars and NumPy arrays, and gives that library's kind
+back. Arrays broadcast as the library does it: those of xarray by the names of their dimensions, a NumPy array beside
+them along the last dimensions of the first.
+"""
 
 import sys
 
@@ -14,6 +19,11 @@ def _pytensor(arrays):
 def _jax(arrays):
     module = sys.modules.get("jax")
     return module.numpy if module and any(isinstance(a, module.Array) for a in arrays) else None
+
+
+def _xarray(arrays):
+    module = sys.modules.get("xarray")
+    return module if module and any(isinstance(a, module.DataArray | module.Dataset) for a in arrays) else None
 
 
 def namespace(*arrays):
@@ -51,13 +61,67 @@ def arcsinh(x):
 
 
 def where(condition, x, y):
-    """Elements of `x` where `condition` holds, of `y` elsewhere."""
+    """Elements of `x` where `condition` holds, of `y` elsewhere.
+
+    Examples
+    --------
+    >>> where(np.array([True, False]), np.array([1.0, 2.0]), 0.0)
+    array([1., 0.])
+    """
+    condition = np.asarray(condition) if isinstance(condition, bool) else condition
+    if xr := _xarray([condition, x, y]):
+        return _where_named(xr, [condition, x, y])
     return namespace(condition, x, y).where(condition, x, y)
 
 
+def minimum(x, y):
+    """Lesser of two, element by element; NaN where either is."""
+    return namespace(x, y).minimum(x, y)
+
+
+def maximum(x, y):
+    """Greater of two, element by element; NaN where either is."""
+    return namespace(x, y).maximum(x, y)
+
+
 def clip(x, low, high):
-    """Elements of `x`, those below `low` or above `high` replaced by them."""
-    return namespace(x).clip(x, low, high)
+    """Elements of `x`, those below `low` or above `high` replaced by them.
+
+    Examples
+    --------
+    >>> clip(np.array([-2.0, 0.5, 2.0]), -1, 1)
+    array([-1. ,  0.5,  1. ])
+    """
+    if _xarray([x, low, high]):
+        return minimum(maximum(x, low), high)
+    return namespace(x, low, high).clip(x, low, high)
+
+
+def logaddexp(x, y):
+    """Logarithm of exp(x) + exp(y), without overflow.
+
+    Examples
+    --------
+    >>> round(float(logaddexp(1000.0, 1000.0)), 4)
+    1000.6931
+    """
+    xp = namespace(x, y)
+    if xp is not _pytensor([x, y]):
+        return xp.logaddexp(x, y)
+    # PyTensor's own overflows in graphs that are not rewritten, and so does its gradient.
+    difference = xp.where(xp.isinf(x) & xp.eq(x, y), 0.0, x - y)
+    return xp.where(difference > 0, x + xp.softplus(-difference), y + xp.softplus(difference))
+
+
+def _where_named(xr, arrays):
+    dims = [a.dims for a in arrays if isinstance(a, xr.DataArray)]
+    if not dims:
+        return xr.where(*arrays)
+    of_numpy = dims[0]
+    named = [
+        xr.DataArray(a, dims=of_numpy[len(of_numpy) - a.ndim :]) if isinstance(a, np.ndarray) else a for a in arrays
+    ]
+    return xr.where(*named).transpose(*dict.fromkeys(dim for own in dims for dim in own), ...)
 
 
 def gammaln(x):

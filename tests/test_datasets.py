@@ -14,6 +14,7 @@ ROWS = {
     "chinchilla_models": 50,
     "small_lm_runs": 495,
     "arithmetic_runs": 1728,
+    "data_constrained_runs": 308,
     "lm_progress": 231,
     "attribution_systems": 6,
     "published": 266,
@@ -69,6 +70,47 @@ def test_every_run_has_a_published_configuration():
     assert set(zip(runs["parameters"], runs["d_model"], strict=True)) <= published
 
 
+def test_data_constrained_runs_are_those_of_the_published_fit():
+    """Equations 5 and 6 of Muennighoff et al. (2023) at their constants, with the figures of their notebook."""
+    table = load("data_constrained_runs")
+    assert table["kind"].value_counts().to_dict() == {"base": 230, "seed": 64, "dedup": 12, "opt": 2}
+    assert (table["unique_tokens"] <= table["tokens"]).all()
+    np.testing.assert_array_equal(table["training_flop"], 6 * table["parameters"] * table["tokens"])
+    assert table["run"].is_unique
+    runs = table[table["in_published_fit"] == 1]
+    assert len(runs) == 182
+    assert set(runs["kind"]) == {"base"}
+    assert runs["scalebench_split"].value_counts().to_dict() == {"train": 161, "test": 21}
+    n, d, u = (runs[name].to_numpy() for name in ("parameters", "tokens", "unique_tokens"))
+    a, b, e, exponent, decay_d, decay_n = 6.255414, 7.3049974, 0.6254804, 0.3526596, 15.387756, 5.309743
+    # With alpha = beta the optimal parameters of u tokens are G squared times u.
+    optimal = np.minimum(n, u * np.exp((a - b) / exponent))
+    data = u * (1 + decay_d * -np.expm1(-(d / u - 1) / decay_d))
+    size = optimal * (1 + decay_n * -np.expm1(-(n / optimal - 1) / decay_n))
+    loss = np.exp(e) + np.exp(a) * size**-exponent + np.exp(b) * data**-exponent
+    error = np.abs(np.log(loss / runs["loss"]))
+    objective = np.where(error <= 1e-3, error**2 / 2, 1e-3 * (error - 5e-4)).sum()
+    assert objective == pytest.approx(0.015825937, rel=1e-6)
+    residual = ((loss - runs["loss"]) ** 2).sum() / ((runs["loss"] - runs["loss"].mean()) ** 2).sum()
+    assert 1 - residual == pytest.approx(0.77220, abs=5e-6)
+
+
+def test_the_runs_that_the_published_fit_left_out_are_the_worst():
+    base = load("data_constrained_runs").query("kind == 'base'")
+    left_out = base[base["in_published_fit"] == 0]
+    assert len(left_out) == 48
+    assert left_out["loss"].max() == base["loss"].max() == 11.01838
+
+
+def test_seeds_of_one_cell_differ_little():
+    table = load("data_constrained_runs")
+    cells = table[table["kind"] == "seed"].groupby(["parameters", "tokens", "unique_tokens"])["loss"]
+    assert (cells.size() == 4).all()
+    assert len(cells) == 16
+    assert cells.std().median() == pytest.approx(0.00395, abs=5e-6)
+    assert cells.std().max() == pytest.approx(0.02628, abs=5e-6)
+
+
 def test_lm_progress_is_the_table_of_the_paper():
     table = load("lm_progress")
     assert table["benchmark"].value_counts().to_dict() == {"wt103": 103, "ptb": 80, "wt2": 48}
@@ -106,6 +148,9 @@ def test_numbers_are_read_to_the_last_digit():
         ("lm_progress", "epochs", 0.0),
         ("attribution_systems", "parameters", 0.0),
         ("published", "estimate", np.nan),
+        ("data_constrained_runs", "unique_tokens", 0.0),
+        ("data_constrained_runs", "kind", "other"),
+        ("data_constrained_runs", "in_published_fit", 2),
     ],
 )
 def test_schemas_refuse_what_cannot_be(name, column, value):

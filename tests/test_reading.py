@@ -120,10 +120,25 @@ def test_common_names_of_compute_are_recognised(tmp_path, name):
 
 
 def test_optional_columns_come_under_their_names(tmp_path):
-    header = "N,D,loss,loss_half_width,Width,vocab_size,non-embedding parameters,depth"
-    frame = read(written(tmp_path, f"{header}\n1e6,2e7,4.5,0,64,1000,9e5,3\n"))
-    assert list(frame.columns[4:]) == ["loss_halfwidth", "d_model", "vocabulary", "parameters_nonembedding", "depth"]
-    assert frame.iloc[0, 4:].tolist() == [0, 64, 1000, 9e5, 3]
+    header = "N,D,loss,loss_half_width,Width,vocab_size,non-embedding parameters,Unique Tokens,depth"
+    frame = read(written(tmp_path, f"{header}\n1e6,2e7,4.5,0,64,1000,9e5,1e7,3\n"))
+    assert list(frame.columns[4:]) == [
+        *["loss_halfwidth", "d_model", "vocabulary", "parameters_nonembedding", "unique_tokens", "depth"]
+    ]
+    assert frame.iloc[0, 4:].tolist() == [0, 64, 1000, 9e5, 1e7, 3]
+
+
+@pytest.mark.parametrize("name", ["unique_tokens", "UniqueTokens", "distinct tokens", "unique training tokens"])
+def test_distinct_tokens_may_equal_those_seen(tmp_path, name):
+    tokens, parameters = 1.1e10, 2.23721e9
+    compute = 6 * parameters * tokens
+    assert compute / (6 * parameters) < tokens
+    frame = read(written(tmp_path, f"N,C,loss,{name}\n{parameters!r},{compute!r},3,{tokens!r}\n"))
+    assert frame["unique_tokens"].item() == tokens
+
+
+def test_one_letter_is_too_short_a_name_for_distinct_tokens(tmp_path):
+    assert "unique_tokens" not in read(written(tmp_path, "N,D,loss,U\n1e6,2e7,3,-1\n"))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +243,12 @@ FAULTS = [
     ("N,D,loss,loss_halfwidth\n1e6,2e7,4,-1\n", ["line 2", '"loss_halfwidth"', "found -1", "at least 0"]),
     ("N,D,loss,vocab\n1e6,2e7,4,x\n", ["line 2", '"vocab"', '"x"']),
     ("N,D,loss,nonembedding\n1e6,2e7,4,2e6\n", ["line 2", '"nonembedding"', "2000000", "1000000", "--ignore"]),
+    ("N,D,loss,unique_tokens\n1e6,2e7,4,0\n", ["line 2", '"unique_tokens"', "found 0", "--ignore"]),
+    ("N,D,loss,unique_tokens\n1e6,2e7,4,\n", ["line 2", '"unique_tokens"', "blank", "--ignore"]),
+    (
+        "N,D,loss,distinct_tokens\n1e6,2e7,4,2e7\n1e6,2e7,4,3e7\n",
+        ["line 3", '"distinct_tokens"', "30000000", "tokens seen are 20000000", "--ignore"],
+    ),
     (
         "N,D,C,loss\n1e6,2e7,1.2e14,4\n1e6,2e7,3e14,4\n",
         ["line 3", '"C"', "3e+14", "1.2e+14", "ratio 2.5", "--ignore C"],
