@@ -3,9 +3,11 @@
 from .laws import law, laws
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla
+from .loss.data_constrained import DataConstrained
 from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
+from .loss.frontier import Frontier
 from .loss.kaplan import Kaplan
 from .priors import Prior
 from .progress.law import Progress
@@ -15,8 +17,10 @@ __all__ = [
     "SPECIFICATIONS",
     "Chinchilla",
     "Configurations",
+    "DataConstrained",
     "EmbeddingCorrected",
     "EmbeddingWeighted",
+    "Frontier",
     "Kaplan",
     "Lengths",
     "Prior",

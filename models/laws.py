@@ -6,16 +6,28 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla
+from .loss.data_constrained import DataConstrained
 from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
+from .loss.frontier import Frontier
 from .loss.kaplan import Kaplan
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS
 
-LAWS = {law.name: law for law in (Chinchilla, Kaplan, EmbeddingCorrected, EmbeddingWeighted, Configurations, Lengths)}
-
-
+LAWS = {
+    law.name: law
+    for law in (
+        Chinchilla,
+        DataConstrained,
+        Frontier,
+        Kaplan,
+        EmbeddingCorrected,
+        EmbeddingWeighted,
+        Configurations,
+        Lengths,
+    )
+}
 PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
 
 

@@ -26,10 +26,10 @@ def allocate(fit, compute, **planned):
     Returns
     -------
     Dataset
-        ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens``, ``tokens_per_parameter`` and ``loss`` (mean
-        loss in nats per token), dims (chain, draw, compute); ``extrapolation`` (compute), decades of compute by which
-        the budget lies above (positive) or below (negative) the fitted runs, 0 within; ``outside`` (compute), whether
-        it is not 0.
+        What the law's `optimum` gives: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
+        others, with ``tokens_per_parameter``, dims (chain, draw, compute); ``extrapolation`` (compute), decades of
+        compute by which the budget lies above (positive) or below (negative) the fitted runs, 0 within; ``outside``
+        (compute), whether it is not 0.
 
     Raises
     ------
@@ -53,7 +53,8 @@ def allocate(fit, compute, **planned):
             raise InputError(unknown(f"what is planned, for a fit of {law.name},", name, known))
     at = xr.DataArray(budgets, dims="compute", coords={"compute": budgets})
     result = law.optimum(draws, at, **{name: x for name, x in planned.items() if x is not None})
-    result["tokens_per_parameter"] = result["tokens"] / result["parameters"]
+    if "parameters" in result:
+        result["tokens_per_parameter"] = result["tokens"] / result["parameters"]
     result["extrapolation"] = decades_outside(at, *compute_range(fit))
     result["outside"] = result["extrapolation"] != 0
     for name in result.data_vars:
@@ -110,8 +111,8 @@ def stack_allocations(allocations, weights, *, seed=0):
 def compute_range(fit):
     """Least and greatest training FLOP of the fitted runs."""
     runs = table_of(fit)
-    size = runs["parameters"] if "parameters" in runs else runs["parameters_nonembedding"]
-    flop = FLOP_PER_PARAMETER_TOKEN * size * runs["tokens"]
+    sizes = [name for name in ("parameters", "parameters_nonembedding") if name in runs and "tokens" in runs]
+    flop = FLOP_PER_PARAMETER_TOKEN * runs[sizes[0]] * runs["tokens"] if sizes else runs["training_flop"]
     return float(flop.min()), float(flop.max())
 
 

@@ -1,0 +1,177 @@
+"""The law of repeated data: its mathematics, on arrays of any broadcastable shape and any array library, and its fit.
+
+Notation: N parameters, D training tokens seen, U distinct tokens among them, loss in nats per token. ``R_D = D/U - 1``
+is how often the data were repeated, U_N how many parameters are optimal for U distinct tokens, ``R_N = N/U_N - 1`` what
+a model has in excess of them.
+
+References
+----------
+.. [1] Muennighoff, N. et al. (2023). Scaling data-constrained language models. arXiv:2305.16264.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from ...errors import InputError
+from ..arrays import exp, log, maximum, minimum
+from ..priors import FreeParameter
+from .chinchilla import Chinchilla
+from .chinchilla import loss as chinchilla_loss
+from .law import LossLaw
+from .search import least_on_budget
+
+# Section 6 of [1]: R_D* and R_N*, fitted with E, A, B and alpha = beta held at other values.
+PUBLISHED = {"repetition_decay": 15.387756, "excess_decay": 5.309743}
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
+
+
+def decayed(distinct, repetitions, decay):
+    """Effective amount of something repeated, ``X (1 + R* (1 - exp(-R/R*)))``, equation 5 of [1]_.
+
+    Parameters
+    ----------
+    distinct, repetitions, decay : array_like
+        X, how often it is repeated beyond the first time R, and R*, after how many repetitions their value is 1/e.
+    """
+    return distinct * (1 + decay * (1 - exp(-repetitions / decay)))
+
+
+def optimal_parameters(unique_tokens, *, A, B, alpha, beta):
+    """U_N, the parameters that are compute-optimal where U distinct tokens are: ``G (G U)**(beta/alpha)``.
+
+    ``G = (alpha A/(beta B))**(1/(alpha+beta))``, as in `chinchilla.optimum`.
+    """
+    log_G = log(alpha * A / (beta * B)) / (alpha + beta)
+    return exp(log_G + (beta / alpha) * (log_G + log(unique_tokens)))
+
+
+def loss(parameters, tokens, unique_tokens, *, E, A, B, alpha, beta, repetition_decay, excess_decay):
+    """Mean loss ``E + A/N'**alpha + B/D'**beta``, equations 5 and 6 of Muennighoff et al. (2023).
+
+    D' is the effective data, ``decayed(U, R_D, R_D*)``, and N' the effective parameters, ``decayed(U_N, R_N, R_N*)``
+    where N is above U_N and N itself below. Its first derivatives are continuous there.
+
+    Parameters
+    ----------
+    parameters, tokens, unique_tokens : array_like
+        N, D and U; U counts as D where it is above it.
+    E, A, B, alpha, beta : array_like
+        Constants of the Chinchilla law of data seen once.
+    repetition_decay, excess_decay : array_like
+        R_D* and R_N*.
+
+    Returns
+    -------
+    array_like
+        Loss in nats per token, of the broadcast shape.
+
+    Examples
+    --------
+    >>> constants = {"E": 1.87, "A": 521.0, "B": 1488.0, "alpha": 0.353, "beta": 0.353}
+    >>> once = loss(1e9, 1e10, 1e10, **constants, **PUBLISHED)
+    >>> repeated = loss(1e9, 1e10, 1e8, **constants, **PUBLISHED)
+    >>> bool(repeated > once)
+    True
+    """
+    distinct = minimum(unique_tokens, tokens)
+    data = decayed(distinct, maximum(tokens / distinct - 1, 0.0), repetition_decay)
+    enough = minimum(parameters, optimal_parameters(distinct, A=A, B=B, alpha=alpha, beta=beta))
+    size = decayed(enough, maximum(parameters / enough - 1, 0.0), excess_decay)
+    return chinchilla_loss(size, data, E=E, A=A, B=B, alpha=alpha, beta=beta)
+
+
+@dataclass(frozen=True)
+class DataConstrained(LossLaw):
+    """The Chinchilla law of repeated data (Muennighoff et al. 2023), ``loss = E + A/N'**alpha + B/D'**beta``.
+
+    N' and D' are effective parameters and data; see `loss`. A table needs ``unique_tokens``, which may be one number
+    for all runs. Sampled are the quantities of `Chinchilla`, its centre that of data seen once, and
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    repetition_decay  LogNormal(2.5, 1.5)      R_D*: 0.6 to 230 repetitions until a token's value has fallen to 1/e
+    excess_decay      LogNormal(1.5, 1.5)      R_N*: 0.24 to 85 times the parameters that the distinct data are worth
+    ================= ======================== ==================================================================
+
+    The options are those of `Chinchilla`.
+
+    Examples
+    --------
+    >>> DataConstrained(priors={"repetition_decay": "LogNormal(2, 1)"}).priors
+    {'repetition_decay': 'LogNormal(2, 1)'}
+    """
+
+    name: ClassVar[str] = "data-constrained"
+    columns: ClassVar[tuple] = ("parameters", "tokens", "unique_tokens")
+    constant_columns: ClassVar[tuple] = ("unique_tokens",)
+    planned: ClassVar[tuple] = ("unique_tokens",)
+    derived_names: ClassVar[tuple] = Chinchilla.derived_names
+    mean_parameters: ClassVar[tuple] = (
+        *Chinchilla.mean_parameters,
+        FreeParameter(
+            "repetition_decay",
+            "LogNormal(2.5, 1.5)",
+            (0, np.inf),
+            "repetitions",
+            "Repetitions after which a token is worth 1/e of a new one: 0.6 to 230, from data that are used up at once "
+            "to data that hardly age.",
+        ),
+        FreeParameter(
+            "excess_decay",
+            "LogNormal(1.5, 1.5)",
+            (0, np.inf),
+            "",
+            "Excess of parameters, in units of those that the distinct data are worth, after which one more is worth "
+            "1/e: 0.24 to 85.",
+        ),
+    )
+    reference = Chinchilla.reference
+
+    def constants(self, values, reference):
+        """E, A, B, alpha, beta, their exponent of the optimal size, and both decays."""
+        found = Chinchilla().constants(values, reference)
+        return found | {name: values[name] for name in PUBLISHED}
+
+    def mean(self, constants, columns):
+        """Mean loss; see `loss`."""
+        named = {name: constants[name] for name in (*CONSTANTS, *PUBLISHED)}
+        return loss(columns["parameters"], columns["tokens"], columns["unique_tokens"], **named)
+
+    def optimum(self, draws, compute, *, unique_tokens=None):
+        """Compute-optimal parameters and tokens where only so many distinct tokens are to be had.
+
+        Parameters
+        ----------
+        draws : LossDraws
+        compute : DataArray
+            Budgets C = 6 N D in FLOP.
+        unique_tokens : float, optional
+            Distinct tokens; as many as are wanted by default, none being repeated.
+
+        Returns
+        -------
+        Dataset
+            ``parameters``, ``tokens``, ``epochs`` (passes over the distinct tokens) and ``loss`` (nats per token).
+
+        Raises
+        ------
+        InputError
+            If `unique_tokens` is not a positive number.
+        """
+        if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
+            raise InputError(f"unique_tokens must be a positive number, not {unique_tokens!r}")
+        constants = draws.named()
+        named = {name: constants[name] for name in (*CONSTANTS, *PUBLISHED)}
+
+        def at(parameters, tokens):
+            return loss(parameters, tokens, tokens if unique_tokens is None else unique_tokens, **named)
+
+        parameters, tokens = least_on_budget(compute, at)
+        epochs = maximum(tokens / (tokens if unique_tokens is None else unique_tokens), 1.0)
+        return xr.Dataset(
+            {"parameters": parameters, "tokens": tokens, "epochs": epochs, "loss": at(parameters, tokens)}
+        )
