@@ -18,13 +18,13 @@ from bayescaling.training.arithmetic import (
     greedy,
     regions,
 )
-from bayescaling.training.arithmetic.draws import drawn
 from bayescaling.training.arithmetic.evaluation import right
-from bayescaling.training.arithmetic.layout import Batch
+from bayescaling.training.arithmetic.models.draws import drawn
+from bayescaling.training.arithmetic.models.positions import SCHEMES
+from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
 from bayescaling.training.arithmetic.objective import Objective
-from bayescaling.training.arithmetic.positions import SCHEMES
-from bayescaling.training.arithmetic.transformer import Configuration, Transformer
-from bayescaling.training.arithmetic.vocabulary import EOS, EQUALS, PAD
+from bayescaling.training.arithmetic.problems.layout import Batch
+from bayescaling.training.arithmetic.problems.vocabulary import EOS, EQUALS, PAD
 
 torch.set_num_threads(1)
 CPU = torch.device("cpu")

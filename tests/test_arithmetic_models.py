@@ -5,10 +5,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
-from bayescaling.training.arithmetic.draws import drawn, recurrences_drawn
-from bayescaling.training.arithmetic.objective import Objective, divide_gradients, judged
-from bayescaling.training.arithmetic.plan import Plan, PlannedOptimisation
-from bayescaling.training.arithmetic.positions import (
+from bayescaling.training.arithmetic.models.draws import drawn, recurrences_drawn
+from bayescaling.training.arithmetic.models.positions import (
     SCHEMES,
     Abacus,
     Fire,
@@ -18,9 +16,11 @@ from bayescaling.training.arithmetic.positions import (
     rotated,
     rotation,
 )
+from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
+from bayescaling.training.arithmetic.objective import Objective, divide_gradients, judged
+from bayescaling.training.arithmetic.plan import Plan, PlannedOptimisation
 from bayescaling.training.arithmetic.problems import Batch
-from bayescaling.training.arithmetic.transformer import Configuration, Transformer
-from bayescaling.training.arithmetic.vocabulary import DIGIT0, EOS, EQUALS, PAD
+from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, PAD
 from torch.utils.flop_counter import FlopCounterMode
 
 torch.set_num_threads(1)

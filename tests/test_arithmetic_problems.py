@@ -6,11 +6,11 @@ import pytest
 import torch
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import TASKS, Addition, Or, Sorting, decode, encode
-from bayescaling.training.arithmetic.digits import added, drawn, lengths, multiplied, ranked, subtracted
-from bayescaling.training.arithmetic.layout import room
-from bayescaling.training.arithmetic.sampling import strata
-from bayescaling.training.arithmetic.vocabulary import DIGIT0, EOS, EQUALS, LABEL0, LABELS, PAD, SYMBOLS, size
-from bayescaling.training.randomness import hashed
+from bayescaling.training.arithmetic.problems.digits import added, drawn, lengths, multiplied, ranked, subtracted
+from bayescaling.training.arithmetic.problems.layout import room
+from bayescaling.training.arithmetic.problems.sampling import strata
+from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, LABEL0, LABELS, PAD, SYMBOLS, size
+from bayescaling.training.engine.randomness import hashed
 from torch.utils._python_dispatch import TorchDispatchMode
 
 torch.set_num_threads(1)

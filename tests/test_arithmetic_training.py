@@ -28,11 +28,11 @@ from bayescaling.training.arithmetic import (
     train,
 )
 from bayescaling.training.arithmetic.experiment import task, train_run
-from bayescaling.training.arithmetic.memory import check_memory, evaluation_tokens, training_bytes
+from bayescaling.training.arithmetic.models.memory import check_memory, evaluation_tokens, training_bytes
 from bayescaling.training.arithmetic.records import together
-from bayescaling.training.checkpoints import Checkpoints
-from bayescaling.training.guard import Guard
-from bayescaling.training.loop import run as loop
+from bayescaling.training.engine.checkpoints import Checkpoints
+from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.loop import run as loop
 
 torch.set_num_threads(1)
 CPU = torch.device("cpu")
@@ -334,7 +334,7 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
-    monkeypatch.setattr("bayescaling.training.arithmetic.memory.free_memory", lambda device: 1e9)
+    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
         check_memory(paper, CPU, "float32")
@@ -369,7 +369,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.arithmetic.memory.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)

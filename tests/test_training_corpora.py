@@ -10,7 +10,7 @@ import pytest
 import torch
 from bayescaling.errors import InputError
 from bayescaling.training import Synthetic, open_corpus, open_documents, open_text, open_token_files
-from bayescaling.training.token_files import mapped
+from bayescaling.training.language.corpora.token_files import mapped
 from tokenizers import Tokenizer
 
 torch.set_num_threads(1)
@@ -82,7 +82,7 @@ def test_tokens_above_32767_and_from_the_host(tmp_path, monkeypatch):
     corpus = open_token_files(path, vocabulary=65536)
     batch = corpus.batch(0, 0, 50, 4, CPU)
     assert batch.min() >= 65000 and batch.max() < 65536
-    monkeypatch.setattr("bayescaling.training.token_files.RESIDENT", 0)
+    monkeypatch.setattr("bayescaling.training.language.corpora.token_files.RESIDENT", 0)
     assert torch.equal(batch, corpus.batch(0, 0, 50, 4, CPU))
 
 

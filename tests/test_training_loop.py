@@ -11,11 +11,11 @@ import pytest
 import torch
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
-from bayescaling.training.checkpoints import Checkpoints
-from bayescaling.training.files import written_whole
-from bayescaling.training.guard import Guard
-from bayescaling.training.language_model import next_token_loss
-from bayescaling.training.steps import GraphStepper, Stepper
+from bayescaling.training.engine.checkpoints import Checkpoints
+from bayescaling.training.engine.files import written_whole
+from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.steps import GraphStepper, Stepper
+from bayescaling.training.language.experiment import next_token_loss
 
 torch.set_num_threads(1)
 CPU = torch.device("cpu")
@@ -218,7 +218,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
 
 SAVING = """
     import sys, torch
-    from bayescaling.training.checkpoints import Checkpoints
+    from bayescaling.training.engine.checkpoints import Checkpoints
     step, store = int(sys.argv[2]), Checkpoints(sys.argv[1])
     while True:
         step += 1
@@ -249,7 +249,7 @@ def test_killed_while_saving_the_last_checkpoint_is_whole(tmp_path):
 FULL = """
     import json, resource, sys, torch
     from bayescaling.errors import InputError
-    from bayescaling.training.checkpoints import Checkpoints
+    from bayescaling.training.engine.checkpoints import Checkpoints
     store = Checkpoints(sys.argv[1])
     small, large = {"w": torch.zeros(10)}, {"w": torch.zeros(100_000)}
     store.save(1, small, {"step": 1})

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, cross_entropy, token_losses
-from bayescaling.training.hardware import ceiling, chosen_device, chosen_precision
-from bayescaling.training.language_model import compiled_loss, next_token_loss
-from bayescaling.training.loss import chosen_route
-from bayescaling.training.schedules import factor
+from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
+from bayescaling.training.engine.schedules import factor
+from bayescaling.training.language.experiment import compiled_loss, next_token_loss
+from bayescaling.training.language.loss import chosen_route
 from torch.utils.flop_counter import FlopCounterMode
 
 torch.set_num_threads(1)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from bayescaling.errors import InputError
 from bayescaling.training import Synthetic
-from bayescaling.training.randomness import GOLDEN, below, hashed, low_bits, top_bits
-from bayescaling.training.synthetic import _tables, compiled_documents, documents
+from bayescaling.training.engine.randomness import GOLDEN, below, hashed, low_bits, top_bits
+from bayescaling.training.language.corpora.synthetic import _tables, compiled_documents, documents
 from torch.utils._python_dispatch import TorchDispatchMode
 
 torch.set_num_threads(1)

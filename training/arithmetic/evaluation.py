@@ -13,9 +13,10 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from .sorting import first_label
+from ..engine.checks import check_whole
+from .problems.sorting import first_label
+from .problems.vocabulary import EOS, PAD
 from .splits import axes, default_cells, regions
-from .vocabulary import EOS, PAD
 
 # Widths on a GPU are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32
@@ -236,5 +237,4 @@ def _check(task, cells, count, batch_tokens, multiple):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"evaluation: cell {twice} is given twice; give each once")
     for name, value in (("count", count), ("batch_tokens", batch_tokens), ("multiple", multiple)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least 1")
+        check_whole(f"evaluation: {name}", value)

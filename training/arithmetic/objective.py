@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from ...datasets.wording import unknown
 from ...errors import InputError
-from .vocabulary import PAD
+from ..engine.checks import check_choice, check_flag
+from .problems.vocabulary import PAD
 
 AVERAGES = ("tokens", "problems")
 
@@ -40,10 +40,8 @@ class Objective:
 
     def __post_init__(self):
         for name in ("masked", "divide_gradients"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"training: {name} is {getattr(self, name)!r}; give true or false")
-        if self.average not in AVERAGES:
-            raise InputError(unknown("training: average", self.average, AVERAGES))
+            check_flag(f"training: {name}", getattr(self, name))
+        check_choice("training: average", self.average, AVERAGES)
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 <= self.alpha <= 1:
             raise InputError(f"training: alpha is {self.alpha!r}; give a number from 0 to 1")
 

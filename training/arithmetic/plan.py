@@ -5,8 +5,9 @@ import math
 from dataclasses import dataclass
 
 from ...errors import InputError
-from ..loop import Optimisation
-from ..schedules import SCHEDULES
+from ..engine.checks import check_whole
+from ..engine.loop import Optimisation
+from ..engine.schedules import SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,7 @@ class Plan:
 
     def __post_init__(self):
         for name in ("samples", "batch", "microbatch"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"training: {name} is {value!r}; give a whole number of at least 1")
+            check_whole(f"training: {name}", getattr(self, name))
         if self.batch % self.microbatch:
             raise InputError(
                 f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import torch
 
-from ...datasets.wording import unknown
-from ...errors import InputError
-from ..hardware import PRECISIONS
-from .draws import drawn, recurrences_drawn
+from ..engine.checks import check_choice, check_flag, check_whole
+from ..engine.hardware import PRECISIONS
+from ..sweeps import runs
+from .models.draws import drawn, recurrences_drawn
+from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
-from .transformer import Configuration
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,7 @@ class Grid:
     def __post_init__(self):
         object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
         for name, least in (("count", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least {least}")
+            check_whole(f"evaluation: {name}", getattr(self, name), least)
 
     @property
     def fingerprint(self):
@@ -49,7 +47,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(runs.Run):
     """One model trained and judged once.
 
     Parameters
@@ -86,10 +84,8 @@ class Run:
     seed: int = 0
 
     def __post_init__(self):
-        if self.precision not in PRECISIONS:
-            raise InputError(unknown("training: precision", self.precision, PRECISIONS))
-        if not isinstance(self.buckets, bool):
-            raise InputError(f"training: buckets is {self.buckets!r}; give true or false")
+        check_choice("training: precision", self.precision, PRECISIONS)
+        check_flag("training: buckets", self.buckets)
 
     @property
     def plan(self) -> Plan:
@@ -103,12 +99,6 @@ class Run:
         parts = {name: asdict(getattr(self, name)) for name in ("model", "objective", "optimisation")}
         task = {"name": self.task.name} | asdict(self.task)
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
-
-    @functools.cached_property
-    def name(self):
-        """First 16 hexadecimal digits of the SHA-256 of the configuration."""
-        text = json.dumps(self.configuration, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def draws(self, microbatch):
         """Draw what chance decides for a microbatch, by the count of those before it."""
@@ -135,11 +125,6 @@ class Run:
     def largest_part(self):
         """Tokens of the largest part of a microbatch, and the longest problem's."""
         return max(problems * length for problems, length in self.shapes), max(length for _, length in self.shapes)
-
-    @property
-    def matmul_flop(self):
-        """FLOP of matrix products in the whole run."""
-        return self.flop_done(self.plan.updates)
 
     def flop_done(self, updates):
         """FLOP of matrix products in a number of updates, by the recurrences that were drawn."""
