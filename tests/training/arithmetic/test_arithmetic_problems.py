@@ -13,7 +13,6 @@ from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQU
 from bayescaling.training.engine.randomness import hashed
 from torch.utils._python_dispatch import TorchDispatchMode
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
 PROBLEMS = 100_000

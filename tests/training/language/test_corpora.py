@@ -13,9 +13,8 @@ from bayescaling.training import Synthetic, open_corpus, open_documents, open_te
 from bayescaling.training.language.corpora.token_files import mapped
 from tokenizers import Tokenizer
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["the", "model", "reads", "a", "token", "and", "says", "which", "comes", "after", "it,", "naïve", "as", "that"]
 
 

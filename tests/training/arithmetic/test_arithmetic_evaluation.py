@@ -26,7 +26,6 @@ from bayescaling.training.arithmetic.objective import Objective
 from bayescaling.training.arithmetic.problems.layout import Batch
 from bayescaling.training.arithmetic.problems.vocabulary import EOS, EQUALS, PAD
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
 SHAPES = {
     "standard": {"layers": 2},

@@ -4,8 +4,6 @@ import torch
 from bayescaling.training import PRESETS, Decoder, Synthetic, make_sweep, preset
 from bayescaling.training.language.experiment import task
 
-torch.set_num_threads(1)
-
 
 def test_the_presets(tmp_path):
     assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "demo", "small"}

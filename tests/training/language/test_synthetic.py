@@ -11,7 +11,6 @@ from bayescaling.training.engine.randomness import GOLDEN, below, hashed, low_bi
 from bayescaling.training.language.corpora.synthetic import _tables, compiled_documents, documents
 from torch.utils._python_dispatch import TorchDispatchMode
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
 

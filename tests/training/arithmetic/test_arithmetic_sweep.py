@@ -1,12 +1,7 @@
 import json
-import math
 import os
-import signal
 import subprocess
 import sys
-import textwrap
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -15,7 +10,6 @@ import torch
 import xarray as xr
 from bayescaling.datasets import read_counts
 from bayescaling.errors import InputError
-from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic import (
     PRESETS,
     Configuration,
@@ -26,79 +20,21 @@ from bayescaling.training.arithmetic import (
     make_sweep,
     read_sweep,
     train,
+    train_run,
 )
-from bayescaling.training.arithmetic.experiment import task, train_run
+from bayescaling.training.arithmetic.experiment import task
 from bayescaling.training.arithmetic.models.memory import check_memory, evaluation_tokens, training_bytes
 from bayescaling.training.arithmetic.records import together
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.loop import run as loop
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
-TINY = """
-[model]
-d_model = 16
-heads = 2
-k_max = 3
-table_rows = 12
-
-[training]
-samples = 960
-batch = 32
-microbatch = 16
-ramp = 0.5
-learning_rate = 0.003
-seeds = [0]
-evaluations = 4
-evaluation_problems = 50
-
-[evaluation]
-longest = 3
-diagonal_to = 4
-count = 20
-
-[[arms]]
-name = "embeddings"
-task = "addition"
-lengths = 2
-embeddings = ["abacus", "nope"]
-architectures = ["1x1"]
-
-[[arms]]
-name = "looped"
-task = "addition"
-lengths = 2
-embeddings = ["abacus"]
-architectures = ["1x1", "1x2"]
-"""
-RUNS = 3
 
 
-@pytest.fixture
-def tiny(tmp_path):
-    path = tmp_path / "tiny.toml"
-    path.write_text(TINY, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unbroken")
-    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
-    result = train(folder / "tiny.toml", folder / "out", device="cpu", progress=False)
-    assert result.attrs["status"] == "finished"
-    return result, folder / "out"
-
-
-def same(result, expected):
-    """Whether two sweeps gave the same, bit for bit, whatever the time they took."""
-    return result.drop_vars("wall_seconds").equals(expected.drop_vars("wall_seconds"))
-
-
-def test_what_a_sweep_records(unbroken):
+def test_what_a_sweep_records(kind, unbroken):
     result, out = unbroken
-    assert result.sizes["run"] == RUNS
+    assert result.sizes["run"] == kind.runs
     assert result["length_a"].values.tolist() == result["length_b"].values.tolist() == [1, 2, 3, 4]
     assert result["correct"].dims == result["total"].dims == result["split"].dims == ("run", "length_a", "length_b")
     described = {
@@ -131,7 +67,7 @@ def test_what_a_sweep_records(unbroken):
 def test_counts_are_those_of_the_trained_model(unbroken, tiny, tmp_path):
     result, _ = unbroken
     run = read_sweep(tiny).arms["embeddings"][0]
-    stopped = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterTraining(run.plan.updates))
+    stopped = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates))
     assert stopped is None
     model = Transformer(run.model)
     model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
@@ -190,15 +126,7 @@ def test_flop_count_the_recurrences_that_were_drawn(tiny):
     assert len({run.draws(m)[:3] for m in range(40)}) > 3
 
 
-def test_a_finished_sweep_is_not_trained_again(unbroken):
-    expected, out = unbroken
-    start = time.perf_counter()
-    assert train(out.parent / "tiny.toml", out, device="cpu", progress=False).equals(expected)
-    assert time.perf_counter() - start < 5
-    assert not list((out / "checkpoints").glob("*"))
-
-
-class StopAfterTraining(Guard):
+class StopAfterLooks(Guard):
     """A guard that expires after some looks at it."""
 
     def __init__(self, looks):
@@ -213,84 +141,36 @@ class StopAfterTraining(Guard):
 
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
-    run, found, stops = read_sweep(tiny).arms["looped"][1], None, -1
-    while found is None:
-        stops += 1
-        found = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterTraining(every))
-    assert stops > 2
+    run = read_sweep(tiny).arms["looped"][1]
+    found = []
+    while not found or (found[-1] is None and len(found) <= run.plan.updates):
+        found.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
+    assert len(found) > 3
     expected = unbroken[0].sel(run=[run.name])
     for name in ("correct", "total", "loss_train", "loss_eval", "accuracy", "learning_rate"):
-        assert np.array_equal(found[name].values, expected[name].values)
+        assert np.array_equal(found[-1][name].values, expected[name].values)
 
 
-def test_a_grid_goes_on_where_it_was_left(tiny, unbroken, tmp_path, monkeypatch):
+def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch):
     asked = []
 
     def noted(model, problems, cells, **options):
-        asked.append(cells)
+        asked.append(len(cells))
         return evaluate(model, problems, cells, **options)
 
     monkeypatch.setattr(experiment, "CELLS", 3)
     monkeypatch.setattr(experiment, "evaluate", noted)
-    run, found = read_sweep(tiny).arms["embeddings"][0], None
-    while found is None:
-        looks = run.plan.updates + 1 if not asked else 1
-        found = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterTraining(looks))
-    assert [len(cells) for cells in asked] == [3, 3, 3, 1]
+    run = read_sweep(tiny).arms["embeddings"][0]
+    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert not asked
+    for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
+        found = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
+        assert asked == parts
     assert np.array_equal(found["correct"].values, unbroken[0]["correct"].sel(run=[run.name]).values)
 
 
-def test_killed_at_any_moment_a_sweep_goes_on(tiny, unbroken, tmp_path):
-    tiny.write_text(TINY.replace("samples =", "save_seconds = 0\nsamples ="), encoding="utf-8")
-    code = f"""
-        import torch
-        torch.set_num_threads(1)
-        from bayescaling.training.arithmetic import train
-        train({str(tiny)!r}, {str(tmp_path / "out")!r}, device="cpu", progress=False)
-    """
-    command, kills = [sys.executable, "-c", textwrap.dedent(code)], 0
-    for wait in (0.1, 0.5):
-        child = subprocess.Popen(command)
-        before = time.time() + 60
-        while time.time() < before and not list((tmp_path / "out").glob("checkpoints/*/step-*")):
-            time.sleep(0.001)
-        time.sleep(wait)
-        child.send_signal(signal.SIGKILL)
-        kills += child.wait() == -signal.SIGKILL
-    assert kills
-    assert same(train(tiny, tmp_path / "out", device="cpu", progress=False), unbroken[0])
-
-
-def test_a_sweep_in_slices_is_the_unbroken_one(tiny, unbroken, tmp_path):
-    status, slices = "paused", 0
-    while status == "paused":
-        slices += 1
-        result = train(tiny, tmp_path / "out", device="cpu", time_limit=0.4, progress=False)
-        status = "paused" if result is None else result.attrs["status"]
-    assert slices > 1
-    assert same(result, unbroken[0])
-
-
-def test_an_executor_of_threads(tiny, unbroken, tmp_path):
-    with ThreadPoolExecutor(2) as executor:
-        result = train(tiny, tmp_path / "out", executor=executor, device="cpu", progress=False)
-    assert result.attrs["status"] == "finished"
-    assert same(result, unbroken[0])
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_dask_cluster_of_two_processes(tiny, unbroken, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster:
-        with distributed.Client(cluster) as client:
-            client.run(torch.set_num_threads, 1)
-        result = train(tiny, tmp_path / "out", scheduler=cluster.scheduler_address, device="cpu", progress=False)
-    assert same(result, unbroken[0])
-
-
-def test_a_run_that_diverges_is_recorded(tiny, tmp_path):
-    text = TINY.replace("learning_rate = 0.003", "learning_rate = 1e30").split('[[arms]]\nname = "looped"')[0]
+def test_a_run_that_diverges_is_recorded(kind, tiny, tmp_path):
+    text = kind.text.replace("learning_rate = 0.003", "learning_rate = 1e30").split('[[arms]]\nname = "looped"')[0]
     tiny.write_text(text, encoding="utf-8")
     result = train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert result["status"].values.tolist() == ["diverged"] * 2
@@ -313,7 +193,7 @@ def test_a_model_learns_to_add_single_digits():
     assert first < 0.5 and last == 1
 
 
-def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(tiny):
+def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(kind, tiny):
     run = read_sweep(tiny).arms["embeddings"][0]
     batch = task(run, CPU).batch
     parts = batch(run.plan.updates - 1)
@@ -322,7 +202,7 @@ def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(tiny)
     again = batch(run.plan.updates - 1)
     for (first, _), (second, _) in zip(parts, again, strict=True):
         assert torch.equal(first.tokens, second.tokens)
-    tiny.write_text(TINY.replace("evaluations = 4", "evaluations = 4\nbuckets = false"), encoding="utf-8")
+    tiny.write_text(kind.text.replace("evaluations = 4", "evaluations = 4\nbuckets = false"), encoding="utf-8")
     whole = read_sweep(tiny).arms["embeddings"][0]
     assert len(whole.shapes) == 1 and sum(n for n, _ in run.shapes) == 16 == whole.shapes[0][0]
 
@@ -447,13 +327,8 @@ def test_the_papers_runs():
         ('name = "looped"', "training = {save_seconds = 1}", "holds for the whole sweep"),
     ],
 )
-def test_a_sweep_that_cannot_be_is_refused(old, new, message, tiny, tmp_path):
-    assert old in TINY
-    tiny.write_text(TINY.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
-        train(tiny, tmp_path / "out", device="cpu", progress=False)
-    assert str(caught.value).startswith("tiny.toml: ") and "\n" not in str(caught.value)
-    assert not list((tmp_path / "out" / "runs").glob("*"))
+def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
+    assert refused(old, new, message).startswith("tiny.toml: ")
 
 
 def command_line(*arguments):
@@ -461,11 +336,11 @@ def command_line(*arguments):
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
 
 
-def test_the_command_line(tiny, unbroken, tmp_path):
+def test_the_command_line(kind, tiny, unbroken, tmp_path):
     done = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert (said["status"], said["runs"]) == ("finished", RUNS)
+    assert (said["status"], said["runs"]) == ("finished", kind.runs)
     entry = said["accuracies"][0]
     assert entry["embedding"] == "abacus" and 0 <= entry["id"] <= 1 and entry["ood100"] is None
     rows = pd.read_csv(said["table"])
@@ -476,23 +351,12 @@ def test_the_command_line(tiny, unbroken, tmp_path):
     assert again.returncode == 0 and "3 runs, finished" in again.stdout and "nope" in again.stdout
 
 
-def test_the_command_line_refuses_in_one_line(tiny, tmp_path):
-    tiny.write_text(TINY.replace("lengths = 2", "lengths = 0"), encoding="utf-8")
+def test_the_command_line_refuses_in_one_line(kind, tiny, tmp_path):
+    tiny.write_text(kind.text.replace("lengths = 2", "lengths = 0"), encoding="utf-8")
     for arguments in ((tiny,), (tmp_path / "no.toml",)):
         done = command_line(*arguments, "--out", tmp_path / "out", "--device", "cpu", "--json")
         assert done.returncode == 2 and not done.stdout
         assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
-
-
-def test_the_bar_tells_speed_and_share(tiny, tmp_path, capfd):
-    train(tiny, tmp_path / "out", device="cpu")
-    assert "arithmetic 3/3" in capfd.readouterr().err
-
-
-def test_names_are_public():
-    for name in ("train", "make_sweep", "read_sweep", "accuracies", "Configuration", "Transformer"):
-        assert hasattr(arithmetic, name)
-    assert math.isfinite(make_sweep({"preset": "demo"}).arms["demo"][0].matmul_flop)
 
 
 def test_a_large_grid_fits_into_a_record(tmp_path):

@@ -23,7 +23,6 @@ from bayescaling.training.arithmetic.problems import Batch
 from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, PAD
 from torch.utils.flop_counter import FlopCounterMode
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
 SHAPES = [(2, 1, "none"), (2, 1, "every-layer"), (1, 3, "every-layer"), (2, 2, "first-layer"), (2, 2, "none")]
 

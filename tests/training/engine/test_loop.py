@@ -1,6 +1,7 @@
 import json
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -17,7 +18,6 @@ from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.steps import GraphStepper, Stepper
 from bayescaling.training.language.experiment import next_token_loss
 
-torch.set_num_threads(1)
 CPU = torch.device("cpu")
 LANGUAGE = Synthetic(vocabulary=24, successors=2)
 OPTIMISATION = Optimisation(0.01, schedule="cosine", updates=30, warmup=3)
@@ -71,8 +71,8 @@ def unbroken():
 
 @pytest.mark.parametrize("every", [1, 7, 13])
 def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
-    status, batches = "paused", []
-    while status == "paused":
+    batches = []
+    for _ in range(OPTIMISATION.updates + 1):
         model = new_model()
         outcome = run(
             model,
@@ -82,7 +82,8 @@ def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
             checkpoints=Checkpoints(tmp_path),
             guard=StopAfter(every),
         )
-        status = outcome.status
+        if outcome.status == "finished":
+            break
     assert batches == list(range(30))
     assert values(outcome) == unbroken[1]
     assert all(torch.equal(weight, unbroken[0][name]) for name, weight in model.state_dict().items())
@@ -161,17 +162,28 @@ def test_a_run_that_diverges_is_recorded(tmp_path):
         assert [math.isfinite(row["loss_eval"]) for row in outcome.evaluations] == [True, False, False]
 
 
-def test_a_deadline_stops_a_run_with_everything_saved(tmp_path):
-    outcome = run(
-        new_model(),
-        task(),
-        OPTIMISATION,
-        evaluate_at=MARKS,
-        checkpoints=Checkpoints(tmp_path),
-        guard=Guard(time.time()),
-    )
-    assert outcome.status == "paused"
-    assert Checkpoints(tmp_path).latest()[0] == 0
+def test_a_slice_of_no_time_makes_an_update_and_saves_it(tmp_path):
+    for step in (1, 2, 3):
+        options = {"evaluate_at": MARKS, "checkpoints": Checkpoints(tmp_path), "guard": Guard(time_limit=0)}
+        assert run(new_model(), task(), OPTIMISATION, **options).status == "paused"
+        assert Checkpoints(tmp_path).latest()[0] == step
+
+
+def test_a_time_limit_counts_from_the_first_progress():
+    guard = Guard(time_limit=0)
+    assert not guard.expired
+    guard.progressed()
+    assert guard.expired
+    patient = Guard(time_limit=3600)
+    patient.progressed()
+    assert not patient.expired and not Guard().expired
+
+
+def test_runs_of_a_slice_share_a_guard_in_another_process():
+    guard = Guard(time_limit=0)
+    first, second, other = (pickle.loads(pickle.dumps(sent)) for sent in (guard, guard, Guard(time_limit=0)))
+    first.progressed()
+    assert second.expired and not other.expired
 
 
 def test_only_two_checkpoints_are_kept(tmp_path):
@@ -220,8 +232,7 @@ SAVING = """
     import sys, torch
     from bayescaling.training.engine.checkpoints import Checkpoints
     step, store = int(sys.argv[2]), Checkpoints(sys.argv[1])
-    while True:
-        step += 1
+    for step in range(step + 1, step + 100_000):
         store.save(step, {"w": torch.full((2**20,), float(step))}, {"step": step})
 """
 
@@ -337,8 +348,8 @@ def test_the_warm_up_of_a_graph_leaves_no_trace(done):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
 @pytest.mark.parametrize("graph", [False, True])
 def test_cuda_trains_as_the_cpu_does(graph, unbroken, tmp_path):
-    device, status = torch.device("cuda"), "paused"
-    while status == "paused":
+    device = torch.device("cuda")
+    for _ in range(OPTIMISATION.updates):
         model = new_model().to(device)
         outcome = run(
             model,
@@ -349,7 +360,8 @@ def test_cuda_trains_as_the_cpu_does(graph, unbroken, tmp_path):
             guard=StopAfter(13),
             graph=graph,
         )
-        status = outcome.status
+        if outcome.status == "finished":
+            break
     for row, expected in zip(values(outcome), unbroken[1], strict=True):
         assert row["loss_train"] == pytest.approx(expected["loss_train"], abs=1e-3)
         assert row["loss_eval"] == pytest.approx(expected["loss_eval"], abs=1e-3)
