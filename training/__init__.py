@@ -1,8 +1,8 @@
 """Models trained in sweeps whose results are tables for the laws.
 
 `language` trains small language models, which give runs L(N, D); `arithmetic` trains models on problems of arithmetic,
-which give counts of right answers. Both stand on `sweeps`, which trains and gathers the runs of a sweep, and `engine`,
-which trains one model. Nothing here needs PyMC or pandera, which machines with GPUs often lack.
+which give counts of right answers. Both use `sweeps`, which trains and gathers the runs of a sweep, and `engine`, which
+trains one model. Nothing here needs PyMC or pandera, which machines with GPUs often lack.
 """
 
 from .names import lazy

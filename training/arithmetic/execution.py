@@ -1,4 +1,4 @@
-"""Sweeps of arithmetic models trained and judged, and gathered as counts by cell."""
+"""Sweeps of arithmetic models, trained, judged and gathered as counts by cell."""
 
 import functools
 
@@ -13,7 +13,7 @@ from .sweep import Sweep, read_sweep
 
 
 def train(sweep, out, **options):
-    """Train and judge a sweep of arithmetic models, from where it was left.
+    """Train and judge a sweep of arithmetic models, or resume it.
 
     Every finished run is kept in ``OUT/runs`` and is not trained again; a run that was interrupted resumes from its
     last checkpoint, or in the middle of its grid, with the result that it would have had. Every call that finishes a
@@ -86,7 +86,7 @@ class ArithmeticSweep(SweepKind):
             check_memory(run, device, chosen_precision(run.precision, device))
 
     def rounds(self, results):
-        """Go through the arms in one round, so that an executor has all of them at once."""
+        """Give the runs of all arms in one round, so that an executor has them all at once."""
         yield "arithmetic", list(self._runs.values())
 
     @staticmethod
@@ -96,7 +96,7 @@ class ArithmeticSweep(SweepKind):
         return None if parts is None else record(run, outcome, parts, device, precision)
 
     def gathered(self, planned, results):
-        """Bring the runs together, with a table long by cell."""
+        """Merge the runs, with a table that has a row for each run and cell."""
         whole = merged(planned, results, {arm: {run.name for run in runs} for arm, runs in self.sweep.arms.items()})
         return whole, {"runs": table(whole)}
 

@@ -1,4 +1,4 @@
-"""Training one arithmetic model with the training loop, and judging it on its grid."""
+"""One arithmetic model: the task that it learns, and its judgement on a grid of cells."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from .problems.vocabulary import PAD
 
 # First word of the hash that turns a run's seed into that of problems never trained on.
 HELD_OUT = 201
-# Cells judged between looks at the guard, which are then safe on disk.
+# Cells judged before they are saved and the guard is asked whether to stop.
 CELLS = 100
 
 
 def prepared(run, execution, device, precision):
-    """Make a run's model and task, as `sweeps.kind.SweepKind.prepared` is asked to.
+    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def prepared(run, execution, device, precision):
 
 
 def task(run, device):
-    """Give a run's problems as the training loop takes them.
+    """Make the task of a run, its problems, for the training loop.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def task(run, device):
         for microbatch in run.plan.microbatches(step):
             draws = run.draws(microbatch)
             made = run.batches(run.seed, microbatch, run.plan.microbatch, device)
-            # Each part has noise of its own, and the other draws in common.
+            # Each part has its own noise; the other draws are common to all.
             parts += [
                 (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
                 for place, part in enumerate(made)
@@ -71,19 +71,19 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
     model : Transformer
     run : runs.Run
     folder : path
-        Where counts are kept until all are there.
+        Where counts are kept until all cells are judged.
     device : torch.device
     precision : str
         Of the layers; logits are in float32.
     guard : Guard
-        What may stop it.
+        What may stop the judgement, after at least one part of the grid if a time limit does.
     trained : bool
-        Whether the model is one; no answer of one that diverged is right.
+        Whether training did not diverge; a model that diverged has no right answers.
 
     Returns
     -------
     list of xarray.Dataset or None
-        As `evaluation.evaluate` gives them, one for each part of the grid; None if it was stopped.
+        As `evaluation.evaluate` gives them, one for each part of the grid; None if the guard stopped it.
     """
     cells, parts = run.grid.cells, []
     model.eval()
@@ -111,7 +111,7 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
 
 
 class Silent(torch.nn.Module):
-    """A model that answers nothing but padding, in place of one that diverged.
+    """A model that answers only padding, in place of one that diverged.
 
     Parameters
     ----------

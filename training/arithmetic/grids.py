@@ -3,18 +3,18 @@
 from ...errors import InputError
 from ..engine.checks import check_flag, check_whole
 
+# As McLeish et al. (2024, arXiv:2405.17399, section 4) judge addition.
 LONGEST, DIAGONAL_TO = 100, 160
 
 
 def cells_of(table):
-    """Cells of an evaluation.
+    """List the cells of an evaluation.
 
     Parameters
     ----------
     table : mapping
-        ``longest`` (100): every pair of lengths from 1 to it, or with ``every`` its multiples alone, or with
-        ``diagonal`` pairs of like lengths alone. ``diagonal_to`` (160): pairs of like lengths after `longest` and up to
-        it; 0 for none.
+        ``longest`` (100): all pairs of lengths from 1 to it; with ``every`` only its multiples; with ``diagonal`` only
+        pairs of equal lengths. ``diagonal_to`` (160): pairs of equal lengths above `longest` and up to it; 0 for none.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What arithmetic runs leave: an xarray data set of each, one of all, and a table long by cell."""
+"""Records of arithmetic models, and their table, with a row for each run and cell."""
 
 import math
 
@@ -29,13 +29,13 @@ COLUMNS = (
 
 
 def record(run, outcome, parts, device, precision):
-    """Record of one run.
+    """Make the record of one run.
 
     Parameters
     ----------
     run : runs.Run
     outcome : Outcome
-        Finished or diverged; what a diverged run did not reach is NaN.
+        Finished or diverged; evaluations that a diverged run did not reach are NaN.
     parts : list of xarray.Dataset
         Counts of the cells, as `experiment.judge` gives them.
     device : torch.device
@@ -83,17 +83,17 @@ def record(run, outcome, parts, device, precision):
 
 
 def together(parts):
-    """Bring counts of several parts of a grid together, over the union of their lengths.
+    """Merge the counts of several parts of a grid, over the union of their lengths.
 
     Parameters
     ----------
     parts : sequence of xarray.Dataset
-        As `evaluation.evaluate` gives them; no cell is in two.
+        As `evaluation.evaluate` gives them; no cell is in two of them.
 
     Returns
     -------
     xarray.Dataset
-        Dimensions length_a and length_b; where nothing was asked, counts are 0 and text is empty.
+        Dimensions length_a and length_b; in cells that were not judged, counts are 0 and text is empty.
     """
     first, second = (sorted(set().union(*(part[name].values.tolist() for part in parts))) for name in CELL)
     variables = {}
@@ -112,7 +112,7 @@ def together(parts):
 
 
 def merged(planned, results, arms):
-    """Bring all runs together, over the unions of their lengths and steps.
+    """Merge all runs, over the unions of their lengths and steps.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def merged(planned, results, arms):
 
 
 def table(dataset):
-    """Table of counts, a row for each run and cell.
+    """Make a table of counts, with a row for each run and cell.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def table(dataset):
     pandas.DataFrame
         Columns run, arm, task, embedding, architecture, layers, recurrences, d_model, k_max, train_digits, seed,
         parameters, samples, flop, length_a, length_b, correct, total and split, and where a run sorts correct_minimum
-        and axis, empty for other tasks. Cells in which nothing was asked are left out.
+        and axis, empty for other tasks. Cells that were not judged are left out.
     """
     more = [name for name in OF_SORTING if name in dataset]
     rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
@@ -161,7 +161,7 @@ def table(dataset):
 
 
 def accuracies(dataset):
-    """Share of problems that are right, by run and region, for people to read.
+    """Compute the share of problems that are right, by run and region, for people to read.
 
     Parameters
     ----------

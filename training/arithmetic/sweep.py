@@ -29,7 +29,7 @@ from .runs import Grid, Run
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 ARM = ("name", "task", "lengths", "options", "embeddings", "architectures", "model", "training", "evaluation")
-# Of a model, what an arm's axes do not settle.
+# Settings of a model apart from the axes of an arm.
 MODEL = (*("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_positions", "noise", "block", "initial"),)
 OBJECTIVE = tuple(field.name for field in fields(Objective))
 SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip")
@@ -40,9 +40,9 @@ TRAINING = (
     *("evaluations", "evaluation_problems", "buckets", "precision", "seeds"),
 )
 EVALUATION = ("longest", "every", "diagonal", "diagonal_to", "count", "seed")
-# What the whole sweep shares and an arm may replace.
+# Tables that all arms share, whose keys an arm may replace.
 COMMON = {"model": MODEL, "training": TRAINING, "evaluation": EVALUATION}
-# As [Mc24] trains.
+# Those of McLeish et al. (2024, arXiv:2405.17399).
 PAPER_OPTIMISER = {
     "learning_rate": 1e-4,
     "schedule": "trapezoid",
@@ -57,7 +57,7 @@ INJECTED = {"injection": "every-layer", "first": "first-layer", "none": "none"}
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs by arm, checked.
+    """A sweep of arithmetic models: runs by arm, checked.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _run(task, cells, embedding, shape, seed, tables):
 
 
 def _of_scheme(model, embedding):
-    # Randomised positions are FIRE's alone; an arm may set them beside embeddings without it.
+    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
     return {key: value for key, value in model.items() if key != "random_positions" or "fire" in embedding}
 
 

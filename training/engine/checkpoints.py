@@ -1,8 +1,8 @@
-"""The state of a run on disk: there whole, or not there.
+"""The state of a run on disk, written whole or not at all.
 
 A checkpoint is a folder ``step-00001234`` with the weights as safetensors, everything else as tensors and plain values
 that torch loads with ``weights_only=True``, and the SHA-256 of both. It is written under another name, flushed to disk
-and renamed, so that a kill at any moment leaves the one before it.
+and renamed, so that a process killed at any moment leaves the one before it.
 """
 
 import json
@@ -18,6 +18,7 @@ from ...errors import InputError
 from .files import remove_partial, sha256_of_file, written_whole
 
 WEIGHTS, STATE, DIGESTS = "weights.safetensors", "state.pt", "sha256.json"
+# The last checkpoint, and one to resume from if it is damaged.
 KEPT = 2
 
 
@@ -27,7 +28,7 @@ class Checkpoints:
     Parameters
     ----------
     folder : path
-        Their folder, made when the first is saved.
+        Folder that holds them, made when the first is saved.
     """
 
     def __init__(self, folder):
@@ -47,7 +48,7 @@ class Checkpoints:
         Raises
         ------
         InputError
-            If it cannot be written; the ones before are untouched.
+            If it cannot be written; earlier checkpoints are untouched.
         """
         path = self.folder / f"step-{step:08d}"
         if path in self._found():
@@ -89,15 +90,15 @@ class Checkpoints:
                     raise ValueError(f"{name} is not as it was written")
             weights = load_file(path / WEIGHTS, device=str(device))
             state = torch.load(path / STATE, map_location=device, weights_only=True)
-        # What damaged bytes raise depends on where they lie.
+        # The exception depends on which bytes are damaged.
         except Exception as error:
             reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
-            mend = "go on from the one before it" if len(found) > 1 else "begin the run again"
+            mend = "resume from the one before it" if len(found) > 1 else "begin the run again"
             raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {mend}") from error
         return int(path.name.removeprefix("step-")), weights, state
 
     def remove(self):
-        """Delete them all, once the run's result is safe."""
+        """Delete all checkpoints, once the record of the run is written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _found(self):

@@ -10,23 +10,23 @@ from pathlib import Path
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 
-# Names of this shape are of writes that were broken off, and nothing reads them.
+# Temporary names; nothing reads what an interrupted write leaves under one.
 PREFIX, SUFFIX = ".", ".partial"
 
 
 @contextlib.contextmanager
 def written_whole(path):
-    """Give a temporary path beside `path`, which takes its place when the block ends without an error.
+    """Give a temporary path, which is renamed to `path` when the block ends without an error.
 
     Parameters
     ----------
     path : path
-        File or folder to write. Its folder is made if it is not there. A file is replaced; a folder must not be there.
+        File or folder to write. Its parent folder is made if needed. A file is replaced; a folder must not exist yet.
 
     Raises
     ------
     InputError
-        If it cannot be written, a full disk included. What stood at `path` is then untouched.
+        If it cannot be written, for example because the disk is full. What was at `path` before is then untouched.
     """
     path = Path(path)
     try:
@@ -46,21 +46,21 @@ def written_whole(path):
 
 
 def unwritable(path, error):
-    """Error that says that a file cannot be written."""
+    """Make the error for a file that cannot be written."""
     reason = shortened(" ".join((error.strerror or str(error)).split()))
     return InputError(
-        f"{printable(path)}: cannot be written ({reason}); make room or choose another folder, and start again to go on"
+        f"{printable(path)}: cannot be written ({reason}); make room or choose another folder, and start again"
     )
 
 
 def remove_partial(folder):
-    """Remove what broken-off writes left in a folder."""
+    """Remove what interrupted writes left in a folder."""
     for leftover in Path(folder).glob(f"{PREFIX}*{SUFFIX}"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
 def sha256_of_file(path):
-    """SHA-256 of a file's bytes, as 64 hexadecimal digits."""
+    """Compute the SHA-256 of a file, as 64 hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -72,7 +72,7 @@ def _synchronise(path):
 
 
 def _flush(path):
-    # Windows cannot open a folder; there a rename is as durable as it gets.
+    # Windows cannot open a folder to flush it.
     if os.name != "posix" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)

@@ -14,19 +14,21 @@ from ...errors import InputError
 from .checks import check_choice
 
 PRECISIONS = ("auto", "float32", "bfloat16")
+# Side of the matrices multiplied to measure a CPU; eight times it on a GPU.
 PROBE = 1024
 CGROUP = Path("/sys/fs/cgroup")
 
 
 class Ceiling(NamedTuple):
-    """Most that a device can do: dense arithmetic in the precision trained in (FLOP/s) and memory traffic (byte/s)."""
+    """Peak of a device: dense arithmetic in the precision of training (FLOP/s) and memory traffic (byte/s)."""
 
     flop_per_second: float
     bytes_per_second: float
     source: str
 
 
-# Dense bf16 with float32 sums, and memory, from the vendor's datasheets; the first name found in the device's counts.
+# Dense bf16 with float32 sums and memory bandwidth, from NVIDIA's datasheets. The first name that a device's contains
+# is used.
 DATASHEETS = {
     "B200": (2250e12, 8.0e12),
     "H200": (989e12, 4.8e12),
@@ -41,7 +43,7 @@ DATASHEETS = {
 
 
 def chosen_device(name=None):
-    """Device to train on.
+    """Choose the device to train on.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def chosen_device(name=None):
 
 
 def chosen_precision(name, device):
-    """Precision of training: bfloat16 on CUDA and float32 elsewhere, unless it is named.
+    """Choose the precision of training: bfloat16 on CUDA and float32 elsewhere, unless it is named.
 
     Raises
     ------
@@ -85,25 +87,25 @@ def chosen_precision(name, device):
 
 
 def autocast(precision, device):
-    """Context in which matrix products run in the precision."""
+    """Make a context in which matrix products run in the precision."""
     if precision == "float32":
         return contextlib.nullcontext()
     return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
 
 
 def synchronise(device):
-    """Wait until the device has done all it was given."""
+    """Wait until the device has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def device_name(device):
-    """Name of the device in words."""
+    """Give the name of the device in words."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 
 def free_memory(device):
-    """Memory that is free on a device now, bytes, as far as it can be told: less than that is safe to plan with.
+    """Find how much memory is free on a device now, in bytes.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ def free_memory(device):
     except (OSError, StopIteration, ValueError):
         return math.inf
     with contextlib.suppress(OSError, ValueError):
-        # A container may have less than the machine; "max" is no number.
+        # A container may have less than the machine; a limit of "max" is not a number and is skipped.
         limit, used = (int((CGROUP / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
         free = min(free, limit - used)
     return free
@@ -130,13 +132,13 @@ def free_memory(device):
 
 @functools.cache
 def ceiling(device, precision):
-    """Most that a device can do, by its datasheet if it is known and else as measured now.
+    """Find the peak of a device, from its datasheet if it is known, measured now otherwise.
 
     Parameters
     ----------
     device : torch.device
     precision : str
-        ``"float32"`` or ``"bfloat16"``. The datasheets are for bfloat16, so others are measured.
+        ``"float32"`` or ``"bfloat16"``. The datasheets give bfloat16, so float32 is measured.
 
     Returns
     -------
@@ -151,7 +153,7 @@ def ceiling(device, precision):
 
 
 def measured_ceiling(device, precision):
-    """Measure a product of square matrices and a copy, the best of several.
+    """Measure the peak of a device by a product of square matrices and a copy, the best of five each.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The training loop: any model, any loss that is a function of the step, resumed as if never broken off."""
+"""The training loop: any model, any loss that is a function of the step; a resumed run equals an unbroken one."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from .schedules import check_schedule, factor
 from .steps import GraphStepper, Stepper
 
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
-# Updates between looks at the loss, which a device has to be waited for.
+# Updates between readings of the loss: to read it, the host waits for the device.
 LOOK = 50
 
 
@@ -22,24 +22,35 @@ LOOK = 50
 class Optimisation:
     """How weights are updated: AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) at a scheduled rate.
 
+    The default betas, epsilon and clip are those of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix B), and the
+    default decay is torch's.
+
     Parameters
     ----------
     learning_rate : float
         Peak rate.
     schedule : str
-        ``"constant"``; ``"cosine"``, to nothing at the last update; or ``"trapezoid"``, up from nothing and down to it.
+        ``"constant"``; ``"cosine"``, which falls to zero at the end; or ``"trapezoid"``, which rises from zero and
+        falls to it.
     updates : int
         Updates of the whole run.
     warmup : int
-        Updates over which the rate first rises.
+        Updates over which the rate first rises in a line.
     betas : tuple of float
-        Decay of the averages of the gradient and of its square.
+        Decay of the running averages of the gradient and of its square.
     epsilon : float
-        Added to the root of the latter.
+        Added to the square root of the latter.
     decay : float
-        Decay of matrices; gains do not decay.
+        Weight decay of matrices; gains do not decay.
     clip : float or None
-        Largest norm of the gradient.
+        Largest norm of the gradient; None does not clip.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Optimisation
+    >>> optimisation = Optimisation(0.01, schedule="cosine", updates=100, warmup=10)
+    >>> [round(optimisation.rate(step), 4) for step in (0, 10, 55, 99)]
+    [0.001, 0.01, 0.005, 0.0]
     """
 
     learning_rate: float
@@ -99,12 +110,13 @@ class Task:
     Parameters
     ----------
     batch : callable
-        Of a step, to a tuple of what the loss takes: tensors on the device, and for an update that is no CUDA graph
-        anything else. Of the step alone, so that a resumed run sees the same.
+        Takes a step and returns a tuple of what the loss takes: tensors on the device, or anything else where updates
+        are not replayed as CUDA graphs. It depends on the step alone, so that a resumed run reads the same batches.
     loss : callable
-        Of the model and the batch, to a scalar tensor or an iterator over parts of it, as `steps.Stepper` takes it.
+        Takes the model and the batch and returns a scalar tensor, or an iterator over parts of it, as `steps.Stepper`
+        takes it.
     evaluate : callable
-        Of the model, to a dict of str to float; it includes no randomness.
+        Takes the model and returns a dict of str to float, without randomness.
     """
 
     batch: Callable[[int], tuple]
@@ -113,7 +125,7 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """What a run came to: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys."""
+    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys."""
 
     status: str
     evaluations: list[dict[str, float]]
@@ -124,7 +136,7 @@ class _Progress:
     step: int = 0
     seconds: float = 0.0
     status: str = PAUSED
-    # Summed in float64 on the device, and emptied at each evaluation.
+    # Sum in float64 on the device, set to zero at each evaluation.
     loss: Any = None
     updates: int = 0
     evaluations: list = None
@@ -162,20 +174,37 @@ def run(
     guard : Guard, optional
         What may stop the run early, after a checkpoint; a time limit only after an update.
     report : callable, optional
-        Of the updates done and the mean loss since the last evaluation, called now and then.
+        Called every few updates with the updates done and the mean loss since the last evaluation.
     graph : bool
         Replay updates as CUDA graphs.
 
     Returns
     -------
     Outcome
-        Status ``"finished"``; ``"paused"`` if the guard stopped it; ``"diverged"`` if a loss was not finite, where
-        the evaluations left hold NaN.
+        Status ``"finished"``; ``"paused"`` if the guard stopped it; ``"diverged"`` if a loss was not finite, in which
+        case the remaining evaluations hold NaN.
 
     Raises
     ------
     InputError
         If a checkpoint is damaged or cannot be written.
+
+    Examples
+    --------
+    A linear model that learns to double its input:
+
+    >>> import torch
+    >>> from bayescaling.training import Optimisation, Task, run
+    >>> x = torch.linspace(-1, 1, 8)[:, None]
+    >>> model = torch.nn.Linear(1, 1, bias=False)
+    >>> task = Task(
+    ...     batch=lambda step: (x, 2 * x),
+    ...     loss=lambda model, x, y: ((model(x) - y) ** 2).mean(),
+    ...     evaluate=lambda model: {"weight": model.weight.item()},
+    ... )
+    >>> outcome = run(model, task, Optimisation(0.1, schedule="cosine", updates=100, decay=0.0), evaluate_at=[100])
+    >>> outcome.status, round(outcome.evaluations[0]["weight"], 1)
+    ('finished', 2.0)
     """
     guard = guard or Guard()
     device = next(model.parameters()).device
@@ -247,7 +276,7 @@ def _restore(checkpoints, model, optimiser, progress, device):
     model.load_state_dict(weights)
     settings = [{name: group[name] for name in group if name != "params"} for group in optimiser.param_groups]
     optimiser.load_state_dict(state.pop("optimiser"))
-    # How the optimiser steps depends on this device, and a rate in a tensor must stay in the one that a graph reads.
+    # The optimiser's settings depend on this device, and a graph reads the learning rate from this very tensor.
     for group, own in zip(optimiser.param_groups, settings, strict=True):
         group.update(own)
     for name, value in state.items():

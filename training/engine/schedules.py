@@ -4,22 +4,22 @@ import math
 
 from .checks import check_choice
 
-# Shares of a trapezoid's run.
+# Shares of the run in which a trapezoid rises and falls, as McLeish et al. (2024, arXiv:2405.17399) train.
 RISE, FALL = 0.1, 0.1
 
 
 def constant(progress):
-    """Full rate all along."""
+    """Keep the full rate."""
     return 1.0
 
 
 def cosine(progress):
-    """Half a cosine from the full rate down to none at the end."""
+    """Fall from the full rate to zero at the end along half a cosine."""
     return (1 + math.cos(math.pi * progress)) / 2
 
 
 def trapezoid(progress):
-    """Up in a line over the first tenth, and down in one over the last."""
+    """Rise in a line over the first tenth of the run and fall in a line over the last."""
     return min(1.0, progress / RISE, (1 - progress) / FALL)
 
 
@@ -27,7 +27,7 @@ SCHEDULES = {"constant": constant, "cosine": cosine, "trapezoid": trapezoid}
 
 
 def factor(schedule, step, updates, warmup=0):
-    """Factor of the peak learning rate at an update.
+    """Compute the learning rate of an update as a share of the peak.
 
     Parameters
     ----------

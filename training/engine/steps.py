@@ -1,4 +1,4 @@
-"""One update of a model, run as it is written or replayed as a CUDA graph."""
+"""One update of a model, run eagerly or replayed as a CUDA graph."""
 
 import torch
 
@@ -12,8 +12,8 @@ class Stepper:
     ----------
     model : torch.nn.Module
     loss : callable
-        Of the model and what a batch holds, to a loss of shape (), or to an iterator over parts of which the loss is
-        the sum: each is backpropagated before the next is asked for, so that the memory of one is enough.
+        Takes the model and what a batch holds, and returns a loss of shape () or an iterator over parts that add up to
+        it. Each part is backpropagated before the next is made, so that memory for one part is enough.
     optimiser : torch.optim.Optimizer
     clip : float or None
         Largest norm of the gradient.
@@ -61,11 +61,12 @@ class Stepper:
 
 
 class GraphStepper(Stepper):
-    """Makes updates on CUDA by replaying a graph, one for each shape of batch, which costs no time on the host.
+    """Makes updates on CUDA by replaying a graph, one for each shape of batch, which takes the host hardly any time.
 
     The optimiser must be capturable, with its learning rate in a tensor.
     """
 
+    # Eager updates before a graph is captured, as in the example of torch's notes on CUDA graphs.
     WARM_UP = 3
 
     def __init__(self, *arguments):
@@ -112,7 +113,7 @@ class GraphStepper(Stepper):
         with torch.no_grad():
             for weight, old in zip(self.model.parameters(), weights, strict=True):
                 weight.copy_(old)
-            # In place, since the graph reads these very tensors; what the warm-up made was not there, that is zero.
+            # In place, since the graph reads these very tensors. A moment that the warm-up made was zero before.
             for weight, values in self.optimiser.state.items():
                 for name, value in values.items():
                     if isinstance(value, torch.Tensor):

@@ -1,4 +1,4 @@
-"""Sweeps of small language models trained, and gathered as tables of runs L(N, D)."""
+"""Sweeps of small language models, trained and gathered as tables of runs L(N, D)."""
 
 import math
 import warnings
@@ -13,30 +13,31 @@ from .sweep import BEST, Sweep, read_sweep
 
 
 def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
-    """Train a sweep of small language models, from where it was left.
+    """Train a sweep of small language models, or resume it.
 
-    Every finished run is kept in ``OUT/runs`` and is not trained again; a run that was broken off goes on from its last
-    checkpoint, with the result it would have had. Written at the end of every call that trained anything to its end:
-    ``OUT/runs.nc`` (all runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which
-    `bayescaling.read` takes as they are. A stage that anneals at one budget alone has its whole curves in its table,
-    since the paper's scheme 3 reads its frontier off them; ``runs.csv`` has annealed runs at their ends alone.
+    Every finished run is kept in ``OUT/runs`` and is not trained again; an interrupted run resumes from its last
+    checkpoint, with the result that it would have had. A call that ends with finished runs writes ``OUT/runs.nc`` (all
+    runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which `bayescaling.read` takes as
+    they are. The table of a stage that anneals at a single budget has whole curves, since scheme 3 of Pearce and Song
+    (2024, arXiv:2406.12907) reads its frontier off them; ``runs.csv`` has only the ends of annealed runs.
 
     Parameters
     ----------
     sweep : path or Sweep
-        A TOML file, as the presets' tables; or a sweep made of them.
+        A TOML file with tables like the presets', or a sweep made of such tables.
     out : path
-        Folder for everything that is written. An executor's workers keep checkpoints there too, so that they resume
-        where the folder is shared between machines; results come back to this process.
+        Folder for everything that is written. An executor's workers keep checkpoints there too: if machines share the
+        folder, another worker can resume a run. Results come back to this process.
     executor : concurrent.futures.Executor, optional
-        Where to train the runs; by default they are trained here, one after another. Its workers must be able to import
-        this package.
+        Trains the runs; by default they are trained here, one after another. Its workers must be able to import this
+        package.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``"tcp://host:8786"``, whose workers train the runs.
     device : str, optional
         Such as ``"cpu"`` or ``"cuda:1"``; by default CUDA where a worker has a GPU.
     time_limit : float, optional
-        Seconds after which to stop, with everything saved.
+        Seconds of training after which to save and stop. They count from the first update of the call (on an executor,
+        of each worker process), so that every call makes progress: at least one update is made and saved.
     progress : bool
         Show a bar on standard error.
 
@@ -52,6 +53,23 @@ def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=
         If the sweep, a corpus, a device, a checkpoint or the folder cannot be used.
     KeyboardInterrupt
         If a signal stopped it, after everything was saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayescaling.training import make_sweep, table, train
+    >>> tables = {
+    ...     "corpus": {"kind": "synthetic", "vocabulary": 16},
+    ...     "model": {"sizes": [[4, 1], [8, 1]], "heads": 2, "context": 8},
+    ...     "training": {"updates": 2, "batch_tokens": 64, "evaluations": 1, "evaluation_tokens": 64},
+    ...     "stages": [{"name": "only", "learning_rates": [0.01]}],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = train(make_sweep(tables), folder, device="cpu", progress=False)
+    >>> runs.attrs["status"], dict(runs.sizes)
+    ('finished', {'run': 2, 'step': 1})
+    >>> table(runs)[["parameters", "tokens", "training_flop"]].values.tolist()
+    [[288.0, 128.0, 221184.0], [960.0, 128.0, 737280.0]]
     """
     return execution.train(
         LanguageSweep,
@@ -110,7 +128,7 @@ class LanguageSweep(SweepKind):
         chosen_route(self.sweep.execution.loss_route, device)
 
     def rounds(self, results):
-        """Go through the stages."""
+        """Give the runs of each stage."""
         best = {}
         for stage in self.sweep.stages:
             runs = list({run.name: run for run in self.sweep.runs(stage, best)}.values())
@@ -126,7 +144,7 @@ class LanguageSweep(SweepKind):
         return record(run, outcome, device, precision)
 
     def gathered(self, planned, results):
-        """Bring the runs together, with a table of all and one of each stage."""
+        """Merge the runs, with a table of all of them and one of each stage."""
         whole = records.merged(planned, results, self._members(), "scheme")
         tables = {"runs": table(whole)}
         for stage in self.sweep.stages:
@@ -135,7 +153,7 @@ class LanguageSweep(SweepKind):
         return whole, tables
 
     def _members(self):
-        """Names of the runs of each stage, without candidates that lost."""
+        """Give the names of the runs of each stage, without the candidates that lost."""
         members = {}
         for stage in self.sweep.stages:
             best, runs = self.best_after.get(stage.name, {}), self.runs_of.get(stage.name, ())

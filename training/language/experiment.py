@@ -8,17 +8,17 @@ from ..engine.loop import Task
 from .loss import chosen_route, cross_entropy, token_losses
 from .transformer import Decoder
 
-# Compiled once for each size of a sweep, more of them than torch takes for a mistake by default.
+# Sizes of model for which the loss is compiled; by default torch stops compiling after a few.
 SIZES_COMPILED = 64
 
 
 def prepared(run, execution, device, precision):
-    """Make a run's model and task, as `sweeps.kind.SweepKind.prepared` is asked to."""
+    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`."""
     return Decoder(run.model, run.seed).to(device), task(run, execution, device)
 
 
 def task(run, execution, device):
-    """Next-token prediction of a run's corpus, as the training loop takes it.
+    """Make the task of a run, next-token prediction of its corpus, for the training loop.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def task(run, execution, device):
 
 
 def next_token_loss(model, tokens, route):
-    """Mean cross-entropy of every token but the first of each sequence.
+    """Compute the mean cross-entropy of every token but the first of each sequence.
 
     Parameters
     ----------
@@ -84,6 +84,6 @@ def _mean(losses):
     return losses.mean().item()
 
 
-# Tokens of a sequence share their context, so sequences are what is independent.
+# Tokens of one sequence share their context, so the independent units are sequences.
 def _standard_error(losses):
     return (losses.std() / len(losses) ** 0.5).item() if len(losses) > 1 else float("nan")

@@ -1,7 +1,7 @@
-"""Cross-entropy over a large vocabulary, by several routes to the same number.
+"""Cross-entropy over a large vocabulary, computed by several routes.
 
-The logits of a batch are what a small model spends its time on: 65,536 tokens over 50,257 words are 6.6 GB in bf16.
-Routes differ in how often those bytes move.
+A small model spends most of its time on the logits of a batch: 65,536 tokens over 50,257 words are 6.6 GB in bf16. The
+routes differ in how often those bytes move.
 """
 
 import importlib.util
@@ -12,12 +12,12 @@ import torch.nn.functional as F
 from ...datasets.wording import unknown
 from ...errors import InputError
 
-# Logits at once: a CPU's chunk stays in its cache, a GPU's is large enough to fill it.
+# Logits that are made at once, by whether on a GPU: a CPU's stay in its cache, a GPU's keep all of it busy.
 CHUNK = {False: 2**20, True: 2**28}
 
 
 def cross_entropy(states, weight, targets, route="auto"):
-    """Mean cross-entropy of predictions, to train on.
+    """Compute the mean cross-entropy of predictions, to train on.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ def cross_entropy(states, weight, targets, route="auto"):
     weight : torch.Tensor
         Unembedding, shape (vocabulary, d_model).
     targets : torch.Tensor
-        Tokens that came next, int64, shape (...).
+        Next tokens, int64, shape (...).
     route : str
-        ``"plain"``, logits in memory; ``"chunked"``, gradients computed with the loss, chunk by chunk; ``"torch"``,
-        torch's own linear cross-entropy, in chunks, which under autocast rounds the loss it gives, not its gradients,
-        to bf16; ``"liger"`` and ``"cut"``, the Liger and cut-cross-entropy kernels
-        for CUDA; or ``"auto"``, which `chosen_route` resolves.
+        ``"plain"``, with all logits in memory; ``"chunked"``, with gradients computed together with the loss, chunk by
+        chunk; ``"torch"``, torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not
+        its gradients; ``"liger"`` and ``"cut"``, the Liger and cut-cross-entropy kernels for CUDA; or ``"auto"``, which
+        `chosen_route` resolves.
 
     Returns
     -------
@@ -42,19 +42,29 @@ def cross_entropy(states, weight, targets, route="auto"):
     ------
     InputError
         If the route is unknown or cannot be taken here.
+
+    Examples
+    --------
+    Without information, the loss is the logarithm of the vocabulary:
+
+    >>> import torch
+    >>> from bayescaling.training import cross_entropy
+    >>> states, weight, targets = torch.zeros(5, 4), torch.ones(10, 4), torch.arange(5)
+    >>> round(cross_entropy(states, weight, targets, "plain").item(), 4)
+    2.3026
     """
     states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
     device = states.device.type
     if torch.is_autocast_enabled(device):
         dtype = torch.get_autocast_dtype(device)
         states, weight = states.to(dtype), weight.to(dtype)
-    # What is compiled was chosen before.
+    # Compiled code was given a resolved route.
     chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
     return ROUTES[chosen](states, weight, targets)
 
 
 def token_losses(states, weight, targets):
-    """Cross-entropy of every prediction in float32, to evaluate, without gradients.
+    """Compute the cross-entropy of every prediction in float32, to evaluate, without gradients.
 
     Parameters
     ----------
@@ -65,6 +75,13 @@ def token_losses(states, weight, targets):
     -------
     torch.Tensor
         Nats, float32, of the shape of `targets`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bayescaling.training import token_losses
+    >>> token_losses(torch.zeros(2, 3, 4), torch.ones(10, 4), torch.zeros(2, 3).long()).shape
+    torch.Size([2, 3])
     """
     rows = max(1, CHUNK[states.is_cuda] // len(weight))
     flat = states.reshape(-1, states.shape[-1]).float().split(rows), targets.reshape(-1).split(rows)
@@ -84,9 +101,9 @@ def chosen_route(route, device):
     Returns
     -------
     str
-        The route. For ``"auto"`` on the CPU, ``"torch"`` where this torch has it, else ``"chunked"``: the fastest
-        uncompiled by `tests/benchmarks/training.py`. On CUDA, where none has been measured, ``"plain"``, which compiled
-        code fuses.
+        The route. On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest
+        without compilation, as measured by `tests/benchmarks/training.py`. On CUDA, where none was measured, it is
+        ``"plain"``, which compilation fuses.
 
     Raises
     ------
@@ -137,14 +154,14 @@ def _cut(states, weight, targets):
 
 
 class ChunkedCrossEntropy(torch.autograd.Function):
-    """Mean cross-entropy whose gradients are found on the way forward, so that each chunk's logits are made once.
+    """Mean cross-entropy whose gradients are computed in the forward pass, so that logits are made only once.
 
-    The gradient of the weight adds up in float32.
+    The gradient of the weight is summed in float32.
     """
 
     @staticmethod
     def forward(ctx, states, weight, targets):
-        """Loss, float32, shape (), of states (rows, d_model), weight (vocabulary, d_model) and targets (rows,)."""
+        """Compute the loss, shape (), of states (rows, d_model), weight (vocabulary, d_model) and targets (rows,)."""
         total = torch.zeros((), device=states.device)
         of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight, dtype=torch.float32)
         rows = max(1, CHUNK[states.is_cuda] // len(weight))
@@ -166,7 +183,7 @@ class ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        """Gradients of states and weight."""
+        """Give the gradients of states and weight."""
         of_states, of_weight = ctx.saved_tensors
         return (gradient * of_states).to(of_states.dtype), (gradient * of_weight).to(of_states.dtype), None
 

@@ -1,8 +1,8 @@
 """Named sweeps: the experiment of [PS24] section 3, a small one that a CPU finishes in minutes, one for an hour.
 
 [PS24] is Pearce and Song 2024, "Reconciling Kaplan and Chinchilla scaling laws", arXiv:2406.12907. Its sizes,
-vocabulary, context, tokens in an update, updates, learning rates and schemes are taken; widths and depths are those
-that give its sizes with tied embeddings, and what it leaves open (optimiser, initial weights) is this package's.
+vocabulary, context, tokens in an update, updates, learning rates and schemes are used. Widths and depths are those that
+give its sizes with tied embeddings; the optimiser and the initial weights, which it does not state, are this package's.
 """
 
 import copy
@@ -33,7 +33,7 @@ DEMO = {
         "seeds": [0],
     },
 }
-# What the table small_lm_runs was made with, an hour on one core.
+# The sweep that made the table small_lm_runs, in an hour on one core.
 SMALL = {
     "corpus": {"kind": "synthetic", "vocabulary": 1024, "exponent": 1.4},
     "model": DEMO["model"] | {"sizes": [[4, 1], [8, 1], [16, 1], [16, 2], [32, 2]]},
@@ -43,17 +43,17 @@ SMALL_RATES = [0.003, 0.01, 0.03]
 
 
 def scheme_stages(rates):
-    """Stages of schemes 1 to 4 of [PS24], by scheme.
+    """Give the stages of schemes 1 to 4 of [PS24], by scheme.
 
     Parameters
     ----------
     rates : list of float
-        Learning rates; the first is that of scheme 1.
+        Learning rates, of which scheme 1 uses the first.
 
     Returns
     -------
     dict of str to list of dict
-        The last stage of each is the scheme itself; those before it find its learning rates.
+        The last stage of each is the scheme itself; earlier ones find its learning rates.
     """
     fixed = {"name": "scheme-1", "schedule": "constant", "learning_rates": rates[:1], "budgets": [1.0]}
     best = {"name": "scheme-2", "schedule": "constant", "learning_rates": rates, "budgets": [1.0], "keep": "best"}
@@ -74,5 +74,12 @@ for name, base in (("demo", DEMO), ("small", SMALL)):
 
 
 def preset(name):
-    """Tables of a named sweep, as a sweep's file holds them, free to change."""
+    """Give a copy of the tables of a named sweep, as a sweep's file holds them.
+
+    Examples
+    --------
+    >>> from bayescaling.training import preset
+    >>> sorted(preset("demo"))
+    ['corpus', 'model', 'stages', 'training']
+    """
     return copy.deepcopy(PRESETS[name])

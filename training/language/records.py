@@ -41,13 +41,13 @@ ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
 
 
 def record(run, outcome, device, precision):
-    """Record of one run.
+    """Make the record of one run.
 
     Parameters
     ----------
     run : Run
     outcome : Outcome
-        Finished or diverged; what a diverged run did not reach is NaN.
+        Finished or diverged; evaluations that a diverged run did not reach are NaN.
     device : torch.device
     precision : str
 
@@ -88,7 +88,7 @@ def record(run, outcome, device, precision):
 
 
 def table(dataset, scheme=None, *, curves=False):
-    """Table of runs L(N, D), as `bayescaling.read` takes it.
+    """Make a table of runs L(N, D), as `bayescaling.read` takes it.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def table(dataset, scheme=None, *, curves=False):
     scheme : str, optional
         Keep the runs of this scheme; by default those of any.
     curves : bool
-        Keep what a schedule that anneals passed on its way, too. Otherwise such a run gives its last evaluation alone,
-        while every evaluation of a run at a constant rate is a run of that many tokens.
+        Keep all evaluations of runs that anneal. By default such a run gives only its last one, while every evaluation
+        of a run at a constant rate counts as a run of that many tokens.
 
     Returns
     -------

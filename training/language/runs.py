@@ -1,4 +1,4 @@
-"""One run: what is trained, on what, and how, as a value whose hash is its name."""
+"""One run of a language model: what is trained, on what, and how."""
 
 from dataclasses import asdict, dataclass
 
@@ -13,7 +13,7 @@ from .transformer import Configuration
 
 @dataclass(frozen=True)
 class Run(runs.Run):
-    """One model trained once.
+    """A language model trained once.
 
     Parameters
     ----------
@@ -32,6 +32,14 @@ class Run(runs.Run):
         Of the initial weights and of the order of the training text.
     budget_fraction : float
         Updates as a share of those of the size's full budget.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Configuration, Optimisation, Run, Synthetic
+    >>> model, corpus = Configuration(8, 1, vocabulary=32, heads=2), Synthetic(vocabulary=32)
+    >>> run = Run(model, corpus, Optimisation(0.01, updates=100), evaluate_at=(50, 100), batch_tokens=256)
+    >>> run.sequences, run.tokens_done(100)
+    (16, 25600)
     """
 
     model: Configuration

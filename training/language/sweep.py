@@ -35,21 +35,27 @@ STAGE = ("name", "schedule", "learning_rates", "budgets", "keep")
 
 @dataclass(frozen=True)
 class Stage:
-    """Runs that are trained together.
+    """Runs that are trained together, at one schedule.
 
     Parameters
     ----------
     name : str
-        What their table is called.
+        Name of their table.
     schedule : str
         ``"constant"`` or ``"cosine"``.
     learning_rates : tuple of float or "best"
-        Peak rates; ``"best"`` takes for each size the rate whose constant runs, of the longest in the stages before,
-        ended with the lowest evaluation loss, the mean over seeds.
+        Peak rates. ``"best"`` takes for each size the rate with the lowest final evaluation loss, a mean over seeds, of
+        the longest runs at a constant rate in earlier stages.
     budgets : tuple of float
         Updates as shares of those of the size.
     keep : str
         ``"all"``, or ``"best"`` to count as the stage's runs only those at each size's best rate.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Stage
+    >>> Stage("scheme-3", "cosine", "best", budgets=(0.5, 1.0)).keep
+    'all'
     """
 
     name: str
@@ -61,12 +67,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Sizes, a corpus and stages, checked.
+    """A sweep of language models: sizes, a corpus and stages, checked.
 
     Parameters
     ----------
     base : Run
-        What all runs share; its model and optimisation are replaced.
+        What all runs share; each has its own model and optimisation.
     sizes : tuple of Configuration
     updates : tuple of int
         Full budget of each size.
@@ -87,7 +93,7 @@ class Sweep:
 
     @property
     def corpus(self) -> Corpus:
-        """What all runs train on."""
+        """Corpus that all runs train on."""
         return self.base.corpus
 
     def runs(self, stage, best):
@@ -97,7 +103,7 @@ class Sweep:
         ----------
         stage : Stage
         best : mapping of Configuration to float
-            Best rate of each size so far; a size without one has no runs where the best is asked for.
+            Best rate of each size so far; a size without one has no runs in a stage that takes the best.
 
         Returns
         -------
@@ -139,8 +145,8 @@ def read_sweep(path, folder):
     Parameters
     ----------
     path : path
-        The file. ``preset`` names a sweep whose tables the file's own replace key by key; a ``[corpus]`` or
-        ``[[stages]]`` of its own replaces the preset's whole.
+        The file. ``preset`` names a sweep whose tables the file's replace key by key; the file's ``[corpus]`` and
+        ``[[stages]]`` replace the preset's as a whole.
     folder : path
         Where to keep tokens that are made from text.
 
@@ -176,6 +182,15 @@ def make_sweep(tables, *, base=".", folder="."):
     ------
     InputError
         If a key or value cannot be used.
+
+    Examples
+    --------
+    >>> from bayescaling.training import make_sweep
+    >>> sweep = make_sweep({"preset": "demo", "training": {"seeds": [0, 1]}})
+    >>> len(sweep.sizes), sweep.updates, [stage.name for stage in sweep.stages]
+    (4, (400, 400, 600, 600), ['scheme-1', 'scheme-2', 'scheme-3', 'scheme-4'])
+    >>> len(sweep.runs(sweep.stages[0], best={}))
+    8
     """
     made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
     corpus = table_of("corpus", made["corpus"])

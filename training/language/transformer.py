@@ -1,4 +1,7 @@
-"""Small decoder transformers, and exact counts of their parameters and arithmetic."""
+"""Small decoder transformers, and exact counts of their parameters and arithmetic.
+
+[PS24] is Pearce and Song 2024, "Reconciling Kaplan and Chinchilla scaling laws", arXiv:2406.12907.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,6 +12,7 @@ import torch.nn.functional as F
 from ...errors import InputError
 from ..engine.checks import check_whole
 
+# Width of a block's network over that of the stream, as in GPT-2 (Radford et al. 2019).
 EXPANSION = 4
 
 
@@ -25,11 +29,20 @@ class Configuration:
     vocabulary : int
         Number of tokens V.
     context : int
-        Most tokens that are read at once, each place with a learned vector.
+        Largest number of tokens that are read at once; each place has a learned vector.
     heads : int
         Attention heads of a block.
     tied : bool
         Whether one matrix embeds tokens and turns states into logits.
+
+    Examples
+    --------
+    The smallest model of [PS24]:
+
+    >>> from bayescaling.training import Configuration
+    >>> smallest = Configuration(16, 1)
+    >>> smallest.parameters, smallest.parameters_nonembedding
+    (807440, 3072)
     """
 
     d_model: int
@@ -57,20 +70,20 @@ class Configuration:
 
     @property
     def parameters(self):
-        """All parameters N_T but the gains of norms, as [PS24] section 3 is reconstructed."""
+        """All parameters N_T except the gains of norms, as in [PS24] section 3."""
         return self.parameters_embedding + self.parameters_nonembedding
 
     @property
     def gains(self):
-        """Parameters of norms, d for each of 2 L + 1, which no other count includes."""
+        """Parameters of the 2 L + 1 norms, d each, which no other count includes."""
         return (2 * self.layers + 1) * self.d_model
 
     @property
     def matmul_flop_per_token(self):
         """FLOP of matrix products for each token trained on, forward and backward.
 
-        Two for each multiplication and addition, three times over: 6 (N_x + V d) for blocks and logits, and 12 L
-        context d for attention as a full square, of which a causal kernel may leave out half.
+        Two for a multiplication and an addition, three times over: 6 (N_x + V d) for blocks and logits, and
+        12 L context d for attention over the full square, of which a causal kernel may skip half.
         """
         products = self.parameters_nonembedding + self.vocabulary * self.d_model
         return 6 * products + 12 * self.layers * self.context * self.d_model
@@ -87,8 +100,16 @@ class Decoder(torch.nn.Module):
     ----------
     configuration : Configuration
     seed : int
-        Of the initial weights, which are drawn on the CPU and so the same for every device: normal with standard
-        deviation 0.02, and 0.02 / sqrt(2 L) for the matrices that write to the residual stream.
+        Of the initial weights, which are drawn on the CPU so that every device has the same: normal with standard
+        deviation 0.02, and 0.02 / sqrt(2 L) for the matrices that write to the residual stream, as in GPT-2.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bayescaling.training import Configuration, Decoder
+    >>> model = Decoder(Configuration(8, 1, vocabulary=32, heads=2), seed=0)
+    >>> model(torch.zeros(3, 16, dtype=torch.int64)).shape, model.unembedding.shape
+    (torch.Size([3, 16, 8]), torch.Size([32, 8]))
     """
 
     STANDARD_DEVIATION = 0.02
@@ -106,11 +127,11 @@ class Decoder(torch.nn.Module):
 
     @property
     def unembedding(self):
-        """Matrix that turns states into logits, shape (vocabulary, d_model)."""
+        """The matrix that turns states into logits, shape (vocabulary, d_model)."""
         return self.tokens.weight if self.configuration.tied else self.logits.weight
 
     def forward(self, tokens):
-        """States from which the next tokens are predicted.
+        """Compute the states from which the next tokens are predicted.
 
         Parameters
         ----------
@@ -150,7 +171,7 @@ class Block(torch.nn.Module):
         self.narrow = torch.nn.Linear(EXPANSION * d_model, d_model, bias=False)
 
     def forward(self, states):
-        """States after the block, shape (sequences, length, d_model) as before it."""
+        """Compute the states after the block, shape (sequences, length, d_model) as before it."""
         states = states + self._attention(self.norm_attention(states))
         return states + self.narrow(F.gelu(self.wide(self.norm_network(states))))
 

@@ -1,4 +1,4 @@
-"""Progress of a sweep on the terminal."""
+"""A progress bar of a sweep, on standard error."""
 
 import time
 
@@ -6,7 +6,7 @@ from ..engine.hardware import ceiling, chosen_precision
 
 
 class Silence:
-    """No progress."""
+    """Shows no progress."""
 
     def __enter__(self):
         return self
@@ -15,19 +15,20 @@ class Silence:
         pass
 
     def stage(self, name, runs, done):
-        """Begin a stage of runs, of which those in `done` are finished."""
+        """Begin a round of runs, of which those in `done` are finished."""
 
     def reporter(self, run, device):
-        """Give the training loop a report to call, or None."""
+        """Make the report that the training loop calls, or None."""
 
     def finished(self, run):
         """Count a run as done."""
 
 
 class Bar(Silence):
-    """A bar over the FLOP of a stage, with tokens a second and their share of the hardware's peak."""
+    """Shows a bar over the FLOP of a round, with tokens per second and the share of the hardware's peak."""
 
     def __enter__(self):
+        # Loaded only when a bar is shown.
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -46,13 +47,13 @@ class Bar(Silence):
         self.bar.stop()
 
     def stage(self, name, runs, done):
-        """Begin a stage."""
+        """Begin a round."""
         self.name, self.count, self.index = name, len(runs), len(done)
         self.done = float(sum(run.matmul_flop for run in done))
         self.task = self.bar.add_task(name, total=sum(run.matmul_flop for run in runs), completed=self.done, speed="")
 
     def reporter(self, run, device):
-        """Report that moves the bar within a run trained here."""
+        """Make a report that moves the bar while a run is trained here."""
         peak = ceiling(device, chosen_precision(run.precision, device)).flop_per_second
         last, speed = [time.perf_counter(), None], ""
 

@@ -1,4 +1,4 @@
-"""Sweeps of any kind trained: here, or on any executor, and gathered."""
+"""Sweeps of any kind, trained in this process or on an executor, and gathered."""
 
 import contextlib
 import math
@@ -19,7 +19,7 @@ from .records import read_dataset, write_dataset, write_table
 
 
 def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
-    """Train a sweep of any kind, from where it was left, and write ``OUT/runs.nc`` and its tables.
+    """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc`` and its tables.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_
         try:
             status = trainer.train()
         except InputError:
-            # What is finished is gathered, unless that fails for the same reason, a full disk say.
+            # Finished runs are gathered, unless that fails for the same reason, such as a full disk.
             with contextlib.suppress(InputError):
                 trainer.gather()
             raise

@@ -4,15 +4,16 @@
 class SweepKind:
     """A kind of sweep. A subclass is the kind; an instance is one of its sweeps while it is trained.
 
-    A sweep is read once, here; its runs, `sweeps.runs.Run`, are trained here or by workers, who are sent the class.
+    The process that trains a sweep reads it once. Its runs, `sweeps.runs.Run`, are trained in that process or by
+    workers, to which the class is sent.
 
     Parameters
     ----------
     sweep : object
-        Of the class `sweep_type`, with an `execution` (`sweeps.options.Execution`).
+        An instance of `sweep_type`, with an attribute `execution` (`sweeps.options.Execution`).
     """
 
-    # Class of the kind's sweeps, and whether its updates can be replayed as CUDA graphs.
+    # The class of the kind's sweeps, and whether their updates can be replayed as CUDA graphs.
     sweep_type = None
     graphs = False
 
@@ -37,7 +38,7 @@ class SweepKind:
 
     @staticmethod
     def read(path, folder):
-        """Read a sweep from a file, with a folder in which to keep what is made on the way.
+        """Read a sweep from a file; what is derived from it, such as tokens, is kept in a folder.
 
         Raises
         ------
@@ -47,7 +48,7 @@ class SweepKind:
         raise NotImplementedError
 
     def check(self, device):
-        """Refuse, before any work on a device, what would fail in a run.
+        """Refuse, before anything is trained, what would fail on a device.
 
         Raises
         ------
@@ -55,12 +56,13 @@ class SweepKind:
         """
 
     def rounds(self, results):
-        """Go through the runs in rounds, of which each waits for those before.
+        """Give the runs in rounds, each of which waits for those before it.
 
         Parameters
         ----------
         results : mapping of str to xarray.Dataset
-            Records by name of run, which grows. What stands after a ``yield`` runs only if its round is complete.
+            Records by name of run; it grows meanwhile. The generator is resumed after a round only if all of its runs
+            are there.
 
         Yields
         ------
@@ -71,7 +73,7 @@ class SweepKind:
 
     @staticmethod
     def prepared(run, execution, device, precision):
-        """Make the model of a run with its initial weights, and what it learns.
+        """Make the model of a run with its initial weights, and the task that it learns.
 
         Parameters
         ----------
@@ -102,7 +104,7 @@ class SweepKind:
             Finished or diverged.
         model : torch.nn.Module
         folder : path
-            The run's, for what is kept until the record is whole.
+            The run's folder, for results that are kept until the record is complete.
         device : torch.device
         precision : str
         guard : engine.guard.Guard
@@ -115,7 +117,7 @@ class SweepKind:
         raise NotImplementedError
 
     def gathered(self, planned, results):
-        """Bring together what is finished.
+        """Gather the finished runs.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Records of runs of any kind: made, brought together, and written as netCDF-4 and CSV, whole or not at all."""
+"""Records of runs of any kind: made, merged, and written as netCDF-4 and CSV, whole or not at all."""
 
 import hashlib
 import json
@@ -17,21 +17,21 @@ from ..engine.hardware import device_name
 
 
 def record(run, outcome, device, precision, *, measured, computed, described, units, counts=None):
-    """Record of one run.
+    """Make the record of one run.
 
     Parameters
     ----------
     run : Run
     outcome : Outcome
-        Finished or diverged; what a diverged run did not reach is NaN.
+        Finished or diverged; evaluations that a diverged run did not reach are NaN.
     device : torch.device
     precision : str
     measured : sequence of str
-        Variables by step that evaluations hold.
+        Names of the variables by step that evaluations hold.
     computed : callable
-        Of the steps (numbers of updates, int, shape (steps,)), to further variables by step.
+        Takes the steps (numbers of updates, int, shape (steps,)) and returns further variables by step, by name.
     described : mapping
-        What describes the run, beside what every run has: learning_rate_peak, seed, device, precision and status.
+        Coordinates of the run, besides those of every run: learning_rate_peak, seed, device, precision and status.
     units : mapping of str to str
         By name of variable or coordinate.
     counts : xarray.Dataset, optional
@@ -70,7 +70,7 @@ def record(run, outcome, device, precision, *, measured, computed, described, un
 
 
 def merged(planned, results, groups, label, **options):
-    """Bring the runs of a sweep together, over the union of their steps.
+    """Merge the runs of a sweep, over the union of their steps.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def read_dataset(path):
     try:
         with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:
             return dataset.load()
-    # What a damaged file raises depends on where the damage lies.
+    # The exception depends on which bytes are damaged.
     except Exception as error:
         reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
         raise InputError(f"{printable(path)}: the record is damaged ({reason}); delete it to train it again") from error
@@ -147,6 +147,6 @@ def write_table(rows, path):
 
 
 def versions():
-    """Versions of Python and of what makes records, as JSON text."""
+    """Give the versions of Python and of the libraries that make records, as JSON text."""
     found = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
     return json.dumps({"python": platform.python_version()} | found)

@@ -1,4 +1,4 @@
-"""What a run of any kind is to those who train it: a value whose hash is its name."""
+"""A run of any kind: a value whose hash is its name."""
 
 import functools
 import hashlib

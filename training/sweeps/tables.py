@@ -1,4 +1,4 @@
-"""The tables of a sweep's TOML file: read, laid over a preset's, and checked as far as all kinds of sweep agree."""
+"""The tables of a sweep's TOML file: read, merged with a preset, and checked where all kinds of sweep agree."""
 
 import contextlib
 import copy
@@ -17,7 +17,7 @@ def read_tables(path, make):
     ----------
     path : path
     make : callable
-        Of the file's tables and its folder, to a sweep.
+        Takes the file's tables and its folder, and returns a sweep.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def read_tables(path, make):
 
 @contextlib.contextmanager
 def located(place=""):
-    """Begin the messages of a block's input errors with a place, and turn its errors of type into input errors.
+    """Put a place before the messages of a block's input errors, and turn its TypeErrors into input errors.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def located(place=""):
 
 
 def with_preset(tables, sections, presets, *, needed, whole):
-    """Lay a sweep's tables over those of the preset that they name.
+    """Replace parts of the preset that a sweep names by the sweep's own tables.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def with_preset(tables, sections, presets, *, needed, whole):
     needed : sequence of str
         Sections that a sweep must have.
     whole : sequence of str
-        Sections that replace the preset's whole; the others do key by key.
+        Sections that replace the preset's as a whole; the others replace it key by key.
 
     Returns
     -------
     dict
-        Free to change.
+        A copy, which may be changed.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def with_preset(tables, sections, presets, *, needed, whole):
 
 
 def table_of(name, given, known=None):
-    """Check that what was found is a table, and its keys known.
+    """Check that a value is a table, and that its keys are known.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def table_of(name, given, known=None):
     InputError
     """
     if not hasattr(given, "keys"):
-        raise InputError(f"{name}: found {quoted(given)} where a table of keys was to be; write it as a table")
+        raise InputError(f"{name}: found {quoted(given)} instead of a table; write it as a table of keys")
     for key in given:
         if known is not None:
             check_choice(f"{name}: key", key, known)
@@ -127,22 +127,22 @@ def table_of(name, given, known=None):
 
 
 def named_tables(section, given, known, reserved=()):
-    """Check a list of tables, such as ``[[stages]]``, in which each has its own name.
+    """Check a list of tables, such as ``[[stages]]``, each with its own name.
 
     Parameters
     ----------
     section : str
-        Name of the list, with the "s" of the plural.
+        Name of the list, a plural with "s".
     given : object
     known : sequence of str
         Keys that a table may have, ``name`` among them; by default it is ``stage-1`` and so on.
     reserved : sequence of str
-        Names that none may have.
+        Names that no table may have.
 
     Returns
     -------
     dict of str to mapping
-        Tables by name, in their order.
+        The tables by name, in their order.
 
     Raises
     ------

@@ -208,7 +208,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_one_before_it_serves(name, dama
         file.unlink()
     else:
         file.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(InputError, match=r"step-00000002: the checkpoint is damaged .* go on from the one before"):
+    with pytest.raises(InputError, match=r"step-00000002: the checkpoint is damaged .* resume from the one before"):
         store.latest()
     for part in (tmp_path / "step-00000002").iterdir():
         part.unlink()

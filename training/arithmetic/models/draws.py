@@ -1,4 +1,4 @@
-"""What chance decides about a pass through a model in training, as a function of the seed and a count of passes."""
+"""Everything random about a pass through a model in training, as a function of the seed and a count of passes."""
 
 from typing import NamedTuple
 
@@ -6,17 +6,17 @@ import torch
 
 from ...engine.randomness import below, hashed, low_bits
 
-# First words of hashes, so that what is drawn for one purpose says nothing of another.
+# First words of hashes, which make the draws for different purposes independent.
 OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
 
 
 class Draws(NamedTuple):
-    """One draw.
+    """The draws of one pass.
 
     Attributes
     ----------
     offset : int
-        Of Abacus embeddings.
+        Offset of Abacus embeddings.
     free : int
         Recurrences n without gradient.
     held : int
@@ -35,7 +35,7 @@ class Draws(NamedTuple):
 
 
 def drawn(seed, count, *, k_max, recurrences):
-    """Draw for one pass.
+    """Draw everything random of one pass.
 
     Parameters
     ----------

@@ -1,12 +1,13 @@
-"""How much memory a run needs, by arithmetic, before it begins."""
+"""The memory that a run needs, estimated before it begins."""
 
 from ....errors import InputError
 from ...engine.hardware import device_name, free_memory
 
-# What allocators, kernels and evaluation take besides.
+# Allocators, kernels and evaluation need more than the estimate; this factor for them is assumed, not measured.
 MARGIN = 1.2
 GIB = 2**30
-# Of the free memory for a layer's activations in evaluation, and tokens at once at most, by whether on a GPU.
+# Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
+# on a GPU.
 EVALUATION_SHARE = 0.25
 MOST_TOKENS = {False: 2**14, True: 2**19}
 
@@ -18,7 +19,7 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
     ----------
     model : transformer.Configuration
     tokens : int
-        Of what goes through the model together, padding included.
+        Tokens that go through the model at once, padding included.
     length : int
         Tokens of a problem.
     precision : str
@@ -26,7 +27,7 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
     held : int
         Recurrences with gradient, whose activations are kept.
     on_cpu : bool
-        Whether attention with a bias is computed on the CPU, where all its weights are kept.
+        Whether attention with a bias is computed on the CPU, which keeps all its weights.
 
     Returns
     -------
@@ -36,7 +37,7 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
         where a kernel keeps them), of logits, and a margin.
     """
     bfloat16 = precision == "bfloat16"
-    # Norms and additions stay in float32, and weights are cast for every product.
+    # Under autocast norms and additions stay in float32, and weights are cast for every product.
     width = 3 if bfloat16 else 4
     layer = (9 * model.d_model + 2 * model.feed_forward) * width
     if "fire" in model.parts and on_cpu:
@@ -50,7 +51,7 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
 
 
 def evaluation_tokens(model, device):
-    """Tokens to go through a model at once in evaluation: as many as a share of the free memory holds, to a bound.
+    """Choose how many tokens go through a model at once in evaluation, from the free memory.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def evaluation_tokens(model, device):
 
 
 def check_memory(run, device, precision):
-    """Refuse a run that does not fit.
+    """Refuse a run that does not fit into the free memory.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def check_memory(run, device, precision):
     Raises
     ------
     InputError
-        With what the run needs and what is free.
+        The message has the memory that the run needs and what is free.
     """
     tokens, length = run.largest_part
     held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)

@@ -1,9 +1,9 @@
-"""Where a token stands: Abacus embeddings, FIRE, rotary positions, or nothing.
+"""Position schemes: Abacus embeddings, FIRE, rotary positions, or none.
 
 [Mc24] is McLeish et al. 2024, arXiv:2405.17399.
 
-Every feature of a token is a function of the tokens before it and itself, so that the logits of a prefix do not change
-with what follows.
+The features of a token depend on it and the tokens before it alone, so that the logits of a prefix do not change with
+what follows.
 """
 
 import math
@@ -15,11 +15,12 @@ from ...engine.checks import check_choice
 from ..problems.vocabulary import DIGIT0
 
 SCHEMES = ("nope", "abacus", "fire", "rope", "abacus+fire", "abacus+rope")
+# Su et al. 2021, arXiv:2104.09864, section 3.2.2.
 ROTARY_BASE = 10000.0
 
 
 def parts(scheme):
-    """Parts of a position scheme.
+    """Split a position scheme into its parts.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def parts(scheme):
 
 
 def digit_places(tokens):
-    """Place of each digit in its run of digits.
+    """Find the place of each digit in its run of digits.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def digit_places(tokens):
     Returns
     -------
     torch.Tensor
-        int64, of the same shape: k for the k-th digit of a run, from 1; 0 for what is no digit.
+        int64, of the same shape: k for the k-th digit of a run, from 1; 0 for other tokens.
     """
     digit = (tokens >= DIGIT0) & (tokens < DIGIT0 + 10)
     here = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
@@ -67,7 +68,7 @@ def check_digits(digits, rows, k_max=1):
     digits : int
         Most digits of a number.
     rows : int
-        Rows of the table, of which row 0 is for what is no digit.
+        Rows of the table, of which row 0 is for tokens that are no digits.
     k_max : int
         Number of offsets that shift numbers in training, 1 for none.
 
@@ -88,13 +89,13 @@ def check_digits(digits, rows, k_max=1):
 class Abacus(torch.nn.Module):
     """Abacus embeddings: a learned vector for the place of a digit in its number ([Mc24] section 3.1).
 
-    In training all places are shifted by one offset, so that the vectors of places longer than any number of the
+    In training all places are shifted by one offset, so that vectors for places beyond the longest number of the
     training set are learned too. Numbers are written with their lowest digit first.
 
     Parameters
     ----------
     rows : int
-        Rows of the table. Row 0 is added to what is no digit.
+        Rows of the table. Row 0 is added to tokens that are no digits.
     d_model : int
     """
 
@@ -103,7 +104,7 @@ class Abacus(torch.nn.Module):
         self.table = torch.nn.Embedding(rows, d_model)
 
     def forward(self, tokens, offset=0):
-        """Vectors to add to those of tokens.
+        """Compute the vectors to add to those of tokens.
 
         Parameters
         ----------
@@ -131,6 +132,7 @@ class Fire(torch.nn.Module):
     heads : int
     """
 
+    # As in the public code of [Mc24].
     WIDTH, C, LENGTH, EPSILON = 32, 0.1, 512.0, 1e-6
 
     def __init__(self, heads):
@@ -141,17 +143,17 @@ class Fire(torch.nn.Module):
         self.multiplier = torch.nn.Parameter(torch.tensor(1.0))
 
     def forward(self, positions):
-        """Bias of attention, and minus infinity for keys that come later.
+        """Compute the bias of attention, minus infinity for later keys.
 
         Parameters
         ----------
         positions : torch.Tensor
-            Of the tokens, increasing, float32, shape (length,).
+            Positions of the tokens, increasing, float32, shape (length,).
 
         Returns
         -------
         torch.Tensor
-            float32, shape (1, heads, length, length), by query and then key.
+            float32, shape (1, heads, length, length); queries are in rows and keys in columns.
         """
         with torch.autocast(positions.device.type, enabled=False):
             distances = (positions[:, None] - positions).clamp(min=0)
@@ -167,16 +169,16 @@ class Fire(torch.nn.Module):
 
 
 def ordered_positions(length, most, words, device):
-    """Positions to give to FIRE: 0, 1, 2, ..., or in their order some of more ([Mc24], randomised FIRE).
+    """Choose the positions for FIRE: 0, 1, 2, ..., or a random increasing subset of more ([Mc24], randomised FIRE).
 
     Parameters
     ----------
     length : int
         Tokens.
     most : int
-        Positions to choose from; no more than `length` chooses nothing.
+        Number of positions to choose from; if it is at most `length`, they are 0, 1, 2, ...
     words : int or None
-        Seed of the choice; None chooses nothing.
+        Seed of the choice; if None, they are 0, 1, 2, ...
     device : torch.device
 
     Returns
@@ -192,7 +194,7 @@ def ordered_positions(length, most, words, device):
 
 
 def rotation(length, width, device):
-    """Cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15).
+    """Compute the cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15).
 
     Parameters
     ----------

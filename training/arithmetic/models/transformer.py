@@ -1,7 +1,7 @@
 """Transformers for arithmetic, looped or not, and exact counts of their parameters and matrix products.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Where its
-text and its public code differ, the default is what was run.
+text and its public code differ, the default follows the code.
 """
 
 import functools
@@ -18,13 +18,13 @@ from .positions import Abacus, Fire, ordered_positions, parts, rotated, rotation
 INJECTIONS = ("none", "every-layer", "first-layer")
 BLOCKS = ("post-norm", "pre-norm")
 INITIALS = ("deepnorm", "normal")
-# Compiled once for each shape of batch and of layer, more of them than torch takes for a mistake by default.
+# Shapes of batches and layers for which a layer is compiled; by default torch stops compiling after a few.
 SHAPES_COMPILED = 64
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Shape of a transformer: a block of layers, gone through one or more times.
+    """Shape of a transformer: a block of layers, applied one or more times.
 
     Parameters
     ----------
@@ -37,22 +37,22 @@ class Configuration:
     layers : int
         Layers of the block.
     recurrences : int
-        Times R that the block is gone through.
+        Number of times R that the block is applied.
     injection : str
-        Where the embedded problem is added to the state: ``"none"``, before the first layer of all and never again;
-        ``"every-layer"``; or ``"first-layer"``, that of the block, in each recurrence.
+        Where the embedded problem is added to the state: ``"none"``, only before the very first layer;
+        ``"every-layer"``, before every layer; or ``"first-layer"``, before the block's first layer in each recurrence.
     embedding : str
         Position scheme, one of `positions.SCHEMES`.
     feed_forward : int
-        Width f that a layer's network expands to, 2 d by default; half of it gates the other half.
+        Width f of a layer's network, 2 d by default; one half of it gates the other.
     k_max : int
         Number of offsets of Abacus embeddings in training, 0..k_max - 1.
     table_rows : int
         Rows of the table of Abacus embeddings.
     random_positions : int
-        Positions that randomised FIRE draws from in training; 0 for FIRE as it is.
+        Number of positions that randomised FIRE draws from in training; 0 for plain FIRE.
     noise : float
-        Standard deviation of the initial state in training. In evaluation it is zero.
+        Standard deviation of the noise in the initial state in training; in evaluation there is none.
     block : str
         ``"post-norm"``, LayerNorm after each addition and gated GELU ([Mc24]); ``"pre-norm"``, RMSNorm before
         attention and before a SwiGLU network (Shazeer 2020, arXiv:2002.05202).
@@ -108,7 +108,7 @@ class Configuration:
 
     @property
     def architecture(self):
-        """Kind in words: standard or looped, and where the problem is injected if not as usual."""
+        """Architecture in words: standard or looped, and where the problem is injected if not as usual."""
         if self.recurrences > 1:
             return "looped" + {"every-layer": "", "first-layer": "+first", "none": "+none"}[self.injection]
         return "standard" + {"every-layer": "+injection", "first-layer": "+first", "none": ""}[self.injection]
@@ -142,7 +142,7 @@ class Configuration:
         return 2 * (self._network + self.d_model**2 + self.vocabulary * self.d_model)
 
     def training_flop(self, tokens, length, free, held):
-        """FLOP of matrix products of a pass forward and backward.
+        """Compute the FLOP of matrix products of a pass forward and backward.
 
         Parameters
         ----------
@@ -151,13 +151,13 @@ class Configuration:
         length : int
             Tokens of a problem.
         free, held : int
-            Recurrences without and with gradient; the latter count three times.
+            Recurrences without and with gradient; those with gradient count three times.
         """
         return tokens * (self.block_flop(length) * (free + 3 * held) + 3 * self.head_flop)
 
 
 class Transformer(torch.nn.Module):
-    """Causal transformer whose head is a network, a norm, a square matrix and an unembedding of its own ([Mc24]).
+    """Causal transformer whose head has a network, a norm, a square matrix and an untied unembedding ([Mc24]).
 
     Dense layers have no biases; LayerNorms have.
 
@@ -165,7 +165,14 @@ class Transformer(torch.nn.Module):
     ----------
     configuration : Configuration
     seed : int, optional
-        Of the initial weights, drawn on the CPU and so the same for every device; None leaves them as torch makes them.
+        Of the initial weights, drawn on the CPU so that every device has the same; None keeps torch's.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, Configuration, Transformer, encode
+    >>> shape = Configuration(Addition(5).vocabulary_size, d_model=16, heads=2, layers=1, recurrences=2)
+    >>> Transformer(shape, seed=0)(encode("21+3=51")[None]).shape
+    torch.Size([1, 7, 22])
     """
 
     def __init__(self, configuration, seed=None):
@@ -185,21 +192,21 @@ class Transformer(torch.nn.Module):
             initialise(self, seed)
 
     def compile_layers(self):
-        """Compile a layer once and go through all of them with it."""
+        """Compile a layer once and apply all of them with it."""
         self.apply_layer = compiled_layer()
 
     def forward(self, tokens, *, recurrences=None, draws=None):
-        """Logits of the token that follows each.
+        """Compute the logits of the token that follows each.
 
         Parameters
         ----------
         tokens : torch.Tensor
             int64, shape (problems, length).
         recurrences : int, optional
-            Times to go through the block, the configuration's by default. Fewer give intermediate logits.
+            Number of times to apply the block, by default the configuration's. Fewer give intermediate logits.
         draws : draws.Draws, optional
-            What chance decides in training: offset of places, noise of the initial state, positions of FIRE and, where
-            `recurrences` is not given, the recurrences without and with gradient. Without it nothing is random.
+            Everything random in training: offset of places, noise of the initial state, positions of FIRE and, if
+            `recurrences` is not given, the recurrences without and with gradient. Without draws nothing is random.
 
         Returns
         -------
@@ -219,7 +226,7 @@ class Transformer(torch.nn.Module):
         for _ in range(held):
             state = self._recurrence(state, embedded, context)
         state = self.head_square(self.head_norm(self.head_network(state)))
-        # In float32, whatever the layers ran in, so that the largest is the largest.
+        # In float32, whatever the layers ran in, so that rounding cannot change which logit is largest.
         with torch.autocast(state.device.type, enabled=False):
             return F.linear(state.float(), self.unembedding.weight)
 
@@ -270,14 +277,14 @@ class Layer(torch.nn.Module):
         self.fire = Fire(configuration.heads) if "fire" in configuration.parts else None
 
     def forward(self, state, bias=None, turn=None):
-        """State after the layer.
+        """Compute the state after the layer.
 
         Parameters
         ----------
         state : torch.Tensor
             Shape (problems, length, d_model).
         bias : torch.Tensor, optional
-            Of attention, as `positions.Fire` gives it, shape (1, heads, length, length).
+            Bias of attention, as `positions.Fire` gives it, shape (1, heads, length, length).
         turn : tuple of torch.Tensor, optional
             As `positions.rotation` gives it.
 
@@ -306,7 +313,7 @@ class Layer(torch.nn.Module):
 
 
 class Network(torch.nn.Module):
-    """Two matrices, half of the first one's output gating the other half: GELU after [Mc24], SiLU for SwiGLU."""
+    """Two matrices; one half of the first one's output gates the other, by GELU ([Mc24]) or by SiLU (SwiGLU)."""
 
     def __init__(self, configuration):
         super().__init__()
@@ -316,7 +323,7 @@ class Network(torch.nn.Module):
         self.activation = F.gelu if configuration.block == "post-norm" else F.silu
 
     def forward(self, state):
-        """Output, of the shape (problems, length, d_model) of the input."""
+        """Compute the output, of the shape (problems, length, d_model) of the input."""
         value, gate = self.wide(state).chunk(2, -1)
         return self.narrow(value * self.activation(gate))
 

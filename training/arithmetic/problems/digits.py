@@ -1,8 +1,8 @@
 """Exact arithmetic on numbers as tensors of digits, lowest digit first, of any length.
 
-Carries are looked ahead, all at once: a digit generates a carry or passes one on, pairs of neighbours compose into
-blocks that do the same, and log2 of the length such steps tell every carry (Kogge and Stone 1973,
-doi:10.1109/TC.1973.5009159). Masks multiply where they could select, which on a CPU takes a tenth of the time.
+Carries are found all at once by look-ahead: a digit generates a carry or passes one on, pairs of neighbours compose
+into blocks that do the same, and log2(length) such steps give every carry (Kogge and Stone 1973,
+doi:10.1109/TC.1973.5009159). Masks multiply instead of selecting, which on a CPU takes a tenth of the time.
 """
 
 import torch
@@ -27,7 +27,7 @@ def drawn(keys, lengths, columns):
     Parameters
     ----------
     keys : torch.Tensor
-        What each number is a function of, int64, shape (...).
+        Each number is a function of its key, int64, shape (...).
     lengths : torch.Tensor
         Digits of each, shape (...).
     columns : int
@@ -58,7 +58,7 @@ def lengths(digits):
 
 
 def added(first, second):
-    """Sum of numbers.
+    """Add numbers.
 
     Parameters
     ----------
@@ -69,13 +69,22 @@ def added(first, second):
     -------
     torch.Tensor
         Digits, int16, shape (numbers, 1 + the larger columns).
+
+    Examples
+    --------
+    85 + 27, with the lowest digit first:
+
+    >>> import torch
+    >>> from bayescaling.training.arithmetic import added
+    >>> added(torch.tensor([[5, 8]], dtype=torch.int16), torch.tensor([[7, 2]], dtype=torch.int16)).tolist()
+    [[2, 1, 1]]
     """
     columns = max(first.shape[1], second.shape[1]) + 1
     return _carried(_widened(first, columns) + _widened(second, columns), 10)
 
 
 def subtracted(first, second):
-    """Difference of numbers: its absolute value and whether it is negative.
+    """Subtract numbers: the absolute difference and whether it is negative.
 
     Parameters
     ----------
@@ -96,9 +105,9 @@ def subtracted(first, second):
 
 
 def multiplied(first, second):
-    """Product of numbers.
+    """Multiply numbers.
 
-    Limbs of six digits are multiplied and added in shifted rows, which is exact in int64 for 10^7 digits.
+    Limbs of six digits are multiplied and added in shifted rows, which is exact in int64 for up to 10^7 digits.
 
     Parameters
     ----------
@@ -134,14 +143,14 @@ def packed(digits, count):
 
 
 def ranked(digits, present):
-    """Order of numbers from the smallest, the first of equal ones first.
+    """Sort numbers from the smallest; equal ones keep their order.
 
     Parameters
     ----------
     digits : torch.Tensor
         int16, shape (problems, numbers, columns).
     present : torch.Tensor
-        Which numbers there are, bool, shape (problems, numbers). The others come last.
+        Which numbers exist, bool, shape (problems, numbers). The others come last.
 
     Returns
     -------

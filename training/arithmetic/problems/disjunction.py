@@ -1,4 +1,4 @@
-"""The task of bitwise OR, by positions alone: which place of two vectors has a one."""
+"""The task of bitwise OR, which depends on positions alone: the place of a one in two vectors."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,18 +19,19 @@ PLACE, SIDE, BEGIN = 5, 6, 7
 class Or(Task):
     """Bitwise OR of two vectors aligned at their beginnings, of cells by their lengths: ``000|01=010`` and the end.
 
-    The longer vector is zero and the shorter has a single one; of vectors of one length chance says which has it
-    ([Mc24]). A cell (i, j) has no more than min(i, j) problems but for that, which evaluation takes each once.
+    The longer vector is zero and the shorter has a single one; if both have the same length, either has it at random
+    (McLeish et al. 2024, arXiv:2405.17399). Apart from that a cell (i, j) has only min(i, j) problems, and evaluation
+    takes each of them once.
     """
 
     name: ClassVar[str] = "or"
 
     def length(self, first, second):
-        """Tokens of a problem of a cell, the end included."""
+        """Count the tokens of a problem of a cell, the end included."""
         return self._written_digits(first + second + max(first, second)) + 3
 
     def cell_size(self, first, second, count):
-        """Problems to draw of a cell of which `count` are wanted: no more than the places that a one can have."""
+        """Limit the `count` of problems of a cell to the places that a one can have."""
         return min(count, first, second)
 
     def _digits(self, first, second):

@@ -1,4 +1,4 @@
-"""Problems laid out as tokens: what each may hold side by side in a wide table, then packed to the left."""
+"""The layout of problems as tokens: all possible parts side by side in a wide table, then packed to the left."""
 
 import math
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from .vocabulary import DIGIT0, EQUALS, LABEL0, PAD
 
 # First word of the hash that random padding is drawn by.
 PADDING = 2
-# Paddings in one place: each is rarer than the one before by a factor of the rate / 10^k.
+# Most paddings in one place; the k-th has probability rate / 10^(k - 1) given those before.
 RUN = 3
 
 
@@ -47,21 +47,21 @@ class Part(NamedTuple):
 
 
 def symbol(token, problems, device):
-    """Part of one token that all problems hold."""
+    """Make a part of one token that all problems hold."""
     shape = (problems, 1)
     kept = torch.ones(shape, dtype=torch.bool, device=device)
     return Part(torch.full(shape, token, dtype=DTYPE, device=device), kept)
 
 
 def number(digits, lengths, *, reverse, hints=None):
-    """Part of a number.
+    """Make the part of a number.
 
     Parameters
     ----------
     digits : torch.Tensor
         Lowest digit first, int16, shape (..., columns).
     lengths : torch.Tensor
-        How many of them to write, shape (...).
+        Number of digits to write, shape (...).
     reverse : bool
         Whether the lowest digit is written first.
     hints : torch.Tensor, optional
@@ -85,7 +85,7 @@ def number(digits, lengths, *, reverse, hints=None):
 
 
 def labels(start, columns, pool):
-    """Consecutive labels of a pool, after the last of which comes the first.
+    """Give consecutive labels of a pool; the first follows the last.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def written(parts, width, keys=None, rate=0.0):
     Parameters
     ----------
     parts : sequence of Part
-        In their order; the last one is the end of the problem.
+        In order; the last one is the end of the problem.
     width : int
         Tokens of the batch, at least those of the longest problem.
     keys : torch.Tensor, optional
-        What random padding is a function of, int64, shape (problems,).
+        Random padding is a function of the key, int64, shape (problems,).
     rate : float
-        Probability of padding before a token other than the end; of a second one rate / 10 given the first, of a third
-        rate / 100 given that. What would not fit into the width is left out.
+        Probability of padding before a token other than the end. A second one has probability rate / 10 given the
+        first, a third rate / 100 given the second. Padding that does not fit into the width is left out.
 
     Returns
     -------
@@ -125,20 +125,20 @@ def written(parts, width, keys=None, rate=0.0):
     if rate:
         inserted = _inserted(keys, kept, rate).cumsum(1)
         position = position + torch.minimum(inserted, width - position[:, -1:])
-    # Column 0 takes what no problem holds.
+    # Column 0 collects the tokens that a problem does not hold.
     wide = torch.full((len(tokens), width + 1), PAD, dtype=DTYPE, device=tokens.device)
     tokens = wide.scatter_(1, position * kept, tokens)[:, 1:].long()
     return Batch(tokens, answers(tokens))
 
 
 def answers(tokens):
-    """Tokens of the answers: bool, of the shape (problems, width) of the tokens."""
+    """Find the tokens of the answers: bool, of the shape (problems, width) of the tokens."""
     equals = tokens == EQUALS
     return equals.cumsum(1).bool() & ~equals & (tokens != PAD)
 
 
 def room(width, rate):
-    """Places to add to a width for random padding: the mean of what is inserted, and six standard deviations."""
+    """Count the places to add to a width for random padding: its mean plus six standard deviations."""
     if not rate:
         return 0
     mean = sum(_chances(rate))

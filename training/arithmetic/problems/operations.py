@@ -38,7 +38,7 @@ class Operation(Task):
         check_flag("task: reverse", self.reverse)
 
     def length(self, first, second):
-        """Tokens of the longest problem of a cell, the end included."""
+        """Count the tokens of the longest problem of a cell, the end included."""
         answer = self._digits(first, second)
         return self._written_digits(first + second + answer) + 3
 
@@ -58,18 +58,18 @@ class Operation(Task):
         if negative is None:
             return [a, operation, b, equals, c, end]
         minus = Part(symbol(MINUS, len(keys), keys.device).tokens, negative[:, None])
-        # The sign comes where the highest digit is.
+        # The sign is next to the highest digit.
         return [a, operation, b, equals, *((c, minus) if self.reverse else (minus, c)), end]
 
     def _answer(self, first, second, variants):
-        """Give the answer's digits, whether it is negative or None if none is, and the part of the operation."""
+        """Compute the digits of the answer, whether it is negative (None if it never is), and the operation's part."""
         raise NotImplementedError
 
 
 class Addition(Operation):
     """Addition of two numbers.
 
-    A cell (i, j) is of operands of i and j digits, the first digit from 1 to 9 and the others from 0 to 9, uniformly.
+    A cell (i, j) has operands of i and j digits, the highest from 1 to 9 and the others from 0 to 9, uniformly.
     """
 
     name = "addition"
@@ -82,12 +82,12 @@ class Addition(Operation):
 
 
 class Subtraction(Operation):
-    """Subtraction of two numbers, as addition: the sign of a negative difference comes after its highest digit."""
+    """Subtraction of two numbers, written like addition; a negative difference has its sign after the highest digit."""
 
     name = "subtraction"
 
     def length(self, first, second):
-        """Tokens of the longest problem of a cell, the end and a minus sign included."""
+        """Count the tokens of the longest problem of a cell, the end and a minus sign included."""
         return super().length(first, second) + (second >= first)
 
     def _digits(self, first, second):
@@ -98,7 +98,7 @@ class Subtraction(Operation):
 
 
 class AdditionSubtraction(Operation):
-    """Addition and subtraction, as many problems of the one as of the other in every cell."""
+    """Addition and subtraction, equally many problems of each in every cell."""
 
     name = "addition-subtraction"
 
@@ -124,7 +124,7 @@ class AdditionSubtraction(Operation):
 
 
 class Multiplication(Operation):
-    """Multiplication of two numbers, with operands as of addition."""
+    """Multiplication of two numbers, with operands like those of addition."""
 
     name = "multiplication"
 

@@ -1,11 +1,11 @@
-"""Which cells of operand lengths come next: each as often as any other, in batches of a few constant shapes.
+"""The order of cells of operand lengths: all equally often, in batches of a few constant shapes.
 
 Cells are sorted by the length of their problems into classes. After s batches of B problems, the classes up to c,
 together a share q_c of the cells, have had floor(s B q_c) problems. A batch, sorted by class, is cut into buckets at
-the constants floor(B q_c): since every batch has at least that many problems of the classes up to c, whatever comes
-before the cut is of these and fits the bucket; and since it has at most one more, hardly anything is in a larger bucket
-than it needs. Within a class the cells come in cycles, each an order of all of them drawn anew, so that over any whole
-number of cycles all cells are equally frequent.
+the constants floor(B q_c). Since every batch has at least that many problems of the classes up to c, all problems
+before the cut are of these and fit the bucket; and since it has at most one more, hardly any problem is in a larger
+bucket than it needs. Within a class the cells come in cycles, each a new random order of all of them, so that over any
+whole number of cycles all cells are equally frequent.
 """
 
 import functools
@@ -44,12 +44,12 @@ class Strata:
         return tuple(np.cumsum(self.sizes).tolist())
 
     def cuts(self, count):
-        """Give the number of problems in each bucket of a batch of `count`, tuple of int."""
+        """Count the problems in each bucket of a batch of `count`, tuple of int."""
         ends = [0, *(count * end // len(self.cells) for end in self.ends)]
         return tuple(b - a for a, b in itertools.pairwise(ends))
 
     def drawn(self, seed, step, count, device):
-        """Cells of a batch, sorted by class.
+        """Draw the cells of a batch, sorted by class.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Strata:
         Returns
         -------
         torch.Tensor
-            int64, shape (count, what a cell has).
+            int64, shape (count, entries of a cell).
         """
         total = len(self.cells)
         before, after = ([0, *(batches * count * end // total for end in self.ends)] for batches in (step, step + 1))
@@ -94,7 +94,7 @@ def strata(cells, widths, most, count):
     cells, widths = tuple(cells[place] for place in order), np.asarray(widths)[order]
     distinct, first = np.unique(widths, return_index=True)
     ends = np.append(first[1:], len(widths))
-    # Fewest tokens of cells up to each distinct width, and where the class before ends, by number of classes.
+    # By number of classes: fewest tokens of the cells up to each distinct width, and where the class before ends.
     best, chosen = ends * distinct.astype(float), []
     best[count * ends < len(cells)] = np.inf
     for _ in range(most - 1):

@@ -1,4 +1,4 @@
-"""The task of sorting: numbers with a label each, and the labels in ascending order of the numbers."""
+"""The task of sorting: labelled numbers, and their labels in ascending order of the numbers."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,8 +21,8 @@ NUMBERS, LENGTHS, LABEL = 8, 9, 10
 class Sorting(Task):
     """Sorting of n numbers of up to j digits, of cells (n, j): ``A:rev(x1),B:rev(x2)=B,A`` and the end.
 
-    The digits of each number are from 1 to j of them, uniformly, and then as those of operands. Labels are consecutive
-    from a pool, from anywhere, the first coming after the last. Of equal numbers the one that comes first is first.
+    Each number has 1 to j digits, uniformly, which are drawn like those of operands. Labels are consecutive ones of a
+    pool from a random place, the first following the last. Equal numbers keep their order.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Sorting(Task):
         return size(self.labels)
 
     def length(self, first, second):
-        """Tokens of the longest problem of a cell, the end included."""
+        """Count the tokens of the longest problem of a cell, the end included."""
         return first * (5 + self._written_digits(second))
 
     def check(self, first, second):
@@ -108,7 +108,7 @@ class Sorting(Task):
 
 
 def first_label(tokens):
-    """Tell where the answer's first label is: bool, of the shape (problems, width) of the tokens."""
+    """Find the answer's first label: bool, of the shape (problems, width) of the tokens."""
     following = torch.nn.functional.pad(tokens[:, :-1] == EQUALS, (1, 0))
     return following & (tokens >= LABEL0)
 

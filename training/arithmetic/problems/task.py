@@ -1,7 +1,7 @@
-"""What every task of arithmetic is: problems by the lengths of their operands, made where they are used.
+"""The base of every task of arithmetic: problems by the lengths of their operands, generated on the device.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Where its
-text and its public code differ, the default is what was run.
+text and its public code differ, the default follows the code.
 """
 
 import functools
@@ -22,11 +22,11 @@ TRAINING, EVALUATION = 11, 12
 # First word of the hash of the hints of a problem.
 HINT = 4
 HINTS = ("none", "plain", "cyclic")
-# Hints and labels of [Mc24].
+# Number of hints and labels of [Mc24].
 POOL = 102
-# The variant of a problem that chance settles.
+# A variant of a problem that is still to be drawn.
 ANY = -1
-# Most digits in training, where every cell is listed, and in evaluation.
+# Most digits in training, where all cells are listed, and in evaluation.
 TRAINED, LONGEST = 1000, 10_000
 
 
@@ -39,17 +39,17 @@ class Task:
     largest : int
         Most digits of an operand in training, up to 1000.
     hints : str
-        Index hints: ``"none"``, or a token before every digit, the same at the k-th digit written of every number of a
-        problem. They are consecutive from a pool, in each problem from another place on: ``"cyclic"``, from anywhere,
-        the first coming after the last; ``"plain"``, from where none has to.
+        Index hints: ``"none"``, or a token before every digit, the same for the k-th digit written of every number of a
+        problem. They are consecutive ones of a pool, from a random place in each problem: with ``"cyclic"`` any place,
+        the first following the last; with ``"plain"`` one from which the pool does not run out.
     labels : int
         Size of the pool of hints, and of the labels of numbers to sort.
     padding : bool
         Whether training problems have padding in random places before their end ([Mc24], random padding).
     padding_rate : float
-        Probability of it before a token; of a second one a tenth of that given the first, of a third a hundredth.
+        Probability of padding before a token; given the first, a second one has a tenth of it, and a third a hundredth.
     buckets : int
-        Shapes of the batches that `batches` makes, at most.
+        Largest number of shapes of the batches that `batches` makes.
     """
 
     largest: int
@@ -93,12 +93,12 @@ class Task:
         return self._roomy(self.length(*self.longest))
 
     def length(self, first, second):
-        """Tokens of the longest problem of a cell, the end included.
+        """Count the tokens of the longest problem of a cell, the end included.
 
         Parameters
         ----------
         first, second : int
-            Operand lengths, or what else a task's cells are by.
+            Operand lengths, or the task's other coordinates of a cell.
 
         Returns
         -------
@@ -107,11 +107,11 @@ class Task:
         raise NotImplementedError
 
     def digits(self, first, second):
-        """Digits of the longest number in a problem of a cell, as int; hints between them leave runs of one."""
+        """Count the digits of the longest run in a problem of a cell, int; hints between digits leave runs of one."""
         return 1 if self.hinted else self._digits(first, second)
 
     def cell_size(self, first, second, count):
-        """Problems to draw of a cell of which `count` are wanted: fewer where there are no more different ones."""
+        """Limit the `count` of problems of a cell to the number of different ones."""
         return count
 
     def check(self, first, second):
@@ -133,15 +133,15 @@ class Task:
             )
 
     def batch(self, seed, step, count, device):
-        """Problems to train on, all of one width.
+        """Generate problems to train on, all of one width.
 
-        Every cell is as frequent as any other: in all batches from step 0 on, exactly so over every whole number of
-        cycles of cells.
+        All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
+        cells.
 
         Parameters
         ----------
         seed, step : int
-            What the batch is a function of, with the count, and of nothing else.
+            The batch depends on them and the count alone.
         count : int
             Problems, the same at every step.
         device : torch.device
@@ -154,10 +154,10 @@ class Task:
         return self._batches(seed, step, count, device, 1)[0]
 
     def batches(self, seed, step, count, device):
-        """Problems to train on, in buckets of like length, so that little of them is padding.
+        """Generate problems to train on, in buckets of similar length, so that little of them is padding.
 
-        The number of problems in a bucket and its width are the same at every step, and every cell is as frequent as
-        any other all the same: see `sampling`.
+        The number of problems in a bucket and its width are the same at every step, and still all cells are equally
+        frequent: see `sampling`.
 
         Parameters
         ----------
@@ -172,12 +172,12 @@ class Task:
         return self._batches(seed, step, count, device, self.buckets)
 
     def cell(self, first, second, count, seed, device):
-        """Problems of one cell, for evaluation.
+        """Generate problems of one cell, for evaluation.
 
         Parameters
         ----------
         first, second : int
-            Operand lengths, or what else the task's cells are by.
+            Operand lengths, or the task's other coordinates of a cell.
         count, seed : int
         device : torch.device
 
@@ -201,26 +201,26 @@ class Task:
 
     @staticmethod
     def keys(seed, first, second, orders):
-        """Keys of problems for evaluation, int64, by seed, cell, and place in the cell: tensors that broadcast."""
+        """Make the keys of problems for evaluation, int64, from seed, cell, and place in the cell, which broadcast."""
         return hashed(hashed(EVALUATION, seed), first, second, orders)
 
     def problems(self, first, second, keys, orders=None, *, width=None, bounds=None):
-        """Problems of many cells, for evaluation: without random padding.
+        """Generate problems of many cells, for evaluation, without random padding.
 
         Parameters
         ----------
         first, second : torch.Tensor
             Cell of each problem, int64, shape (problems,).
         keys : torch.Tensor
-            What each is a function of, int64, shape (problems,).
+            Each problem is a function of its key, int64, shape (problems,).
         orders : torch.Tensor, optional
-            Its place in its cell, int64, shape (problems,), which settles what a cell has little of: the operation in
-            a mix, the place of the one in a vector. By default chance does.
+            Its place in its cell, int64, shape (problems,), which decides what has few values: the operation in a mix,
+            the place of the one in a vector. By default these are drawn at random.
         width : int, optional
             Tokens of the batch, those of the longest problem of its cells by default.
         bounds : tuple of int, optional
-            Largest first and second length. With it and `width` cells are taken as checked, and no device is waited
-            for.
+            Largest first and second length. With it and `width`, cells are not checked, and the host does not wait for
+            the device.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class Task:
         return self._written(first, second, variants, keys, bounds, width)
 
     def expression(self, tokens):
-        """Text of one problem as it is written, without its end and padding.
+        """Give the text of one problem, without its end and padding.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class Task:
         return vocabulary.decode(tokens).rstrip(vocabulary.SYMBOLS[vocabulary.PAD]).removesuffix("$")
 
     def parse(self, text):
-        """Tokens of a problem's text, with its end.
+        """Make the tokens of a problem from its text, with its end.
 
         Returns
         -------
@@ -292,7 +292,7 @@ class Task:
         return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
 
     def _variants(self, first, second, variants, keys, orders):
-        """Settle what the variants of a task leave open."""
+        """Draw the variants that are still open."""
         return variants
 
     def _parts(self, first, second, variants, keys, bounds):
@@ -325,7 +325,7 @@ class Task:
         return digits * (2 if self.hinted else 1)
 
     def _starts(self, keys, needed):
-        """Place in the pool of the first hint of problems whose longest numbers have `needed` digits."""
+        """Draw the place in the pool of the first hint, for problems whose longest numbers have `needed` digits."""
         if not self.hinted:
             return None
         choices = self.labels if self.hints == "cyclic" else self.labels - needed.long() + 1

@@ -1,4 +1,4 @@
-"""Tokens of arithmetic problems, the same for every task, and their text."""
+"""The tokens of arithmetic problems, the same for every task, and their text."""
 
 import torch
 
@@ -8,20 +8,20 @@ from ....errors import InputError
 PAD, UNK, BOS, EOS = range(4)
 DIGIT0 = 4
 PLUS, MINUS, TIMES, EQUALS, SPACE, COMMA, COLON, OR = range(14, 22)
-# Index labels of numbers to sort, and index hints of digits, have all tokens from here on.
+# All tokens from here on are labels of numbers to sort and index hints of digits.
 LABEL0 = 22
 
-# Letters but x, which is the multiplication sign; then those of other alphabets.
+# Letters except x, which is the multiplication sign; then those of other alphabets.
 _LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwyz"
 _OTHERS = ((0x391, 0x3A1), (0x3A3, 0x3A9), (0x3B1, 0x3C9), (0x410, 0x44F), (0x531, 0x556), (0x561, 0x586))
 LABELS = _LATIN + "".join(chr(code) for first, last in _OTHERS for code in range(first, last + 1))
-# Padding, unknown, beginning and end have a sign each, so that any tokens have a text that gives them back.
+# Padding, unknown, beginning and end have a sign each, so that all tokens can be written as text and read back.
 SYMBOLS = "·?^$0123456789+-x= ,:|" + LABELS
 _TOKENS = {symbol: token for token, symbol in enumerate(SYMBOLS)}
 
 
 def size(labels=0):
-    """Give the number of tokens of a vocabulary with a number of labels.
+    """Count the tokens of a vocabulary with a number of labels.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def size(labels=0):
 
 
 def encode(text):
-    """Tokens of a text, one a character.
+    """Make tokens of a text, one for each character.
 
     Parameters
     ----------
@@ -48,7 +48,13 @@ def encode(text):
     Raises
     ------
     InputError
-        If a character is no token's.
+        If a character is not in the vocabulary.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import encode
+    >>> encode("12+3").tolist()
+    [5, 6, 14, 7]
     """
     for place, symbol in enumerate(text, 1):
         if symbol not in _TOKENS:
@@ -57,7 +63,7 @@ def encode(text):
 
 
 def decode(tokens):
-    """Text of tokens, one character each, from which `encode` gives them back.
+    """Make the text of tokens, one character each, which `encode` turns back into them.
 
     Parameters
     ----------
@@ -67,7 +73,14 @@ def decode(tokens):
     Returns
     -------
     str
-        Padding is ``·``, the end ``$``, and a token that no vocabulary has ``?``.
+        Padding is ``·``, the end ``$``, and a token that is in no vocabulary ``?``.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, decode
+    >>> batch = Addition(largest=3).cell(2, 2, count=2, seed=0, device="cpu")
+    >>> len(decode(batch.tokens[0])) == batch.tokens.shape[1]
+    True
     """
     found = tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
     return "".join(SYMBOLS[token] if 0 <= token < len(SYMBOLS) else SYMBOLS[UNK] for token in found)

@@ -15,10 +15,9 @@ from .token_files import open_token_files
 
 
 class Corpus(Protocol):
-    """Text as tokens. A batch is a function of (seed, step) alone, so that a resumed run reads what it would have.
+    """Text as tokens. A batch depends on (seed, step) alone, so that a resumed run reads what an unbroken one does.
 
-    A corpus whose law is known also has ``log_probability(tokens)`` and ``irreducible_loss(context)``, as
-    `training.synthetic.Synthetic` has them.
+    A corpus whose law is known also has ``log_probability(tokens)`` and ``irreducible_loss(context)``; see `Synthetic`.
     """
 
     vocabulary: int
@@ -44,7 +43,7 @@ def open_corpus(table, *, base, folder):
         held_out), ``"tokens"`` (training, evaluation, vocabulary, held_out), or ``"hugging-face"`` (name, column,
         configuration, split, files, vocabulary, tokens, held_out, sample).
     base : path
-        Folder from which relative paths count.
+        Folder that relative paths start from.
     folder : path
         Where to keep tokens that are made from text.
 
@@ -56,6 +55,12 @@ def open_corpus(table, *, base, folder):
     ------
     InputError
         If the kind or an option is unknown, an option is missing, or the corpus cannot be used.
+
+    Examples
+    --------
+    >>> from bayescaling.training import open_corpus
+    >>> open_corpus({"kind": "synthetic", "vocabulary": 64}, base=".", folder=".").vocabulary
+    64
     """
     options = dict(table)
     kind = options.pop("kind", "synthetic")

@@ -8,6 +8,7 @@ from ....datasets.wording import quoted, shortened
 from ....errors import InputError
 from .tokenisers import tokenised_once
 
+# Documents on which a tokeniser is trained.
 SAMPLE = 10_000
 SHADOWED = (
     'corpus: "import datasets" finds another folder of that name, as in the root of this package\'s repository, '
@@ -21,13 +22,13 @@ def open_documents(documents, *, vocabulary, folder, name, tokens, held_out=0.05
     Parameters
     ----------
     documents : callable
-        Called without arguments, gives an iterable of str; it is called twice, for the tokeniser and for the tokens.
+        Takes no argument and returns an iterable of str; it is called twice, for the tokeniser and for the tokens.
     vocabulary : int
         Number of tokens of the model, and the most that the tokeniser has.
     folder : path
-        Where to keep the tokens, under a name made from all arguments but `documents`.
+        Where to keep the tokens, under a name made from all arguments except `documents`.
     name : str
-        What the documents are. Documents under one name are taken to be the same.
+        Identifies the documents: those under one name are taken to be the same.
     tokens : int
         Tokens after which to stop reading.
     held_out : float
@@ -43,6 +44,16 @@ def open_documents(documents, *, vocabulary, folder, name, tokens, held_out=0.05
     ------
     InputError
         If there are no documents, or the tokens cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayescaling.training import open_documents
+    >>> documents = lambda: ["the model reads a token", "and predicts the next one"] * 50
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     corpus = open_documents(documents, vocabulary=300, folder=folder, name="example", tokens=500)
+    >>> len(corpus.training) + len(corpus.evaluation)
+    500
     """
     words = json.dumps([name, vocabulary, tokens, sample])
     return tokenised_once(
@@ -57,7 +68,7 @@ def open_documents(documents, *, vocabulary, folder, name, tokens, held_out=0.05
 
 
 def hugging_face(name, *, column="text", configuration=None, split="train", files=None):
-    """Documents of a Hugging Face data set, streamed.
+    """Stream the documents of a Hugging Face data set.
 
     Parameters
     ----------
@@ -73,7 +84,7 @@ def hugging_face(name, *, column="text", configuration=None, split="train", file
     Returns
     -------
     callable
-        Gives an iterable of str, as `open_documents` takes it.
+        Returns an iterable of str, as `open_documents` takes it.
 
     Raises
     ------
@@ -88,7 +99,7 @@ def hugging_face(name, *, column="text", configuration=None, split="train", file
             yield from (row[column] for row in rows)
         except KeyError as error:
             raise InputError(f"corpus: {name} has no column {quoted(column)}; name the one with the text") from error
-        # What the library raises without a network, a data set or a split is not laid down anywhere.
+        # The library does not document what it raises without a network, a data set or a split.
         except Exception as error:
             reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
             raise InputError(f"corpus: {name} cannot be streamed ({reason}); check its name and the network") from error
@@ -104,7 +115,7 @@ def _library():
             raise
         raise InputError("corpus: Hugging Face's datasets is not installed; pip install 'bayescaling[hub]'") from error
     except ImportError as error:
-        # So fails this package's own folder of the same name, which a start from the repository's root finds first.
+        # This package's own folder of that name, found first from the repository's root, fails in this way.
         if "relative import" not in str(error):
             raise
         raise InputError(SHADOWED) from error

@@ -1,4 +1,4 @@
-"""A synthetic language whose entropy is known: a Zipf back-off chain, made on the device as it is read.
+"""A synthetic language whose entropy is known: a Zipf back-off chain, generated on the device.
 
 The next token x after u, v has probability
 
@@ -6,9 +6,9 @@ The next token x after u, v has probability
 
 with q Zipf's law. The successors s1 and s2 are Zipf quantiles of hashed words, so that no table grows with the context
 and the frequencies of tokens stay near Zipf's: to a few percent at every rank, over languages. Probabilities are
-integers over 2^32, so that the law that is sampled is exactly the law whose logarithm is given. A document begins with
-a token drawn from q, before which the chain sees a start symbol: all that the probability of a token depends on is in
-the document before it.
+integers over 2^32, so that the law that is sampled is exactly the one whose logarithm is given. A document begins with
+a token drawn from q, before which the chain sees a start symbol: the probability of a token depends only on the
+document before it.
 """
 
 import functools
@@ -26,6 +26,7 @@ from ...engine.randomness import hashed, low_bits, top_bits
 BITS = 32
 TRAINING, HELD_OUT, ENTROPY = 1, 2, 3
 FEWEST, MOST = 2, 2**20
+# Largest vocabulary of a dense table.
 DENSE = 64
 
 
@@ -44,7 +45,18 @@ class Synthetic:
     backoff : tuple of float
         Weights (l0, l1, l2) of the orders, positive, which sum to 1.
     seed : int
-        Which language of these it is.
+        Selects one of the languages with these settings.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Synthetic
+    >>> language = Synthetic(vocabulary=24)
+    >>> tokens = language.batch(seed=0, step=0, sequences=4, context=8, device="cpu")
+    >>> tokens.shape, language.log_probability(tokens).shape
+    (torch.Size([4, 9]), torch.Size([4, 8]))
+    >>> entropy, standard_error = language.irreducible_loss(context=8, sequences=2048)
+    >>> 1 < entropy < 3 and standard_error < 0.02
+    True
     """
 
     vocabulary: int = 4096
@@ -72,16 +84,16 @@ class Synthetic:
         """Accept any context, since the language has no end."""
 
     def batch(self, seed, step, sequences, context, device):
-        """Training documents of a step.
+        """Generate the training documents of a step.
 
         Parameters
         ----------
         seed, step : int
-            What the batch is a function of, and of nothing else.
+            The batch depends on them alone.
         sequences, context : int
             Number of documents, and tokens that a model reads of each.
         device : torch.device
-            Where to make them.
+            Where to generate them.
 
         Returns
         -------
@@ -91,7 +103,7 @@ class Synthetic:
         return self._documents(hashed(TRAINING, seed), step, sequences, context + 1, device)
 
     def held_out(self, sequences, context, device):
-        """Documents for evaluation, the same at every call, which no `batch` draws from.
+        """Generate documents to evaluate on, the same at every call, which no `batch` holds.
 
         Returns
         -------
@@ -120,10 +132,10 @@ class Synthetic:
         return (tables.zipf[following] * tables.masses[0] + (match * tables.masses[1:]).sum(-1)).log()
 
     def irreducible_loss(self, context, sequences=65536):
-        """Entropy per token of documents as batches hold them, the least expected loss of any model.
+        """Estimate the entropy per token of documents as batches hold them, the least expected loss of any model.
 
-        It is the mean over the targets in a document of the entropy of a token given what precedes it, by Monte Carlo
-        over the contexts alone: for each, the entropy is computed exactly.
+        It is the mean, over the targets in a document, of the entropy of a token given those before it. Contexts are
+        drawn by Monte Carlo; given a context, the entropy is exact.
 
         Parameters
         ----------
@@ -140,14 +152,14 @@ class Synthetic:
         return self._mean_entropy(context + 1, 0, sequences)
 
     def entropy_rate(self, sequences=1024, length=256, burn_in=64):
-        """Entropy per token of endless documents, by Monte Carlo over contexts.
+        """Estimate the entropy per token of endless documents, by Monte Carlo over contexts.
 
         Parameters
         ----------
         sequences, length : int
             Documents to draw, and tokens in each.
         burn_in : int
-            Tokens at the beginning of each that are not counted, so that the chain forgets its start.
+            Tokens at the beginning of each that do not count, so that the chain forgets its start.
 
         Returns
         -------
@@ -157,7 +169,7 @@ class Synthetic:
         return self._mean_entropy(length, burn_in, sequences)
 
     def dense(self):
-        """Probability of every token after every context, for a small vocabulary.
+        """Tabulate the probability of every token after every context, for a small vocabulary.
 
         Returns
         -------

@@ -16,14 +16,14 @@ def open_text(paths, *, vocabulary, folder, held_out=0.05):
     """Tokenise text files, once, and open the tokens as a corpus.
 
     Each file is a document. The tokeniser is trained on all of them, and both it and the tokens are kept in `folder`
-    under a name made from the text, so that another call finds them.
+    under a name made from the text, so that later calls find them.
 
     Parameters
     ----------
     paths : str or sequence of str
         .txt or .txt.gz files, in UTF-8, or patterns such as ``"books/*.txt"``.
     vocabulary : int
-        Number of tokens of the model, and the most that the tokeniser has: a short text may yield fewer.
+        Number of tokens of the model, and the most that the tokeniser has; a short text may give fewer.
     folder : path
         Where to keep the tokens.
     held_out : float
@@ -37,6 +37,19 @@ def open_text(paths, *, vocabulary, folder, held_out=0.05):
     ------
     InputError
         If no file is found, or one cannot be read or is not UTF-8 text, or the tokens cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bayescaling.training import open_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     book = Path(folder, "book.txt")
+    ...     _ = book.write_text("the model reads a token and predicts the next one. " * 100)
+    ...     corpus = open_text(str(book), vocabulary=300, folder=folder, held_out=0.1)
+    ...     batch = corpus.batch(seed=0, step=0, sequences=4, context=8, device="cpu")
+    >>> batch.shape
+    torch.Size([4, 9])
     """
     files = text_files([paths] if isinstance(paths, str) else paths)
     contents = "\n".join([str(vocabulary), *map(sha256_of_file, files)])
@@ -51,7 +64,7 @@ def open_text(paths, *, vocabulary, folder, held_out=0.05):
 
 
 def text_files(patterns):
-    """Files that patterns name, sorted, each once.
+    """Find the files that patterns match, sorted, each once.
 
     Raises
     ------

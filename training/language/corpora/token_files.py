@@ -13,6 +13,7 @@ from ...engine.checks import check_whole
 from ...engine.files import sha256_of_file
 from ...engine.randomness import below, hashed
 
+# Tokens that uint16 can hold, and tokens checked at once.
 LARGEST = 2**16
 CHUNK = 2**24
 # Above this many bytes of tokens, windows are gathered on the host and travel to the device.
@@ -33,12 +34,12 @@ class Span:
 
 @dataclass(frozen=True)
 class StoredTokens:
-    """A corpus of stored tokens: windows at random places for training, evenly spaced ones for evaluation.
+    """A corpus of stored tokens: windows at random places to train on, and evenly spaced ones to evaluate on.
 
     Parameters
     ----------
     training, evaluation : Span
-        What to train on, and what is held out.
+        The tokens to train on, and those held out.
     vocabulary : int
         Number of tokens, at most 65,536.
     fingerprint : str
@@ -66,7 +67,7 @@ class StoredTokens:
                 )
 
     def batch(self, seed, step, sequences, context, device):
-        """Windows of the training part at places that depend on (seed, step) alone.
+        """Read windows of the training part, at places that depend on (seed, step) alone.
 
         Returns
         -------
@@ -77,7 +78,7 @@ class StoredTokens:
         return self._windows(self.training, first, context, torch.device(device))
 
     def held_out(self, sequences, context, device):
-        """Windows of the held-out part, evenly spaced without overlap, at most `sequences` of them.
+        """Read windows of the held-out part, evenly spaced without overlap, at most `sequences` of them.
 
         Returns
         -------
@@ -94,7 +95,7 @@ class StoredTokens:
             places = (first + span.start)[:, None] + torch.arange(context + 1)
             return torch.from_numpy(mapped(span.path)[places.numpy()].astype(np.int64)).to(device)
         places = first.to(device)[:, None] + torch.arange(context + 1, device=device)
-        # The tensor holds the bits of uint16 as int16, which every operation knows.
+        # The tensor holds the bits of uint16 as int16, which every operation supports.
         return _resident(span, device)[places].long() & 0xFFFF
 
 
@@ -106,11 +107,11 @@ def open_token_files(training, evaluation=None, *, vocabulary, held_out=0.05):
     training : path
         File of little-endian uint16 without a header, as nanoGPT's ``train.bin``.
     evaluation : path, optional
-        Another for evaluation, as its ``val.bin``; by default the last part of the first.
+        Another one to evaluate on, as nanoGPT's ``val.bin``; by default the last part of the first.
     vocabulary : int
         Number of tokens; every token must be below it.
     held_out : float
-        Share of `training` that is held out where there is no other file.
+        Share of `training` that is held out if there is no other file.
 
     Returns
     -------
@@ -120,6 +121,19 @@ def open_token_files(training, evaluation=None, *, vocabulary, held_out=0.05):
     ------
     InputError
         If a file cannot be read, is no file of uint16, or holds a token outside the vocabulary.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from bayescaling.training import open_token_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.bin")
+    ...     np.arange(1000, dtype="<u2").tofile(path)
+    ...     corpus = open_token_files(path, vocabulary=1000)
+    >>> len(corpus.training), len(corpus.evaluation)
+    (950, 50)
     """
     check_whole("corpus: vocabulary", vocabulary, 2, LARGEST)
     if not 0 < held_out < 1:

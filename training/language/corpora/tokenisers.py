@@ -1,4 +1,4 @@
-"""Byte-level BPE, trained on one's own text."""
+"""A byte-level BPE trained on the corpus, and the tokens that it makes."""
 
 import gzip
 import zlib
@@ -12,7 +12,9 @@ from ...engine.files import unwritable, written_whole
 from .token_files import LARGEST, open_token_files
 
 END_OF_TEXT = "<|endoftext|>"
+# The 256 bytes and the end of text.
 SMALLEST = 257
+# Characters of a piece of text, and pieces encoded at once.
 PIECE = 2**16
 BATCH = 256
 
@@ -59,7 +61,7 @@ def train_tokeniser(pieces, vocabulary):
 
 
 def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
-    """Open the tokens of documents as a corpus; the first time, train a tokeniser and write them.
+    """Open the tokens of documents as a corpus; if they are not there yet, train a tokeniser and write them.
 
     Parameters
     ----------
@@ -67,9 +69,9 @@ def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, lim
         Name, without its ending, of the files of the tokens and of the tokeniser.
     folder : path
     pieces : callable
-        Gives an iterable of str, on which the tokeniser is trained.
+        Returns an iterable of str, on which the tokeniser is trained.
     documents : callable
-        Gives an iterable of documents, as `write_tokens` takes it.
+        Returns an iterable of documents, as `write_tokens` takes it.
     vocabulary : int
         Number of tokens of the model, and the most that the tokeniser has.
     held_out : float
@@ -131,7 +133,7 @@ def write_tokens(documents, tokeniser, path, *, limit=None):
 
 
 def pieces_of(path):
-    """Text of a .txt or .txt.gz file, in pieces of some 64 thousand characters that end with a line.
+    """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines.
 
     Raises
     ------
