@@ -7,7 +7,7 @@ PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 PIP := -m pip --disable-pip-version-check install --quiet
 NOT_INFERENCE := $(foreach name,cli datasets package pages reading report,--ignore=tests/test_$(name).py) \
-	--ignore-glob='tests/test_training_*.py' --ignore-glob='tests/test_arithmetic_*.py'
+	--ignore=tests/training
 
 .PHONY: report test style pytest wheel next next-pytest
 .NOTPARALLEL:

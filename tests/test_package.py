@@ -25,8 +25,8 @@ MAY_IMPORT = {
 }
 MODULES = [
     path.relative_to(ROOT)
-    for folder in (".", "datasets", "models", "inference", "training", "reports")
-    for path in sorted((ROOT / folder).glob("*.py"))
+    for folder, pattern in ((".", "*.py"), *((name, "**/*.py") for name in MAY_IMPORT if (ROOT / name).is_dir()))
+    for path in sorted((ROOT / folder).glob(pattern))
 ]
 # Spelt so that this file does not name what it forbids.
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))

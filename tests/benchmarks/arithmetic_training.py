@@ -19,9 +19,9 @@ from pathlib import Path
 import torch
 from bayescaling.training.arithmetic import PRESETS, make_sweep
 from bayescaling.training.arithmetic.experiment import task
-from bayescaling.training.arithmetic.transformer import Transformer
-from bayescaling.training.hardware import ceiling, chosen_device, chosen_precision, device_name, synchronise
-from bayescaling.training.steps import Stepper
+from bayescaling.training.arithmetic.models.transformer import Transformer
+from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision, device_name, synchronise
+from bayescaling.training.engine.steps import Stepper
 
 
 def measure(run, device, precision, compiled, options):

@@ -23,10 +23,17 @@ import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, Execution, Optimisation, Run, Synthetic, train
-from bayescaling.training.hardware import autocast, ceiling, chosen_device, chosen_precision, device_name, synchronise
-from bayescaling.training.language_model import task
-from bayescaling.training.loss import ROUTES, chosen_route
-from bayescaling.training.steps import GraphStepper, Stepper
+from bayescaling.training.engine.hardware import (
+    autocast,
+    ceiling,
+    chosen_device,
+    chosen_precision,
+    device_name,
+    synchronise,
+)
+from bayescaling.training.engine.steps import GraphStepper, Stepper
+from bayescaling.training.language.experiment import task
+from bayescaling.training.language.loss import ROUTES, chosen_route
 
 PASSES = 5
 PAPER = ((16, 1), (32, 3), (40, 4), (60, 6), (80, 8))

@@ -1,9 +1,9 @@
-"""How many problems a model answers exactly right, cell by cell, by one pass through it.
+"""The number of problems that a model answers exactly right, cell by cell, by one pass through it.
 
-An answer decoded greedily, the likeliest token at each place, is right if and only if the likeliest token is right at
-every place when the right answer is read: as long as all tokens so far are right, both read the same, and at the first
-wrong one both fail. This holds if what the model makes of a token depends on it and those before it alone, without
-chance. So one pass over the whole problem tells what decoding would in as many passes as the answer has tokens.
+Greedy decoding takes the likeliest token at each place. Its answer is right if and only if the likeliest token is right
+at every place when the model reads the right answer: as long as all tokens so far are right, both read the same, and at
+the first wrong one both fail. This holds if the output at a token depends only on it and earlier ones, without chance.
+So one pass over the whole problem gives the result of decoding, which takes a pass for each token of the answer.
 """
 
 import contextlib
@@ -13,11 +13,12 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from .sorting import first_label
+from ..engine.checks import check_whole
+from .problems.sorting import first_label
+from .problems.vocabulary import EOS, PAD
 from .splits import axes, default_cells, regions
-from .vocabulary import EOS, PAD
 
-# Widths on a GPU are rounded up to a multiple of this, so that compiled layers see few shapes.
+# On a GPU, widths are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32
 
 
@@ -36,30 +37,30 @@ def evaluate(
 ):
     """Count the problems that a model answers exactly right, through the end, in each cell.
 
-    Problems are functions of the seed, the cell and their place in it alone. They are gone through from the longest
-    to the shortest, so that little of a batch is padding.
+    A problem depends on the seed, the cell and its place in it alone. Batches go from the longest problems to the
+    shortest, so that little of a batch is padding.
 
     Parameters
     ----------
     model : callable
-        Of tokens, int64, shape (problems, length), to the logits of the tokens that follow, shape (problems, length,
-        vocabulary). A `torch.nn.Module` is put into evaluation mode meanwhile.
+        Takes tokens, int64, shape (problems, length), and returns the logits of the tokens that follow, shape
+        (problems, length, vocabulary). A `torch.nn.Module` is in evaluation mode meanwhile.
     task : Task
     cells : sequence of (int, int), optional
         `splits.default_cells` by default.
     count : int
-        Problems of a cell; fewer where it has no more different ones, as those of OR.
+        Problems of a cell; fewer if it does not have as many different ones, as in OR.
     seed : int
         Of the problems.
     device : torch.device
         Where the model is.
     batch_tokens : int
-        Tokens that go through the model at once, padding included; at least one problem does.
+        Tokens of a batch, padding included; a batch has at least one problem.
     recurrences : sequence of int, optional
-        Answers after these many recurrences of a looped model, which then takes ``recurrences``.
+        Numbers of recurrences of a looped model after which to judge it; the model must take ``recurrences``.
     multiple : int, optional
-        Round widths up to multiples of it, and fill the last batch up to a power of two, so that few shapes are seen:
-        32 by default on a GPU, where layers are compiled for each; 1, to compute no more than needed, elsewhere.
+        Round widths up to multiples of it, and fill the last batch up to a power of two, so that there are few shapes:
+        by default 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
 
     Returns
     -------
@@ -74,6 +75,18 @@ def evaluate(
     ------
     InputError
         If there are no cells, a cell cannot be written, or a number is out of range.
+
+    Examples
+    --------
+    A model that always answers 0:
+
+    >>> import torch
+    >>> from bayescaling.training.arithmetic import Addition, evaluate
+    >>> def model(tokens):
+    ...     return torch.nn.functional.one_hot(torch.full_like(tokens, 4), 22).float()
+    >>> found = evaluate(model, Addition(1), cells=[(1, 1), (2, 2)], count=10)
+    >>> int(found["correct"].sum()), int(found["total"].sum())
+    (0, 20)
     """
     cells = [tuple(cell) for cell in (default_cells(task) if cells is None else cells)]
     device = torch.device(device)
@@ -85,7 +98,7 @@ def evaluate(
     with judging(model):
         for indices, batch in _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
             for place, option in enumerate(options):
-                # The problems that fill a batch up come last.
+                # Problems that only fill a batch up come last.
                 right, minimum = (each[: len(indices)] for each in _right(model, batch, option))
                 found[place, 0].index_add_(0, indices, right.long())
                 found[place, 1].index_add_(0, indices, minimum.long())
@@ -94,7 +107,7 @@ def evaluate(
 
 @torch.no_grad()
 def right(model, batch, **options):
-    """Tell which problems a model answers exactly right, by one pass.
+    """Find which problems a model answers exactly right, by one pass.
 
     Parameters
     ----------
@@ -102,7 +115,7 @@ def right(model, batch, **options):
         As `evaluate` takes it.
     batch : Batch
     **options
-        For the model.
+        Passed to the model.
 
     Returns
     -------
@@ -115,14 +128,14 @@ def right(model, batch, **options):
 
 @torch.no_grad()
 def greedy(model, batch, **options):
-    """Answer problems token by token, each time the likeliest one, as a check of what one pass tells.
+    """Answer problems token by token, each time with the likeliest one, as a check of the judgement by one pass.
 
     Parameters
     ----------
     model : callable
         As `evaluate` takes it.
     batch : Batch
-        Of which the questions are read, through the equals sign.
+        The questions are read from it, through the equals sign.
     **options
         For the model.
 
@@ -133,7 +146,7 @@ def greedy(model, batch, **options):
         tokens where the answer is right.
     """
     questions = (~batch.scored & (batch.tokens != PAD)).long()
-    # Padding within a question belongs to it.
+    # Random padding within a question is part of it.
     lengths = (questions * torch.arange(1, 1 + questions.shape[1], device=questions.device)).amax(1)
     tokens = batch.tokens.clone()
     ended = torch.zeros_like(lengths, dtype=torch.bool)
@@ -152,7 +165,7 @@ def greedy(model, batch, **options):
 
 @contextlib.contextmanager
 def judging(model):
-    """Put a module into evaluation mode, and back."""
+    """Put a module into evaluation mode for a block."""
     training = getattr(model, "training", False)
     if training:
         model.eval()
@@ -236,5 +249,4 @@ def _check(task, cells, count, batch_tokens, multiple):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"evaluation: cell {twice} is given twice; give each once")
     for name, value in (("count", count), ("batch_tokens", batch_tokens), ("multiple", multiple)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least 1")
+        check_whole(f"evaluation: {name}", value)

@@ -1,30 +1,32 @@
-"""Sweeps of arithmetic models trained and judged, and gathered as counts by cell."""
+"""Sweeps of arithmetic models, trained, judged and gathered as counts by cell."""
 
 import functools
-import hashlib
-import json
 
-from ..execution import Work, execute
-from ..hardware import chosen_precision
-from .experiment import train_run
-from .memory import check_memory
-from .records import merged, table
+from ..engine.hardware import chosen_precision
+from ..engine.loop import FINISHED
+from ..sweeps import execution, experiment
+from ..sweeps.kind import SweepKind
+from .experiment import judge, prepared
+from .models.memory import check_memory
+from .records import merged, record, table
 from .sweep import Sweep, read_sweep
 
 
-def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
-    """Train and judge a sweep of arithmetic models, from where it was left.
+def train(sweep, out, **options):
+    """Train and judge a sweep of arithmetic models, or resume it.
 
-    Every finished run is kept in ``OUT/runs`` and is not trained again; a run that was broken off goes on from its last
-    checkpoint, or in the middle of its grid, with the result it would have had. Written at the end of every call that
-    trained anything to its end: ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, long by cell.
+    Every finished run is kept in ``OUT/runs`` and is not trained again; a run that was interrupted resumes from its
+    last checkpoint, or in the middle of its grid, with the result that it would have had. Every call that finishes a
+    run writes ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, a row for each run and cell.
 
     Parameters
     ----------
     sweep : path or Sweep
         A TOML file, with the tables that `sweep.make_sweep` takes; or a sweep made of them.
-    out, executor, scheduler, device, time_limit, progress
-        As `training.train` takes them.
+    out : path
+        Folder for everything that is written.
+    **options
+        As `training.train` takes them: executor, scheduler, device, time_limit and progress.
 
     Returns
     -------
@@ -39,29 +41,44 @@ def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=
     KeyboardInterrupt
         If a signal stopped it, after everything was saved.
     """
-    return execute(
-        lambda folder: ArithmeticWork(sweep if isinstance(sweep, Sweep) else read_sweep(sweep)),
-        out,
-        executor=executor,
-        scheduler=scheduler,
-        device=device,
-        time_limit=time_limit,
-        progress=progress,
-    )
+    return execution.train(ArithmeticSweep, sweep, out, **options)
 
 
-class ArithmeticWork(Work):
-    """Arms of arithmetic models, none of which waits for another.
+def train_run(run, folder, **options):
+    """Train one run and judge it, from its last checkpoint if there is one.
 
     Parameters
     ----------
-    sweep : Sweep
+    run : runs.Run
+    folder : path
+        Where its checkpoints and the counts of its grid are, until its record is whole.
+    **options
+        As `sweeps.experiment.train_run` takes them: execution, of which `compile` and `save_seconds` count, device,
+        guard and report.
+
+    Returns
+    -------
+    xarray.Dataset or None
+        The record of the run, or None if it was stopped before its end.
+
+    Raises
+    ------
+    InputError
+        If the device, a choice or a checkpoint cannot be used, or the device has too little memory.
     """
+    return experiment.train_run(ArithmeticSweep, run, folder, **options)
 
-    train = staticmethod(train_run)
 
-    def __init__(self, sweep):
-        self.sweep, self.execution = sweep, sweep.execution
+class ArithmeticSweep(SweepKind):
+    """Arms of arithmetic models, none of which waits for another."""
+
+    sweep_type = Sweep
+    prepared = staticmethod(prepared)
+
+    @staticmethod
+    def read(path, folder):
+        """Read a sweep; the folder is not needed."""
+        return read_sweep(path)
 
     def check(self, device):
         """Refuse runs that do not fit into the device's memory."""
@@ -69,21 +86,18 @@ class ArithmeticWork(Work):
             check_memory(run, device, chosen_precision(run.precision, device))
 
     def rounds(self, results):
-        """Go through the arms in one round, so that an executor has all of them at once."""
+        """Give the runs of all arms in one round, so that an executor has them all at once."""
         yield "arithmetic", list(self._runs.values())
 
+    @staticmethod
+    def recorded(run, outcome, model, folder, device, precision, guard):
+        """Judge a trained model on its run's grid, and make the record."""
+        parts = judge(model, run, folder, device, precision, guard, trained=outcome.status == FINISHED)
+        return None if parts is None else record(run, outcome, parts, device, precision)
+
     def gathered(self, planned, results):
-        """Bring the runs together, with a table long by cell."""
-        arms = {
-            name: [arm for arm, runs in self.sweep.arms.items() if name in {r.name for r in runs}] for name in planned
-        }
-        fingerprint = hashlib.sha256(json.dumps(sorted(planned)).encode()).hexdigest()
-        attributes = {"sweep": json.dumps(list(self.sweep.arms)), "sha256": fingerprint}
-        whole = merged(
-            [results[name] for name in planned if name in results],
-            {name: " ".join(found) for name, found in arms.items()},
-            attributes,
-        )
+        """Merge the runs, with a table that has a row for each run and cell."""
+        whole = merged(planned, results, {arm: {run.name for run in runs} for arm, runs in self.sweep.arms.items()})
         return whole, {"runs": table(whole)}
 
     @functools.cached_property

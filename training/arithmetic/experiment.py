@@ -1,88 +1,44 @@
-"""Training one arithmetic model with the training loop, and judging it on its grid."""
+"""One arithmetic model: the task that it learns, and its judgement on a grid of cells."""
 
 from pathlib import Path
 
 import torch
 
-from ..checkpoints import Checkpoints
-from ..guard import Guard
-from ..hardware import autocast, chosen_device, chosen_precision
-from ..loop import FINISHED, PAUSED, Task, run
-from ..randomness import hashed, low_bits
-from ..records import read_dataset, write_dataset
-from ..runs import Execution
+from ..engine.hardware import autocast
+from ..engine.loop import Task
+from ..engine.randomness import hashed, low_bits
+from ..sweeps.records import read_dataset, write_dataset
 from .evaluation import evaluate
-from .memory import check_memory, evaluation_tokens
+from .models.memory import check_memory, evaluation_tokens
+from .models.transformer import Transformer
 from .objective import divide_gradients, judged
-from .records import record
-from .transformer import Transformer
-from .vocabulary import PAD
+from .problems.vocabulary import PAD
 
 # First word of the hash that turns a run's seed into that of problems never trained on.
 HELD_OUT = 201
-# Cells judged between looks at the guard, which are then safe on disk.
+# Cells judged before they are saved and the guard is asked whether to stop.
 CELLS = 100
 
 
-def train_run(configuration, folder, *, execution=None, device=None, guard=None, deadline=None, report=None):
-    """Train one run and judge it, from its last checkpoint if there is one.
-
-    Parameters
-    ----------
-    configuration : runs.Run
-    folder : path
-        Where its checkpoints are, on the machine that trains.
-    execution : Execution, optional
-        Of which `compile` and `save_seconds` count.
-    device : str, optional
-        By default CUDA where there is a GPU.
-    guard : Guard, optional
-        What may stop the run; by default one made of `deadline`.
-    deadline : float, optional
-        Seconds since the epoch.
-    report : callable, optional
-        As `training.loop.run` takes it.
-
-    Returns
-    -------
-    xarray.Dataset or None
-        The record of the run, or None if it was stopped before its end.
+def prepared(run, execution, device, precision):
+    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`.
 
     Raises
     ------
     InputError
-        If the device, a choice or a checkpoint cannot be used, or the device has too little memory.
+        If the run does not fit into the device's memory.
     """
-    execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
-    precision = chosen_precision(configuration.precision, device)
-    checkpoints = Checkpoints(folder)
-    check_memory(configuration, device, precision)
-    model = Transformer(configuration.model, configuration.seed).to(device)
-    if configuration.objective.divide_gradients:
+    check_memory(run, device, precision)
+    model = Transformer(run.model, run.seed).to(device)
+    if run.objective.divide_gradients:
         divide_gradients(model)
     if execution.compiles(device):
         model.compile_layers()
-    guard = guard or Guard(deadline)
-    with guard.listening():
-        outcome = run(
-            model,
-            task(configuration, device),
-            configuration.optimisation,
-            evaluate_at=configuration.evaluate_at,
-            precision=precision,
-            checkpoints=checkpoints,
-            save_seconds=execution.save_seconds,
-            guard=guard,
-            report=report,
-        )
-        if outcome.status == PAUSED:
-            return None
-        parts = judge(model, configuration, folder, device, precision, guard, trained=outcome.status == FINISHED)
-    return None if parts is None else record(configuration, outcome, parts, device, precision)
+    return model, task(run, device)
 
 
-def task(configuration, device):
-    """Give a run's problems as the training loop takes them.
+def task(run, device):
+    """Make the task of a run, its problems, for the training loop.
 
     Returns
     -------
@@ -91,10 +47,10 @@ def task(configuration, device):
 
     def batch(step):
         parts = []
-        for microbatch in configuration.plan.microbatches(step):
-            draws = configuration.draws(microbatch)
-            made = configuration.batches(configuration.seed, microbatch, configuration.plan.microbatch, device)
-            # Each part has noise of its own, and the other draws in common.
+        for microbatch in run.plan.microbatches(step):
+            draws = run.draws(microbatch)
+            made = run.batches(run.seed, microbatch, run.plan.microbatch, device)
+            # Each part has its own noise; the other draws are common to all.
             parts += [
                 (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
                 for place, part in enumerate(made)
@@ -102,34 +58,34 @@ def task(configuration, device):
         return tuple(parts)
 
     def loss(model, *parts):
-        return configuration.objective.losses(model, parts)
+        return run.objective.losses(model, parts)
 
-    return Task(batch, loss, _evaluation(configuration, device))
+    return Task(batch, loss, _evaluation(run, device))
 
 
-def judge(model, configuration, folder, device, precision, guard, *, trained=True):
+def judge(model, run, folder, device, precision, guard, *, trained=True):
     """Count right answers in every cell of a run's grid, some cells at a time.
 
     Parameters
     ----------
     model : Transformer
-    configuration : runs.Run
+    run : runs.Run
     folder : path
-        Where counts are kept until all are there.
+        Where counts are kept until all cells are judged.
     device : torch.device
     precision : str
         Of the layers; logits are in float32.
     guard : Guard
-        What may stop it.
+        What may stop the judgement, after at least one part of the grid if a time limit does.
     trained : bool
-        Whether the model is one; no answer of one that diverged is right.
+        Whether training did not diverge; a model that diverged has no right answers.
 
     Returns
     -------
     list of xarray.Dataset or None
-        As `evaluation.evaluate` gives them, one for each part of the grid; None if it was stopped.
+        As `evaluation.evaluate` gives them, one for each part of the grid; None if the guard stopped it.
     """
-    cells, parts = configuration.grid.cells, []
+    cells, parts = run.grid.cells, []
     model.eval()
     for start in range(0, len(cells), CELLS):
         path = Path(folder) / f"cells-{start:06d}.nc"
@@ -140,21 +96,22 @@ def judge(model, configuration, folder, device, precision, guard, *, trained=Tru
             return None
         with torch.no_grad(), autocast(precision, device):
             part = evaluate(
-                model if trained else Silent(configuration.model),
-                configuration.task,
+                model if trained else Silent(run.model),
+                run.task,
                 cells[start : start + CELLS],
-                count=configuration.grid.count,
-                seed=configuration.grid.seed,
+                count=run.grid.count,
+                seed=run.grid.seed,
                 device=device,
-                batch_tokens=evaluation_tokens(configuration.model, device),
+                batch_tokens=evaluation_tokens(run.model, device),
             )
         write_dataset(part, path)
+        guard.progressed()
         parts.append(part)
     return parts
 
 
 class Silent(torch.nn.Module):
-    """A model that answers nothing but padding, in place of one that diverged.
+    """A model that answers only padding, in place of one that diverged.
 
     Parameters
     ----------
@@ -172,9 +129,9 @@ class Silent(torch.nn.Module):
         return logits
 
 
-def _evaluation(configuration, device):
-    seed = low_bits(hashed(HELD_OUT, configuration.seed), 62)
-    batches = configuration.batches(seed, 0, configuration.evaluation_problems, device)
+def _evaluation(run, device):
+    seed = low_bits(hashed(HELD_OUT, run.seed), 62)
+    batches = run.batches(seed, 0, run.evaluation_problems, device)
 
     def evaluate_now(model):
         loss, tokens, right = (sum(parts).item() for parts in zip(*(judged(model, b) for b in batches), strict=True))

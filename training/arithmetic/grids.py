@@ -1,19 +1,20 @@
 """Cells of problems on which models are judged."""
 
 from ...errors import InputError
+from ..engine.checks import check_flag, check_whole
 
+# As McLeish et al. (2024, arXiv:2405.17399, section 4) judge addition.
 LONGEST, DIAGONAL_TO = 100, 160
 
 
 def cells_of(table):
-    """Cells of an evaluation.
+    """List the cells of an evaluation.
 
     Parameters
     ----------
     table : mapping
-        ``longest`` (100): every pair of lengths from 1 to it, or with ``every`` its multiples alone, or with
-        ``diagonal`` pairs of like lengths alone. ``diagonal_to`` (160): pairs of like lengths after `longest` and up to
-        it; 0 for none.
+        ``longest`` (100): all pairs of lengths from 1 to it; with ``every`` only its multiples; with ``diagonal`` only
+        pairs of equal lengths. ``diagonal_to`` (160): pairs of equal lengths above `longest` and up to it; 0 for none.
 
     Returns
     -------
@@ -28,11 +29,9 @@ def cells_of(table):
         table.get(name, default) for name, default in (("longest", LONGEST), ("every", 1), ("diagonal_to", DIAGONAL_TO))
     )
     for name, value, least in (("longest", longest, 1), ("every", every, 1), ("diagonal_to", last, 0)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least {least}")
+        check_whole(f"evaluation: {name}", value, least)
     diagonal = table.get("diagonal", False)
-    if not isinstance(diagonal, bool):
-        raise InputError(f"evaluation: diagonal is {diagonal!r}; give true or false")
+    check_flag("evaluation: diagonal", diagonal)
     lengths = range(every, longest + 1, every)
     if not lengths:
         raise InputError(f"evaluation: every is {every} and longest {longest}; give a longest of at least as much")

@@ -1,4 +1,4 @@
-"""What is minimised: cross-entropy of the answer, through a number of recurrences that chance decides.
+"""The objective: cross-entropy of the answer, through a random number of recurrences.
 
 [Mc24] is McLeish et al. 2024, arXiv:2405.17399.
 """
@@ -8,29 +8,30 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from ...datasets.wording import unknown
 from ...errors import InputError
-from .vocabulary import PAD
+from ..engine.checks import check_choice, check_flag
+from .problems.vocabulary import PAD
 
 AVERAGES = ("tokens", "problems")
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What a run minimises.
+    """The objective that a run minimises.
 
     Parameters
     ----------
     masked : bool
-        Whether tokens up to the equals sign count for nothing.
+        Whether tokens up to the equals sign do not count.
     average : str
-        ``"tokens"``, the mean over all tokens that count; ``"problems"``, over those of a problem first.
+        ``"tokens"``, the mean over all tokens that count; ``"problems"``, the mean over problems of the mean over the
+        tokens of each.
     alpha : float
-        Weight of the progressive loss; 1 - alpha is that of the pass through all recurrences, with gradient. The paper
-        combines them so; what was run has 1.
+        Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha. [Mc24]
+        describes this combination; its public code has 1.
     divide_gradients : bool
-        Whether gradients of the block's weights are divided by the recurrences. The paper does for multiplication; in
-        what was run it changed nothing.
+        Whether gradients of the block's weights are divided by the recurrences. [Mc24] describes it for multiplication;
+        in its public code it has no effect.
     """
 
     masked: bool = True
@@ -40,15 +41,13 @@ class Objective:
 
     def __post_init__(self):
         for name in ("masked", "divide_gradients"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"training: {name} is {getattr(self, name)!r}; give true or false")
-        if self.average not in AVERAGES:
-            raise InputError(unknown("training: average", self.average, AVERAGES))
+            check_flag(f"training: {name}", getattr(self, name))
+        check_choice("training: average", self.average, AVERAGES)
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 <= self.alpha <= 1:
             raise InputError(f"training: alpha is {self.alpha!r}; give a number from 0 to 1")
 
     def counted(self, batch):
-        """Weights of the tokens of a batch of problems.
+        """Weigh the tokens of a batch of problems.
 
         Parameters
         ----------
@@ -57,7 +56,7 @@ class Objective:
         Returns
         -------
         torch.Tensor
-            float32, shape (problems, length - 1), of the tokens but the first.
+            Weights of all tokens but the first, float32, shape (problems, length - 1).
         """
         scored = batch.scored if self.masked else batch.tokens != PAD
         weights = scored[:, 1:].float()
@@ -66,13 +65,13 @@ class Objective:
         return weights
 
     def losses(self, model, parts):
-        """Losses of the parts of a batch, whose sum is the batch's mean loss.
+        """Compute losses of the parts of a batch, whose sum is the batch's mean loss.
 
         Parameters
         ----------
         model : transformer.Transformer
         parts : sequence of (problems.Batch, draws.Draws)
-            What goes through the model together.
+            Each part goes through the model at once.
 
         Yields
         ------
@@ -96,7 +95,7 @@ class Objective:
 
 
 def summed(logits, batch, weights):
-    """Weighted sum of the cross-entropies of the tokens that follow.
+    """Sum the weighted cross-entropies of the tokens that follow.
 
     Parameters
     ----------
@@ -116,7 +115,7 @@ def summed(logits, batch, weights):
 
 
 def divide_gradients(model):
-    """Have every gradient of the block's weights divided by the recurrences from now on."""
+    """Divide all later gradients of the block's weights by the recurrences."""
     share = 1 / model.configuration.recurrences
     for weight in model.layers.parameters():
         weight.register_hook(lambda gradient: gradient * share)
@@ -124,7 +123,7 @@ def divide_gradients(model):
 
 @torch.no_grad()
 def judged(model, batch):
-    """Loss and exact matches of problems whose answers are given, without chance.
+    """Compute the loss and count exact matches of problems whose answers are given, without randomness.
 
     Parameters
     ----------
@@ -134,8 +133,8 @@ def judged(model, batch):
     Returns
     -------
     tuple of torch.Tensor
-        Sum of the cross-entropies of the answers' tokens, how many they are, and how many problems are right in every
-        one, each of shape ().
+        Sum of the cross-entropies of the answers' tokens, the number of these tokens, and the number of problems with
+        all of them right, each of shape ().
     """
     logits = model(batch.tokens[:, :-1])
     wanted = batch.scored[:, 1:]

@@ -1,12 +1,13 @@
-"""How the problems of a run are divided into updates."""
+"""The plan by which the problems of a run are divided into updates."""
 
 import functools
 import math
 from dataclasses import dataclass
 
 from ...errors import InputError
-from ..loop import Optimisation
-from ..schedules import SCHEDULES
+from ..engine.checks import check_whole
+from ..engine.loop import Optimisation
+from ..engine.schedules import SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,16 @@ class Plan:
     batch : int
         Problems of an update once the ramp is over, a multiple of `microbatch`.
     microbatch : int
-        Problems that go through the model together, with one draw of chance.
+        Problems that share one draw of everything random (`models.draws`).
     ramp : float
         Share of the samples over which batches grow from one microbatch to the full batch; 0 for none.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Plan
+    >>> plan = Plan(samples=80, batch=20, microbatch=5, ramp=0.5)
+    >>> plan.updates, [plan.seen(step) for step in range(plan.updates + 1)]
+    (8, [0, 5, 10, 15, 20, 30, 45, 65, 80])
     """
 
     samples: int
@@ -32,9 +40,7 @@ class Plan:
 
     def __post_init__(self):
         for name in ("samples", "batch", "microbatch"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"training: {name} is {value!r}; give a whole number of at least 1")
+            check_whole(f"training: {name}", getattr(self, name))
         if self.batch % self.microbatch:
             raise InputError(
                 f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"
@@ -44,7 +50,7 @@ class Plan:
 
     @functools.cached_property
     def starts(self):
-        """Microbatches before each update, and at the end those of the whole run, tuple of int."""
+        """Number of microbatches before each update, and at the end that of the whole run, tuple of int."""
         total, full = math.ceil(self.samples / self.microbatch), self.batch // self.microbatch
         starts = [0]
         while starts[-1] < total:
@@ -58,21 +64,21 @@ class Plan:
         return len(self.starts) - 1
 
     def microbatches(self, step):
-        """Microbatches of the update after `step` others, as a range of their counts."""
+        """Give the indices of the microbatches of the update after `step` others, as a range."""
         return range(self.starts[step], self.starts[step + 1])
 
     def seen(self, step):
-        """Problems seen after `step` updates."""
+        """Count the problems seen after `step` updates."""
         return self.starts[step] * self.microbatch
 
     def progress(self, step):
-        """Share of the run that is done in the middle of the update after `step` others."""
+        """Compute the share of the run done in the middle of the update after `step` others."""
         return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
 
 
 @dataclass(frozen=True)
 class PlannedOptimisation(Optimisation):
-    """AdamW at a rate that follows the problems seen, not the updates made.
+    """AdamW at a rate that depends on the problems seen, not on the updates made.
 
     Parameters
     ----------
@@ -82,5 +88,5 @@ class PlannedOptimisation(Optimisation):
     plan: Plan | None = None
 
     def rate(self, step):
-        """Learning rate of the update after `step` others, by the problems seen in its middle."""
+        """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
         return self.learning_rate * SCHEDULES[self.schedule](self.plan.progress(step))

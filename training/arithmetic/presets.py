@@ -1,8 +1,9 @@
 """Named sweeps: the paper's experiments, smaller ones for a single GPU, and one that a CPU finishes in minutes.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Its models,
-optimiser, batches and grids are taken; it trains by the clock, so the number of problems is this package's: as many as
-its training set holds, and more or fewer where its clock ran longer or shorter. Three seeds, as in its means.
+optimiser, batches and grids are used. It trains for a fixed time, so the number of problems is this package's: as many
+as its training set holds, and more or fewer where it trains for longer or shorter. There are three seeds, as in its
+means.
 """
 
 import copy
@@ -10,7 +11,7 @@ import copy
 FIRE_RATE = 6e-5
 STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
 ARCHITECTURES = [STANDARD, INJECTED, LOOPED, ONE_LAYER]
-# As many problems as [Mc24]'s training set.
+# Problems in the training set of [Mc24].
 SAMPLES = 20_000_000
 
 PAPER = {
@@ -18,7 +19,7 @@ PAPER = {
     "training": {
         "samples": SAMPLES,
         "batch": 8192,
-        # What most of its runs had at once, with one offset and one draw of recurrences.
+        # In most of its runs so many share one offset and one draw of recurrences.
         "microbatch": 512,
         "ramp": 0.6,
         "learning_rate": 1e-4,
@@ -67,8 +68,8 @@ REDUCED = {
     "evaluation": PAPER["evaluation"],
     "arms": [_addition("reduced", ["abacus", "fire", "nope"], ["6x1+injection"])],
 }
-# Tuned for one core of a CPU: modern layers learn several times faster here than those of [Mc24], at thirty times its
-# rate; batches are of constant size.
+# Tuned for one core of a CPU: pre-norm layers learn several times faster here than those of [Mc24], at thirty times its
+# learning rate. Batches have a constant size.
 DEMO = {
     "model": {"d_model": 64, "heads": 4, "k_max": 20, "table_rows": 64, "block": "pre-norm"},
     "training": {
@@ -77,7 +78,7 @@ DEMO = {
         "learning_rate": 3e-3,
         "seeds": [0, 1],
         "evaluations": 10,
-        # Smaller passes save nothing here.
+        # On a CPU, smaller passes save no time.
         "buckets": False,
     },
     "evaluation": {"longest": 12, "diagonal_to": 0, "count": 100},
@@ -106,7 +107,7 @@ PRESETS = {
     "addition-hints": _paper(
         _addition("hints", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "plain"}),
         _addition("hints-cyclic", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "cyclic"}),
-        # Beyond that there are fewer hints than digits.
+        # Longer numbers have more digits than there are hints.
         evaluation={"diagonal_to": 0},
     ),
     "addition-random-fire": _paper(
@@ -124,7 +125,7 @@ PRESETS = {
             "architectures": [INJECTED, LOOPED],
         }
     ),
-    # Eight times the arithmetic of addition.
+    # Eight times the compute of addition, as in [Mc24].
     "multiplication": _paper(
         *_multiplication(),
         training={"samples": 8 * SAMPLES, "average": "problems"},
@@ -140,7 +141,7 @@ PRESETS = {
         },
         evaluation={"longest": 30, "diagonal_to": 30},
     ),
-    # One hour of its clock where addition had 24.
+    # [Mc24] trains for one hour where addition has 24.
     "or": _paper(
         {
             "name": "or",
@@ -163,5 +164,5 @@ PRESETS = {
 
 
 def preset(name):
-    """Tables of a named sweep, as a sweep's file holds them, free to change."""
+    """Give a copy of the tables of a named sweep, as a sweep's file holds them."""
     return copy.deepcopy(PRESETS[name])

@@ -1,13 +1,11 @@
-"""What arithmetic runs leave: an xarray data set of each, one of all, and a table long by cell."""
+"""Records of arithmetic models, and their table, with a row for each run and cell."""
 
-import json
 import math
 
 import numpy as np
 import xarray as xr
 
-from ..hardware import device_name
-from ..records import versions
+from ..sweeps import records
 
 MEASURED = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
 CURVE = (*MEASURED, "learning_rate", "samples_done", "flop_done")
@@ -30,14 +28,14 @@ COLUMNS = (
 )
 
 
-def record(configuration, outcome, parts, device, precision):
-    """Record of one run.
+def record(run, outcome, parts, device, precision):
+    """Make the record of one run.
 
     Parameters
     ----------
-    configuration : runs.Run
+    run : runs.Run
     outcome : Outcome
-        Finished or diverged; what a diverged run did not reach is NaN.
+        Finished or diverged; evaluations that a diverged run did not reach are NaN.
     parts : list of xarray.Dataset
         Counts of the cells, as `experiment.judge` gives them.
     device : torch.device
@@ -51,59 +49,51 @@ def record(configuration, outcome, parts, device, precision):
         evaluation before), loss_eval and accuracy (of problems like those trained on), learning_rate, samples_done,
         flop_done and wall_seconds by step. What describes the run are coordinates along run.
     """
-    found = {values["step"]: values for values in outcome.evaluations}
-    steps = np.array(sorted(found))
-    model, optimisation, plan = configuration.model, configuration.optimisation, configuration.plan
-    curve = {name: [found[step].get(name, math.nan) for step in steps] for name in MEASURED}
-    curve |= {
-        "learning_rate": [optimisation.rate(step - 1) for step in steps],
-        "samples_done": [float(plan.seen(step)) for step in steps],
-        "flop_done": [configuration.flop_done(step) for step in steps],
-    }
+    model, plan = run.model, run.plan
+
+    def computed(steps):
+        samples = [float(plan.seen(step)) for step in steps]
+        return {"samples_done": samples, "flop_done": [run.flop_done(step) for step in steps]}
+
     described = {
-        "task": configuration.task.name,
+        "task": run.task.name,
         "embedding": model.embedding,
         "architecture": model.architecture,
         "layers": model.layers,
         "recurrences": model.recurrences,
         "d_model": model.d_model,
         "k_max": model.k_max,
-        "train_digits": configuration.task.largest,
-        "seed": configuration.seed,
+        "train_digits": run.task.largest,
         "parameters": model.parameters,
         "samples": plan.seen(plan.updates),
-        "flop": configuration.matmul_flop,
-        "learning_rate_peak": optimisation.learning_rate,
-        "device": device_name(device),
-        "precision": precision,
-        "status": outcome.status,
+        "flop": run.matmul_flop,
         "arm": "",
     }
-    dataset = together(parts).expand_dims(run=[configuration.name])
-    dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curve.items()})
-    dataset = dataset.assign_coords({"step": steps} | {name: ("run", [value]) for name, value in described.items()})
-    dataset.attrs = {
-        "versions": versions(),
-        "configuration": json.dumps(configuration.configuration, sort_keys=True),
-        "configuration_sha256_16": configuration.name,
-    }
-    for name, unit in UNITS.items():
-        dataset[name].attrs["units"] = unit
-    return dataset
+    return records.record(
+        run,
+        outcome,
+        device,
+        precision,
+        measured=MEASURED,
+        computed=computed,
+        described=described,
+        units=UNITS,
+        counts=together(parts),
+    )
 
 
 def together(parts):
-    """Bring counts of several parts of a grid together, over the union of their lengths.
+    """Merge the counts of several parts of a grid, over the union of their lengths.
 
     Parameters
     ----------
     parts : sequence of xarray.Dataset
-        As `evaluation.evaluate` gives them; no cell is in two.
+        As `evaluation.evaluate` gives them; no cell is in two of them.
 
     Returns
     -------
     xarray.Dataset
-        Dimensions length_a and length_b; where nothing was asked, counts are 0 and text is empty.
+        Dimensions length_a and length_b; in cells that were not judged, counts are 0 and text is empty.
     """
     first, second = (sorted(set().union(*(part[name].values.tolist() for part in parts))) for name in CELL)
     variables = {}
@@ -121,48 +111,35 @@ def together(parts):
     return xr.Dataset(variables, dict(zip(CELL, (first, second), strict=True)))
 
 
-def merged(datasets, arms, attributes):
-    """All runs in one data set, over the unions of their lengths and steps.
+def merged(planned, results, arms):
+    """Merge all runs, over the unions of their lengths and steps.
 
     Parameters
     ----------
-    datasets : sequence of xarray.Dataset
-        As `record` gives them.
-    arms : mapping of str to str
-        Name of a run to the arms it is part of, separated by spaces.
-    attributes : mapping
-        Of the sweep.
+    planned, results
+        As `sweeps.records.merged` takes them.
+    arms : mapping of str to collection of str
+        Names of the runs of each arm.
 
     Returns
     -------
     xarray.Dataset
         Dimensions run, length_a, length_b and step. Attributes that all runs share are kept.
     """
-    known = {name: variable for dataset in datasets for name, variable in dataset.data_vars.items()}
+    known = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
     empty = {name: math.nan if name in CURVE else "" if known[name].dtype.kind in "OU" else 0 for name in known}
     # A task may count what another does not.
-    datasets = [
-        dataset.assign(
+    filled = {
+        run: dataset.assign(
             {name: xr.full_like(dataset["total"], empty[name], known[name].dtype) for name in set(known) - set(dataset)}
         )
-        for dataset in datasets
-    ]
-    whole = xr.concat(
-        datasets,
-        "run",
-        join="outer",
-        combine_attrs="drop_conflicts",
-        data_vars="all",
-        coords="minimal",
-        fill_value=empty,
-    )
-    whole = whole.assign_coords(arm=("run", [arms[name] for name in whole["run"].values]))
-    whole.attrs |= attributes
-    return whole
+        for run, dataset in results.items()
+    }
+    return records.merged(planned, filled, arms, "arm", fill_value=empty)
 
 
 def table(dataset):
-    """Table of counts, a row for each run and cell.
+    """Make a table of counts, with a row for each run and cell.
 
     Parameters
     ----------
@@ -174,7 +151,7 @@ def table(dataset):
     pandas.DataFrame
         Columns run, arm, task, embedding, architecture, layers, recurrences, d_model, k_max, train_digits, seed,
         parameters, samples, flop, length_a, length_b, correct, total and split, and where a run sorts correct_minimum
-        and axis, empty for other tasks. Cells in which nothing was asked are left out.
+        and axis, empty for other tasks. Cells that were not judged are left out.
     """
     more = [name for name in OF_SORTING if name in dataset]
     rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
@@ -184,7 +161,7 @@ def table(dataset):
 
 
 def accuracies(dataset):
-    """Share of problems that are right, by run and region, for people to read.
+    """Compute the share of problems that are right, by run and region, for people to read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One run: which problems, which model, and how it is trained and judged, as a value whose hash is its name."""
+"""One run of an arithmetic model: its problems, its model, and how it is trained and judged."""
 
 import functools
 import hashlib
@@ -7,23 +7,23 @@ from dataclasses import asdict, dataclass
 
 import torch
 
-from ...datasets.wording import unknown
-from ...errors import InputError
-from ..hardware import PRECISIONS
-from .draws import drawn, recurrences_drawn
+from ..engine.checks import check_choice, check_flag, check_whole
+from ..engine.hardware import PRECISIONS
+from ..sweeps import runs
+from .models.draws import drawn, recurrences_drawn
+from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
-from .transformer import Configuration
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells of problems on which a trained model is judged.
+    """The cells of problems on which a trained model is judged.
 
     Parameters
     ----------
     cells : tuple of (int, int)
-        Lengths of the operands; of sorting, how many numbers and their most digits.
+        Lengths of the operands; for sorting, how many numbers and their most digits.
     count : int
         Problems in a cell.
     seed : int
@@ -37,41 +37,39 @@ class Grid:
     def __post_init__(self):
         object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
         for name, least in (("count", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"evaluation: {name} is {value!r}; give a whole number of at least {least}")
+            check_whole(f"evaluation: {name}", getattr(self, name), least)
 
     @property
     def fingerprint(self):
-        """What it is as plain values, few enough for an attribute of a file: its cells are hashed."""
+        """The grid as few plain values, with its cells hashed, so that they fit into an attribute of a file."""
         cells = hashlib.sha256(json.dumps(self.cells).encode()).hexdigest()
         return {"cells": len(self.cells), "cells_sha256": cells, "count": self.count, "seed": self.seed}
 
 
 @dataclass(frozen=True)
-class Run:
-    """One model trained and judged once.
+class Run(runs.Run):
+    """An arithmetic model trained and judged once.
 
     Parameters
     ----------
     task : problems task
-        What is learned, as `problems` defines it.
+        The task that is learned, one of `problems.TASKS`.
     model : Configuration
     objective : Objective
     optimisation : PlannedOptimisation
-        With the plan of its batches.
+        Optimiser and plan of the batches.
     evaluate_at : tuple of int
-        Numbers of updates after which the loss and the share of right answers are taken.
+        Numbers of updates after which the loss and the share of right answers are measured.
     evaluation_problems : int
-        Problems that they are taken on, from the distribution trained on.
+        Problems on which they are measured, from the training distribution.
     grid : Grid
-        Of the trained model.
+        Cells on which the trained model is judged.
     buckets : bool
-        Whether problems of like length go through the model together.
+        Whether problems of similar length go through the model together.
     precision : str
         ``"auto"``, ``"float32"`` or ``"bfloat16"``.
     seed : int
-        Of the initial weights, of the problems and of what chance decides in training.
+        Of the initial weights, of the problems and of everything random in training.
     """
 
     task: object
@@ -86,14 +84,12 @@ class Run:
     seed: int = 0
 
     def __post_init__(self):
-        if self.precision not in PRECISIONS:
-            raise InputError(unknown("training: precision", self.precision, PRECISIONS))
-        if not isinstance(self.buckets, bool):
-            raise InputError(f"training: buckets is {self.buckets!r}; give true or false")
+        check_choice("training: precision", self.precision, PRECISIONS)
+        check_flag("training: buckets", self.buckets)
 
     @property
     def plan(self) -> Plan:
-        """How its problems are divided into updates."""
+        """Plan of its batches."""
         return self.optimisation.plan
 
     @property
@@ -104,18 +100,12 @@ class Run:
         task = {"name": self.task.name} | asdict(self.task)
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
 
-    @functools.cached_property
-    def name(self):
-        """First 16 hexadecimal digits of the SHA-256 of the configuration."""
-        text = json.dumps(self.configuration, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
     def draws(self, microbatch):
-        """Draw what chance decides for a microbatch, by the count of those before it."""
+        """Draw everything random of a microbatch, by the number of those before it."""
         return drawn(self.seed, microbatch, k_max=self.model.k_max, recurrences=self.model.recurrences)
 
     def batches(self, seed, step, count, device):
-        """Problems of the task, in the shapes that go through the model together.
+        """Generate problems of the task, in the batches that go through the model.
 
         Returns
         -------
@@ -127,7 +117,7 @@ class Run:
 
     @functools.cached_property
     def shapes(self):
-        """Shapes (problems, tokens) of what goes through the model together for each microbatch."""
+        """Shapes (problems, tokens) of the batches that go through the model for each microbatch."""
         made = self.batches(self.seed, 0, self.plan.microbatch, "cpu")
         return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in made)
 
@@ -136,17 +126,12 @@ class Run:
         """Tokens of the largest part of a microbatch, and the longest problem's."""
         return max(problems * length for problems, length in self.shapes), max(length for _, length in self.shapes)
 
-    @property
-    def matmul_flop(self):
-        """FLOP of matrix products in the whole run."""
-        return self.flop_done(self.plan.updates)
-
     def flop_done(self, updates):
-        """FLOP of matrix products in a number of updates, by the recurrences that were drawn."""
+        """Compute the FLOP of matrix products in a number of updates, with the recurrences that are drawn."""
         return self._flop_of_microbatches[self.plan.starts[updates]]
 
     def tokens_done(self, updates):
-        """Tokens trained on in a number of updates, padding included."""
+        """Count the tokens trained on in a number of updates, padding included."""
         return self.plan.starts[updates] * sum(problems * length for problems, length in self.shapes)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""Cells by whether lengths like theirs were trained on, and the cells that each task is judged on.
+"""Regions of cells, in and out of the training distribution, and the cells that each task is judged on.
 
 [Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399.
 """
@@ -7,13 +7,13 @@ import numpy as np
 
 # In distribution, out of it, and out of it with more digits than this.
 ID, OOD, OOD100, HUNDRED = "id", "ood", "ood100", 100
-# Longest side of the square of cells and end of its diagonal, by task.
+# Side of the square of cells and end of its diagonal, by task ([Mc24] section 4).
 GRIDS = {"multiplication": (25, 25), "sorting": (30, 30), "or": (100, 100)}
 GRID = (100, 160)
 
 
 def default_cells(task):
-    """Cells that a task is judged on ([Mc24] section 4).
+    """List the cells that a task is judged on ([Mc24] section 4).
 
     Parameters
     ----------
@@ -22,8 +22,14 @@ def default_cells(task):
     Returns
     -------
     tuple of (int, int)
-        Lengths to 100 and then like lengths to 160; of multiplication to 25; of sorting to 30 numbers and 30 digits;
-        of OR to 100.
+        All lengths to 100 and then equal lengths to 160; for multiplication to 25; for sorting to 30 numbers and 30
+        digits; for OR to 100.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, default_cells
+    >>> len(default_cells(Addition(20)))
+    10060
     """
     side, end = GRIDS.get(task.name, GRID)
     square = [(first, second) for first in range(1, side + 1) for second in range(1, side + 1)]
@@ -31,7 +37,7 @@ def default_cells(task):
 
 
 def regions(task, cells, train_digits=None):
-    """Region of each cell.
+    """Find the region of each cell.
 
     Parameters
     ----------
@@ -45,6 +51,12 @@ def regions(task, cells, train_digits=None):
     numpy.ndarray
         Text, shape (cells,): ``"id"`` if no length is above those trained on, ``"ood100"`` if one is and one is above
         100, ``"ood"`` otherwise.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, regions
+    >>> regions(Addition(20), [(20, 20), (21, 3), (101, 101)]).tolist()
+    ['id', 'ood', 'ood100']
     """
     above = _above(task, cells, train_digits).any(1)
     hundred = (np.reshape(cells, (-1, 2)) > HUNDRED).any(1)
@@ -52,7 +64,7 @@ def regions(task, cells, train_digits=None):
 
 
 def axes(task, cells, train_digits=None):
-    """Lengths in which each cell of sorting is out of distribution.
+    """Find the lengths in which each cell of sorting is out of distribution.
 
     Parameters
     ----------

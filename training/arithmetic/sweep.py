@@ -3,22 +3,33 @@
 import re
 from dataclasses import dataclass, fields
 
-from ...datasets.wording import quoted, unknown
+from ...datasets.wording import quoted
 from ...errors import InputError
-from ..runs import Execution
-from ..sweep import read_tables, table_of
+from ..engine.checks import check_choice, check_whole
+from ..sweeps.options import Execution
+from ..sweeps.runs import evaluation_marks
+from ..sweeps.tables import (
+    chosen,
+    located,
+    named_tables,
+    optimiser_settings,
+    read_tables,
+    seeds_of,
+    table_of,
+    with_preset,
+)
 from .grids import cells_of
+from .models.positions import SCHEMES, check_digits
+from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
-from .positions import SCHEMES, check_digits
-from .presets import PRESETS, preset
+from .presets import PRESETS
 from .problems import TASKS
 from .runs import Grid, Run
-from .transformer import Configuration
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 ARM = ("name", "task", "lengths", "options", "embeddings", "architectures", "model", "training", "evaluation")
-# Of a model, what an arm's axes do not settle.
+# Settings of a model apart from the axes of an arm.
 MODEL = (*("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_positions", "noise", "block", "initial"),)
 OBJECTIVE = tuple(field.name for field in fields(Objective))
 SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip")
@@ -29,15 +40,24 @@ TRAINING = (
     *("evaluations", "evaluation_problems", "buckets", "precision", "seeds"),
 )
 EVALUATION = ("longest", "every", "diagonal", "diagonal_to", "count", "seed")
-# As [Mc24] trains.
-PAPER_OPTIMISER = {"schedule": "trapezoid", "betas": (0.9, 0.98), "epsilon": 1e-12, "decay": 0.01, "clip": 0.5}
+# Tables that all arms share, whose keys an arm may replace.
+COMMON = {"model": MODEL, "training": TRAINING, "evaluation": EVALUATION}
+# Those of McLeish et al. (2024, arXiv:2405.17399).
+PAPER_OPTIMISER = {
+    "learning_rate": 1e-4,
+    "schedule": "trapezoid",
+    "betas": (0.9, 0.98),
+    "epsilon": 1e-12,
+    "decay": 0.01,
+    "clip": 0.5,
+}
 SHAPE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})(?:\+(injection|first|none))?")
 INJECTED = {"injection": "every-layer", "first": "first-layer", "none": "none"}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Runs by arm, checked.
+    """A sweep of arithmetic models: runs by arm, checked.
 
     Parameters
     ----------
@@ -92,67 +112,28 @@ def make_sweep(tables):
     InputError
         If a key or value cannot be used.
     """
-    tables = _with_preset(tables)
-    if "arms" not in tables:
-        raise InputError(f'a sweep needs "arms"; write [[arms]], or name a preset: {", ".join(PRESETS)}')
-    common = {
-        "model": table_of("model", tables.get("model", {}), MODEL),
-        "training": table_of("training", tables.get("training", {}), TRAINING),
-        "evaluation": table_of("evaluation", tables.get("evaluation", {}), EVALUATION),
-    }
-    given = tables["arms"]
-    if not isinstance(given, list) or not given:
-        raise InputError("arms: found none; write at least one as [[arms]]")
-    arms, execution = {}, common["training"]
-    for position, arm in enumerate(given, 1):
-        label = f"arms: arm {position}"
-        arm = table_of(label, arm, ARM)
-        name = arm.get("name", f"arm-{position}")
-        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
-            raise InputError(f'{label}: name is {name!r}; give letters, digits, "-" and "_"')
-        if name in arms:
-            raise InputError(f"arms: {quoted(name)} is the name of several; give each its own")
-        try:
+    tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
+    common = {section: table_of(section, tables.get(section, {}), known) for section, known in COMMON.items()}
+    arms = {}
+    for name, arm in named_tables("arms", tables["arms"], ARM).items():
+        with located(f"arm {name}: "):
             arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
-        except InputError as error:
-            raise InputError(f"arm {name}: {error}") from error
-        except TypeError as error:
-            raise InputError(f"arm {name}: a value is of the wrong type ({error}); correct it") from error
-    settings = {key: execution[key] for key in EXECUTION if key in execution}
-    try:
-        return Sweep(arms, Execution(**settings))
-    except TypeError as error:
-        raise InputError(f"training: a value is of the wrong type ({error}); correct it") from error
-
-
-def _with_preset(tables):
-    tables = dict(table_of("a sweep", tables, SECTIONS))
-    if "preset" not in tables:
-        return tables
-    name = tables.pop("preset")
-    if name not in PRESETS:
-        raise InputError(unknown("preset", name, PRESETS))
-    base = preset(name)
-    for section, given in tables.items():
-        base[section] = given if section == "arms" else base.get(section, {}) | table_of(section, given)
-    return base
+    with located("training: "):
+        execution = Execution(**chosen(common["training"], EXECUTION))
+    return Sweep(arms, execution)
 
 
 def _runs(arm, common):
     tables = {
-        section: common[section] | table_of(section, arm.get(section, {}), known)
-        for section, known in (("model", MODEL), ("training", TRAINING), ("evaluation", EVALUATION))
+        section: common[section] | table_of(section, arm.get(section, {}), known) for section, known in COMMON.items()
     }
     for key in EXECUTION:
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
     for embedding in _listed(arm, "embeddings"):
-        if embedding not in SCHEMES:
-            raise InputError(unknown("embedding", embedding, SCHEMES))
+        check_choice("embedding", embedding, SCHEMES)
     shapes = [_shape(text) for text in _listed(arm, "architectures")]
-    seeds = tables["training"].get("seeds", [0])
-    if not isinstance(seeds, list) or not seeds or not all(_whole(seed) and 0 <= seed < 2**62 for seed in seeds):
-        raise InputError(f"training: seeds is {seeds!r}; give whole numbers of at least 0, such as [0, 1, 2]")
+    seeds = seeds_of(tables["training"], 62)
     made = []
     for task in _tasks(arm):
         cells = cells_of(tables["evaluation"])
@@ -182,30 +163,25 @@ def _run(task, cells, embedding, shape, seed, tables):
         check_digits(max(task.digits(*cell) for cell in cells), model.table_rows)
     training = tables["training"]
     plan = _plan(training)
-    settings = PAPER_OPTIMISER | {"learning_rate": 1e-4} | {key: training[key] for key in SETTINGS if key in training}
-    if settings["clip"] == 0:
-        settings["clip"] = None
+    settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
     evaluations, problems = training.get("evaluations", 20), training.get("evaluation_problems", 1024)
     for name, value in (("evaluations", evaluations), ("evaluation_problems", problems)):
-        if not _whole(value) or value < 1:
-            raise InputError(f"training: {name} is {value!r}; give a whole number of at least 1")
-    marks = {max(1, round(plan.updates * k / evaluations)) for k in range(1, evaluations + 1)}
-    grid = {key: tables["evaluation"][key] for key in ("count", "seed") if key in tables["evaluation"]}
+        check_whole(f"training: {name}", value)
     return Run(
         task,
         model,
-        Objective(**{key: training[key] for key in OBJECTIVE if key in training}),
+        Objective(**chosen(training, OBJECTIVE)),
         PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
-        tuple(sorted(marks)),
+        evaluation_marks(plan.updates, evaluations),
         problems,
-        Grid(tuple(cells), **grid),
+        Grid(tuple(cells), **chosen(tables["evaluation"], ("count", "seed"))),
         seed=seed,
-        **{key: training[key] for key in ("buckets", "precision") if key in training},
+        **chosen(training, ("buckets", "precision")),
     )
 
 
 def _of_scheme(model, embedding):
-    # Randomised positions are FIRE's alone; an arm may set them beside embeddings without it.
+    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
     return {key: value for key, value in model.items() if key != "random_positions" or "fire" in embedding}
 
 
@@ -213,14 +189,12 @@ def _plan(training):
     for needed in ("samples", "batch"):
         if needed not in training:
             raise InputError(f"training: {needed} is missing; give a whole number")
-    given = {key: training[key] for key in PLAN if key in training}
-    return Plan(**{"microbatch": training["batch"]} | given)
+    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
 
 
 def _tasks(arm):
     name = arm.get("task")
-    if name not in TASKS:
-        raise InputError(unknown("task", name, TASKS))
+    check_choice("task", name, TASKS)
     options = table_of("options", arm.get("options", {}))
     lengths = arm.get("lengths")
     if lengths is None or lengths == []:
@@ -246,7 +220,3 @@ def _shape(text):
     layers, recurrences = int(found[1]), int(found[2])
     usual = "none" if recurrences == 1 else "every-layer"
     return layers, recurrences, INJECTED[found[3]] if found[3] else usual
-
-
-def _whole(value):
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,397 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import xarray as xr
+from bayescaling.datasets import read_counts
+from bayescaling.errors import InputError
+from bayescaling.training.arithmetic import (
+    PRESETS,
+    Configuration,
+    Sorting,
+    Transformer,
+    evaluate,
+    experiment,
+    make_sweep,
+    read_sweep,
+    train,
+    train_run,
+)
+from bayescaling.training.arithmetic.experiment import task
+from bayescaling.training.arithmetic.models.memory import check_memory, evaluation_tokens, training_bytes
+from bayescaling.training.arithmetic.records import together
+from bayescaling.training.engine.checkpoints import Checkpoints
+from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.loop import run as loop
+
+CPU = torch.device("cpu")
+
+
+def test_what_a_sweep_records(kind, unbroken):
+    result, out = unbroken
+    assert result.sizes["run"] == kind.runs
+    assert result["length_a"].values.tolist() == result["length_b"].values.tolist() == [1, 2, 3, 4]
+    assert result["correct"].dims == result["total"].dims == result["split"].dims == ("run", "length_a", "length_b")
+    described = {
+        "task": ["addition"] * 3,
+        "embedding": ["abacus", "nope", "abacus"],
+        "architecture": ["standard", "standard", "looped"],
+        "layers": [1, 1, 1],
+        "recurrences": [1, 1, 2],
+        "train_digits": [2, 2, 2],
+        "seed": [0, 0, 0],
+        "samples": [960] * 3,
+        "arm": ["embeddings looped", "embeddings", "looped"],
+        "status": ["finished"] * 3,
+    }
+    for name, expected in described.items():
+        assert result[name].values.tolist() == expected
+    asked = result["total"].values
+    assert (asked[:, :3, :3] == 20).all() and (asked[:, 3, 3] == 20).all() and asked.sum() == 3 * 10 * 20
+    assert ((result["correct"] >= 0) & (result["correct"] <= result["total"])).all()
+    split = result["split"].values[0]
+    assert split[:2, :2].tolist() == [["id"] * 2] * 2 and split[2, 2] == split[0, 2] == "ood" and split[3, 0] == ""
+    steps = result["step"].values
+    assert len(steps) == 4 and result["samples_done"].values[:, -1].tolist() == [960.0] * 3
+    assert (result["loss_eval"].values[:, -1] < result["loss_eval"].values[:, 0]).all()
+    assert (result["accuracy"] >= 0).all() and (result["learning_rate"] > 0).all()
+    assert result["flop_done"].values[:, -1].tolist() == result["flop"].values.tolist()
+    assert xr.open_dataset(out / "runs.nc", engine="h5netcdf").load().equals(result)
+
+
+def test_counts_are_those_of_the_trained_model(unbroken, tiny, tmp_path):
+    result, _ = unbroken
+    run = read_sweep(tiny).arms["embeddings"][0]
+    stopped = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates))
+    assert stopped is None
+    model = Transformer(run.model)
+    model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
+    found = evaluate(model.eval(), run.task, run.grid.cells, count=20, seed=0, device=CPU)
+    kept = result.sel(run=run.name)
+    for a, b in run.grid.cells:
+        cell = {"length_a": a, "length_b": b}
+        assert found["correct"].sel(cell) == kept["correct"].sel(cell)
+
+
+def test_the_table_is_long_by_cell(unbroken):
+    result, out = unbroken
+    rows = pd.read_csv(out / "runs.csv")
+    assert list(rows.columns) == [
+        *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max"),
+        *("train_digits", "seed", "parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+    ]
+    assert len(rows) == 3 * 10 and set(rows["split"]) == {"id", "ood"}
+    for _, row in rows.sample(10, random_state=0).iterrows():
+        cell = result.sel(run=row["run"], length_a=row["length_a"], length_b=row["length_b"])
+        assert (cell["correct"], cell["total"], cell["split"]) == (row["correct"], row["total"], row["split"])
+        assert row["parameters"] == cell["parameters"]
+
+
+def test_sweeps_of_several_tasks_are_merged(tmp_path):
+    tables = {
+        "model": {"d_model": 16, "heads": 2},
+        "training": {"samples": 32, "batch": 16},
+        "evaluation": {"longest": 2, "diagonal_to": 0, "count": 5},
+        "arms": [
+            {"name": name, "task": name, "lengths": 2, "embeddings": ["nope"], "architectures": ["1x1"]}
+            for name in ("addition", "sorting")
+        ],
+    }
+    result = train(make_sweep(tables), tmp_path, device="cpu", progress=False)
+    assert result["task"].values.tolist() == ["addition", "sorting"]
+    assert "correct_minimum" in result and (result["total"] == 5).all()
+    assert xr.open_dataset(tmp_path / "runs.nc", engine="h5netcdf").load().equals(result)
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert rows.groupby("task")["total"].sum().tolist() == [20, 20]
+    assert rows.groupby("task")["correct_minimum"].count().tolist() == [0, 4]
+    assert set(rows["axis"].dropna()) <= {"numbers", "digits", "both"}
+    sorted_rows = rows[rows["task"] == "sorting"]
+    assert (sorted_rows["correct_minimum"] >= sorted_rows["correct"]).all()
+    counted = read_counts(sorted_rows, columns={"correct": "correct_minimum"})
+    assert counted["correct"].tolist() == sorted_rows["correct_minimum"].tolist()
+
+
+def test_flop_count_the_recurrences_that_were_drawn(tiny):
+    run = read_sweep(tiny).arms["looped"][1]
+    total = 0
+    for microbatch in range(run.plan.starts[-1]):
+        draws = run.draws(microbatch)
+        total += sum(run.model.training_flop(n * length, length, draws.free, draws.held) for n, length in run.shapes)
+    assert run.matmul_flop == pytest.approx(total)
+    assert len({run.draws(m)[:3] for m in range(40)}) > 3
+
+
+class StopAfterLooks(Guard):
+    """A guard that expires after some looks at it."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.left = looks
+
+    @property
+    def expired(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
+    run = read_sweep(tiny).arms["looped"][1]
+    found = []
+    while not found or (found[-1] is None and len(found) <= run.plan.updates):
+        found.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
+    assert len(found) > 3
+    expected = unbroken[0].sel(run=[run.name])
+    for name in ("correct", "total", "loss_train", "loss_eval", "accuracy", "learning_rate"):
+        assert np.array_equal(found[-1][name].values, expected[name].values)
+
+
+def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, unbroken, tmp_path, monkeypatch):
+    asked = []
+
+    def noted(model, problems, cells, **options):
+        asked.append(len(cells))
+        return evaluate(model, problems, cells, **options)
+
+    monkeypatch.setattr(experiment, "CELLS", 3)
+    monkeypatch.setattr(experiment, "evaluate", noted)
+    run = read_sweep(tiny).arms["embeddings"][0]
+    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    assert not asked
+    for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
+        found = train_run(run, tmp_path / "run", device="cpu", guard=Guard(time_limit=0))
+        assert asked == parts
+    assert np.array_equal(found["correct"].values, unbroken[0]["correct"].sel(run=[run.name]).values)
+
+
+def test_a_run_that_diverges_is_recorded(kind, tiny, tmp_path):
+    text = kind.text.replace("learning_rate = 0.003", "learning_rate = 1e30").split('[[arms]]\nname = "looped"')[0]
+    tiny.write_text(text, encoding="utf-8")
+    result = train(tiny, tmp_path / "out", device="cpu", progress=False)
+    assert result["status"].values.tolist() == ["diverged"] * 2
+    assert np.isnan(result["loss_eval"].values[:, -1]).all()
+    assert (result["correct"] == 0).all() and (result["total"].sum(["length_a", "length_b"]) == 200).all()
+
+
+def test_a_model_learns_to_add_single_digits():
+    tables = {
+        "model": {"d_model": 32, "heads": 2, "k_max": 1, "table_rows": 12},
+        "training": {"samples": 40_000, "batch": 64, "learning_rate": 0.005, "evaluation_problems": 200},
+        "evaluation": {"longest": 2, "diagonal_to": 0},
+        "arms": [
+            {"task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"], "name": "digits"},
+        ],
+    }
+    (run,) = make_sweep(tables).arms["digits"]
+    outcome = loop(Transformer(run.model, 0), task(run, CPU), run.optimisation, evaluate_at=(30, run.plan.updates))
+    first, last = (row["accuracy"] for row in outcome.evaluations)
+    assert first < 0.5 and last == 1
+
+
+def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(kind, tiny):
+    run = read_sweep(tiny).arms["embeddings"][0]
+    batch = task(run, CPU).batch
+    parts = batch(run.plan.updates - 1)
+    assert len({draws.noise for _, draws in parts}) == len(parts)
+    assert len({draws.offset for m in range(60) for draws in [run.draws(m)]}) == 3
+    again = batch(run.plan.updates - 1)
+    for (first, _), (second, _) in zip(parts, again, strict=True):
+        assert torch.equal(first.tokens, second.tokens)
+    tiny.write_text(kind.text.replace("evaluations = 4", "evaluations = 4\nbuckets = false"), encoding="utf-8")
+    whole = read_sweep(tiny).arms["embeddings"][0]
+    assert len(whole.shapes) == 1 and sum(n for n, _ in run.shapes) == 16 == whole.shapes[0][0]
+
+
+def test_memory_is_estimated_from_above(monkeypatch):
+    paper = make_sweep({"preset": "addition"}).arms["headline"][0]
+    tokens, length = paper.largest_part
+    estimate = training_bytes(paper.model, tokens, length, "bfloat16", 1, on_cpu=False)
+    assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
+    assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
+    assert evaluation_tokens(paper.model, CPU) == 2**14
+    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e9)
+    assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
+    with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
+        check_memory(paper, CPU, "float32")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "recurrences", "block"),
+    [
+        ("nope", 1, "post-norm"),
+        ("fire", 1, "post-norm"),
+        ("rope", 1, "post-norm"),
+        ("abacus", 3, "post-norm"),
+        ("nope", 1, "pre-norm"),
+    ],
+)
+def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, block):
+    shape = Configuration(24, d_model=64, heads=2, layers=2, recurrences=recurrences, embedding=scheme, block=block)
+    model, tokens, kept = Transformer(shape, 0), torch.randint(4, 17, (64, 20)), {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = tensor, storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
+    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    activations = sum(size for pointer, (_, size) in kept.items() if pointer not in weights)
+    estimate = training_bytes(shape, tokens.numel(), 20, "float32", recurrences)
+    estimate -= training_bytes(shape, 0, 20, "float32", recurrences)
+    assert 0.6 * estimate < activations < estimate
+
+
+def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e5)
+    with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
+        train(tiny, tmp_path / "out", device="cpu", progress=False)
+    assert "\n" not in str(caught.value)
+    assert not list((tmp_path / "out" / "runs").glob("*")) and not (tmp_path / "out" / "checkpoints").exists()
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_presets_can_be_made(name):
+    sweep = make_sweep({"preset": name, "evaluation": {"longest": 2, "diagonal_to": 0}})
+    runs = {run.name: run for runs in sweep.arms.values() for run in runs}
+    assert len(runs) == sum(len({run.name for run in arm}) for arm in sweep.arms.values())
+    for run in runs.values():
+        assert run.optimisation.schedule == "trapezoid"
+
+
+def test_the_papers_runs():
+    arms = make_sweep({"preset": "addition"}).arms
+    headline = arms["headline"]
+    assert {run.seed for run in headline} == {0, 1, 2} and len(headline) == 3 * 4 * 3
+    shapes = {(run.model.architecture, run.model.layers, run.model.recurrences) for run in headline}
+    assert shapes == {("standard", 16, 1), ("standard+injection", 16, 1), ("looped", 8, 2), ("looped", 1, 16)}
+    one = headline[0]
+    assert one.plan.batch == 8192 and one.plan.ramp == 0.6 and one.model.d_model == 1024 and one.model.k_max == 100
+    assert (one.optimisation.betas, one.optimisation.epsilon) == ((0.9, 0.98), 1e-12)
+    assert (one.optimisation.decay, one.optimisation.clip, one.optimisation.learning_rate) == (0.01, 0.5, 1e-4)
+    assert len(one.grid.cells) == 100 * 100 + 60 and (160, 160) in one.grid.cells
+    multiplication = make_sweep({"preset": "multiplication"}).arms
+    assert {run.optimisation.learning_rate for run in multiplication["multiplication-fire"]} == {6e-5}
+    assert {run.optimisation.learning_rate for run in multiplication["multiplication-abacus"]} == {1e-4}
+    assert multiplication["multiplication-abacus"][0].model.injection == "first-layer"
+    assert multiplication["multiplication-abacus"][0].objective.average == "problems"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[model]", "[model", "not TOML"),
+        ("[model]", 'preset = "addtion"\n[model]', 'did you mean "addition"'),
+        ("[model]", "nonsense = 1\n[model]", 'key "nonsense" is unknown'),
+        ("heads = 2", "heads = 3", "multiple of the heads"),
+        ("heads = 2", 'heads = "two"', "heads is 'two'"),
+        ("k_max = 3", "k_max = 30", "need 33 rows"),
+        ("longest = 3", "longest = 12", "numbers of 13 digits need 14 rows"),
+        ("longest = 3", "longest = 0", "longest is 0"),
+        ("longest = 3", "every = 0", "every is 0"),
+        ("count = 20", "count = 0", "count is 0"),
+        ("lengths = 2", "lengths = 0", "0"),
+        ("lengths = 2", 'lengths = "two"', "two"),
+        ("lengths = 2", "lengths = []", "lengths"),
+        ("lengths = 2\n", "", "lengths is missing"),
+        ('task = "addition"', 'task = "adition"', 'did you mean "addition"'),
+        ('task = "addition"', 'task = "addition"\noptions = {nonsense = 1}', "nonsense"),
+        ('["abacus", "nope"]', '["abacos"]', 'did you mean "abacus"'),
+        ('["abacus", "nope"]', "[]", "give a list of names"),
+        ('["abacus", "nope"]', '"abacus"', "give a list of names"),
+        ('["1x1"]', '["16"]', "layers x recurrences"),
+        ('["1x1"]', '["0x1"]', "layers x recurrences"),
+        ("samples = 960", "samples = 0", "samples is 0"),
+        ("samples = 960\n", "", "samples is missing"),
+        ("batch = 32", "batch = 33", "give a multiple"),
+        ("ramp = 0.5", 'ramp = "half"', "ramp is 'half'"),
+        ("seeds = [0]", "seeds = [-1]", "seeds is"),
+        ("seeds = [0]", 'precision = "fp8"', 'precision "fp8" is unknown'),
+        ("seeds = [0]", "buckets = 3", "buckets is 3"),
+        ("seeds = [0]", 'compile = "yes"', "compile is 'yes'"),
+        ("seeds = [0]", 'save_seconds = "often"', "wrong type"),
+        ("seeds = [0]", "alpha = 7", "alpha is 7"),
+        ("learning_rate = 0.003", 'learning_rate = "fast"', "wrong type"),
+        ("learning_rate = 0.003", "learning_rate = -1", "learning_rate is -1"),
+        ("learning_rate = 0.003", 'schedule = "trapezium"', "schedule"),
+        ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
+        ('name = "looped"', 'name = "embeddings"', "the name of several"),
+        ('name = "looped"', 'name = "a/b"', "give letters"),
+        ('name = "looped"', "model = {heads = 2, depth = 1}", 'key "depth" is unknown'),
+        ('name = "looped"', "training = {save_seconds = 1}", "holds for the whole sweep"),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
+    assert refused(old, new, message).startswith("tiny.toml: ")
+
+
+def command_line(*arguments):
+    command = [sys.executable, "-m", "bayescaling.cli", "arithmetic", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+
+
+def test_the_command_line(kind, tiny, unbroken, tmp_path):
+    done = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["status"], said["runs"]) == ("finished", kind.runs)
+    entry = said["accuracies"][0]
+    assert entry["embedding"] == "abacus" and 0 <= entry["id"] <= 1 and entry["ood100"] is None
+    rows = pd.read_csv(said["table"])
+    inside = rows[(rows["run"] == entry["run"]) & (rows["split"] == "id")]
+    assert entry["id"] == pytest.approx(inside["correct"].sum() / inside["total"].sum())
+    pd.testing.assert_frame_equal(rows, pd.read_csv(unbroken[1] / "runs.csv"))
+    again = command_line(tiny, "--out", tmp_path / "out", "--device", "cpu")
+    assert again.returncode == 0 and "3 runs, finished" in again.stdout and "nope" in again.stdout
+
+
+def test_the_command_line_refuses_in_one_line(kind, tiny, tmp_path):
+    tiny.write_text(kind.text.replace("lengths = 2", "lengths = 0"), encoding="utf-8")
+    for arguments in ((tiny,), (tmp_path / "no.toml",)):
+        done = command_line(*arguments, "--out", tmp_path / "out", "--device", "cpu", "--json")
+        assert done.returncode == 2 and not done.stdout
+        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+
+
+def test_a_large_grid_fits_into_a_record(tmp_path):
+    """Attributes of a netCDF file hold 64 KiB; a grid of the paper has 10,060 cells."""
+    paper = make_sweep({"preset": "addition"}).arms["headline"][0]
+    assert len(json.dumps(paper.configuration)) < 10_000
+    fewer = make_sweep({"preset": "addition", "evaluation": {"longest": 99}}).arms["headline"][0]
+    assert paper.name != fewer.name
+
+
+def test_parts_of_a_grid_come_together():
+    task_of, model = Sorting(2), experiment.Silent(Configuration(Sorting(2).vocabulary_size))
+    cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
+    whole = evaluate(model, task_of, cells, count=7)
+    parts = [evaluate(model, task_of, part, count=7) for part in (cells[:2], cells[2:4], cells[4:])]
+    found = together(parts)
+    assert set(found.data_vars) == set(whole.data_vars)
+    for name in whole.data_vars:
+        assert found[name].values.tolist() == whole[name].values.tolist()
+
+
+@pytest.mark.parametrize("embedding", ["abacus+fire", "abacus+rope"])
+def test_bfloat16_trains_as_float32_does(embedding):
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        tables = {
+            "model": {"d_model": 16, "heads": 2, "k_max": 3},
+            "training": {"samples": 320, "batch": 32, "learning_rate": 0.003, "precision": precision, "evaluations": 2},
+            "evaluation": {"longest": 2, "diagonal_to": 0},
+            "arms": [{"task": "addition", "lengths": 2, "embeddings": [embedding], "architectures": ["1x2"]}],
+        }
+        (run,) = make_sweep(tables).arms["arm-1"]
+        model = Transformer(run.model, 0)
+        outcome = loop(model, task(run, CPU), run.optimisation, evaluate_at=run.evaluate_at, precision=precision)
+        losses.append([row["loss_eval"] for row in outcome.evaluations])
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            assert model(torch.randint(4, 14, (2, 5))).dtype == torch.float32
+    assert losses[1] == pytest.approx(losses[0], abs=0.05) and losses[0][1] < losses[0][0]

@@ -1,0 +1,41 @@
+import pytest
+import torch
+from bayescaling.errors import InputError
+from bayescaling.training.engine.checks import check_choice, check_flag, check_whole
+from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
+from bayescaling.training.engine.schedules import check_schedule, factor
+
+CPU = torch.device("cpu")
+
+
+def test_schedules():
+    assert [factor("constant", step, 10) for step in (0, 5, 9)] == [1, 1, 1]
+    assert factor("cosine", 0, 10) == 1 and factor("cosine", 10, 10) == pytest.approx(0)
+    assert factor("cosine", 5, 10) == pytest.approx(0.5)
+    assert [factor("constant", step, 10, warmup=4) for step in range(5)] == [0.25, 0.5, 0.75, 1, 1]
+    assert factor("cosine", 7, 10, warmup=4) == pytest.approx(0.5)
+
+
+def test_what_this_machine_can_do():
+    assert chosen_precision("auto", CPU) == "float32"
+    assert ceiling(CPU, "float32").flop_per_second > 1e9
+    assert ceiling(CPU, "float32").bytes_per_second > 1e8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: chosen_device("tpu"), "tpu"),
+        (lambda: chosen_device("mps"), "cannot be trained on"),
+        (lambda: chosen_device("cuda:99"), "is not here"),
+        (lambda: chosen_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
+        (lambda: check_schedule("cosin"), 'schedule "cosin" is unknown; did you mean "cosine"'),
+        (lambda: check_whole("model: heads", True), "model: heads is True; give a whole number of at least 1"),
+        (lambda: check_whole("model: heads", 9, 1, 8), "model: heads is 9; give a whole number from 1 to 8"),
+        (lambda: check_flag("model: tied", 1), "model: tied is 1; give true or false"),
+        (lambda: check_choice("corpus: kind", "txt", ("text",)), 'corpus: kind "txt" is unknown; did you mean "text"'),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,367 @@
+import json
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+import torch
+from bayescaling.errors import InputError
+from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
+from bayescaling.training.engine.checkpoints import Checkpoints
+from bayescaling.training.engine.files import written_whole
+from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.steps import GraphStepper, Stepper
+from bayescaling.training.language.experiment import next_token_loss
+
+CPU = torch.device("cpu")
+LANGUAGE = Synthetic(vocabulary=24, successors=2)
+OPTIMISATION = Optimisation(0.01, schedule="cosine", updates=30, warmup=3)
+MARKS = (7, 15, 30)
+
+
+def new_model(seed=0, layers=1):
+    return Decoder(Configuration(8, layers, vocabulary=24, context=8, heads=2), seed)
+
+
+def task(batches=None, device=CPU):
+    held_out = LANGUAGE.held_out(64, 8, device)
+
+    def batch(step):
+        if batches is not None:
+            batches.append(step)
+        return (LANGUAGE.batch(0, step, 16, 8, device),)
+
+    def evaluate(model):
+        losses = token_losses(model(held_out[:, :-1]), model.unembedding, held_out[:, 1:])
+        return {"loss_eval": losses.mean().item()}
+
+    return Task(batch, lambda model, tokens: next_token_loss(model, tokens, "plain"), evaluate)
+
+
+class StopAfter(Guard):
+    """A guard that expires after some updates."""
+
+    def __init__(self, updates):
+        super().__init__()
+        self.left = updates
+
+    @property
+    def expired(self):
+        self.left -= 1
+        return self.left < 0
+
+
+def values(outcome):
+    return [{name: x for name, x in row.items() if name != "wall_seconds"} for row in outcome.evaluations]
+
+
+@pytest.fixture(scope="module")
+def unbroken():
+    model = new_model()
+    outcome = run(model, task(), OPTIMISATION, evaluate_at=MARKS)
+    assert outcome.status == "finished"
+    assert [row["step"] for row in outcome.evaluations] == list(MARKS)
+    return model.state_dict(), values(outcome)
+
+
+@pytest.mark.parametrize("every", [1, 7, 13])
+def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tmp_path):
+    batches = []
+    for _ in range(OPTIMISATION.updates + 1):
+        model = new_model()
+        outcome = run(
+            model,
+            task(batches),
+            OPTIMISATION,
+            evaluate_at=MARKS,
+            checkpoints=Checkpoints(tmp_path),
+            guard=StopAfter(every),
+        )
+        if outcome.status == "finished":
+            break
+    assert batches == list(range(30))
+    assert values(outcome) == unbroken[1]
+    assert all(torch.equal(weight, unbroken[0][name]) for name, weight in model.state_dict().items())
+    again = run(new_model(), task(batches), OPTIMISATION, evaluate_at=MARKS, checkpoints=Checkpoints(tmp_path))
+    assert values(again) == unbroken[1] and len(batches) == 30
+
+
+def test_a_different_start_is_a_different_run(unbroken):
+    outcome = run(new_model(seed=1), task(), OPTIMISATION, evaluate_at=MARKS)
+    assert values(outcome) != unbroken[1]
+
+
+def test_the_loop_makes_adamws_updates(unbroken):
+    """The same by hand: AdamW as its paper writes it, on the same batches."""
+    model, work = new_model().double(), task()
+    weights = list(model.parameters())
+    first, second = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
+    for step in range(OPTIMISATION.updates):
+        loss = next_token_loss(model, *work.batch(step), "plain")
+        gradients = torch.autograd.grad(loss, weights)
+        norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+        with torch.no_grad():
+            for weight, g, m, v in zip(weights, gradients, first, second, strict=True):
+                g = g * min(1.0, 1.0 / (norm.item() + 1e-6))
+                m.mul_(0.9).add_(0.1 * g)
+                v.mul_(0.95).add_(0.05 * g**2)
+                rate = OPTIMISATION.rate(step)
+                weight.mul_(1 - rate * (0.01 if weight.ndim == 2 else 0))
+                weight.sub_(rate * (m / (1 - 0.9 ** (step + 1))) / ((v / (1 - 0.95 ** (step + 1))).sqrt() + 1e-8))
+    for name, weight in model.state_dict().items():
+        assert torch.allclose(weight.float(), unbroken[0][name], atol=2e-5)
+
+
+def test_a_tiny_model_comes_near_the_entropy():
+    language = Synthetic(vocabulary=8, successors=1, backoff=(0.1, 0.8, 0.1))
+    held_out = language.held_out(1000, 8, CPU)
+
+    def evaluate(model):
+        losses = token_losses(model(held_out[:, :-1]), model.unembedding, held_out[:, 1:])
+        return {"excess": (losses.double() + language.log_probability(held_out)).mean().item()}
+
+    work = Task(lambda step: (language.batch(0, step, 128, 8, CPU),), task().loss, evaluate)
+    model = Decoder(Configuration(16, 2, vocabulary=8, context=8, heads=2), 0)
+    outcome = run(model, work, Optimisation(0.01, schedule="cosine", updates=400), evaluate_at=(1, 400))
+    first, last = (row["excess"] for row in outcome.evaluations)
+    assert first > 0.5
+    assert 0 < last < 0.1
+
+
+def test_a_tiny_model_learns_a_text_by_heart():
+    batch = LANGUAGE.batch(0, 0, 4, 8, CPU)
+    work = Task(lambda step: (batch,), task().loss, lambda model: {})
+    model = Decoder(Configuration(32, 2, vocabulary=24, context=8, heads=2), 0)
+    outcome = run(model, work, Optimisation(0.01, schedule="cosine", updates=500), evaluate_at=(1, 499, 500))
+    # What cannot be learnt is which sequence begins where two begin alike.
+    counts = {}
+    for row in batch.tolist():
+        for end in range(1, 9):
+            counts.setdefault(tuple(row[:end]), []).append(row[end])
+    entropy = -sum(math.log(after.count(x) / len(after)) for after in counts.values() for x in after) / 32
+    assert outcome.evaluations[0]["loss_train"] > 2.5
+    assert outcome.evaluations[-1]["loss_train"] == pytest.approx(entropy, abs=0.02)
+
+
+def test_a_run_that_diverges_is_recorded(tmp_path):
+    def loss(model, tokens):
+        value = next_token_loss(model, tokens, "plain")
+        return value * math.inf if tokens.sum() == poisoned else value
+
+    poisoned = task().batch(10)[0].sum()
+    broken = Task(task().batch, loss, task().evaluate)
+    for _ in range(2):
+        outcome = run(new_model(), broken, OPTIMISATION, evaluate_at=MARKS, checkpoints=Checkpoints(tmp_path))
+        assert outcome.status == "diverged"
+        assert [row["step"] for row in outcome.evaluations] == list(MARKS)
+        assert [math.isfinite(row["loss_eval"]) for row in outcome.evaluations] == [True, False, False]
+
+
+def test_a_slice_of_no_time_makes_an_update_and_saves_it(tmp_path):
+    for step in (1, 2, 3):
+        options = {"evaluate_at": MARKS, "checkpoints": Checkpoints(tmp_path), "guard": Guard(time_limit=0)}
+        assert run(new_model(), task(), OPTIMISATION, **options).status == "paused"
+        assert Checkpoints(tmp_path).latest()[0] == step
+
+
+def test_a_time_limit_counts_from_the_first_progress():
+    guard = Guard(time_limit=0)
+    assert not guard.expired
+    guard.progressed()
+    assert guard.expired
+    patient = Guard(time_limit=3600)
+    patient.progressed()
+    assert not patient.expired and not Guard().expired
+
+
+def test_runs_of_a_slice_share_a_guard_in_another_process():
+    guard = Guard(time_limit=0)
+    first, second, other = (pickle.loads(pickle.dumps(sent)) for sent in (guard, guard, Guard(time_limit=0)))
+    first.progressed()
+    assert second.expired and not other.expired
+
+
+def test_only_two_checkpoints_are_kept(tmp_path):
+    store = Checkpoints(tmp_path / "kept")
+    assert store.latest() is None
+    for step in (1, 2, 3):
+        store.save(step, {"w": torch.full((3,), float(step))}, {"note": [step, 0.5, "text"]})
+    assert sorted(os.listdir(tmp_path / "kept")) == ["step-00000002", "step-00000003"]
+    step, weights, state = store.latest()
+    assert (step, weights["w"].tolist(), state) == (3, [3, 3, 3], {"note": [3, 0.5, "text"]})
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "state.pt", "sha256.json"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "missing"])
+def test_a_damaged_checkpoint_is_refused_and_the_one_before_it_serves(name, damage, tmp_path):
+    store = Checkpoints(tmp_path)
+    for step in (1, 2):
+        store.save(step, {"w": torch.ones(3)}, {"step": step})
+    file = tmp_path / "step-00000002" / name
+    data = file.read_bytes()
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(InputError, match=r"step-00000002: the checkpoint is damaged .* resume from the one before"):
+        store.latest()
+    for part in (tmp_path / "step-00000002").iterdir():
+        part.unlink()
+    (tmp_path / "step-00000002").rmdir()
+    assert store.latest()[0] == 1
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), written_whole(path) as partial:
+        partial.write_text("new")
+        _ = 1 / 0
+    assert path.read_text() == "old"
+    with written_whole(path) as partial:
+        partial.write_text("new")
+    assert path.read_text() == "new" and os.listdir(tmp_path) == ["file"]
+
+
+SAVING = """
+    import sys, torch
+    from bayescaling.training.engine.checkpoints import Checkpoints
+    step, store = int(sys.argv[2]), Checkpoints(sys.argv[1])
+    for step in range(step + 1, step + 100_000):
+        store.save(step, {"w": torch.full((2**20,), float(step))}, {"step": step})
+"""
+
+
+def test_killed_while_saving_the_last_checkpoint_is_whole(tmp_path):
+    step, interrupted = 0, 0
+    for _ in range(4):
+        command = [sys.executable, "-c", textwrap.dedent(SAVING), str(tmp_path), str(step)]
+        child = subprocess.Popen(command)
+        deadline = time.time() + 60
+        while time.time() < deadline and not (
+            list(tmp_path.glob("step-*")) and list(tmp_path.glob(".*.partial/step-*/weights.safetensors"))
+        ):
+            time.sleep(0.0005)
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+        interrupted += bool(list(tmp_path.glob(".*.partial")))
+        found, weights, state = Checkpoints(tmp_path).latest()
+        assert not list(tmp_path.glob(".*.partial"))
+        assert found >= step and state == {"step": found} and (weights["w"] == found).all()
+        step = found
+    assert interrupted
+
+
+FULL = """
+    import json, resource, sys, torch
+    from bayescaling.errors import InputError
+    from bayescaling.training.engine.checkpoints import Checkpoints
+    store = Checkpoints(sys.argv[1])
+    small, large = {"w": torch.zeros(10)}, {"w": torch.zeros(100_000)}
+    store.save(1, small, {"step": 1})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    messages = []
+    for weights, state in ((large, {}), (small, large)):
+        try:
+            store.save(2, weights, state)
+        except InputError as error:
+            messages.append(str(error))
+    print(json.dumps(messages))
+"""
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(FULL), str(tmp_path)]
+    messages = json.loads(subprocess.check_output(command, text=True))
+    assert len(messages) == 2
+    for message in messages:
+        assert "step-00000002: cannot be written" in message and "make room" in message and "\n" not in message
+    assert os.listdir(tmp_path) == ["step-00000001"]
+    assert Checkpoints(tmp_path).latest()[0] == 1
+
+
+@pytest.fixture
+def usual_interrupt():
+    """SIGINT interrupts, as in a terminal; a process started in the background is born ignoring it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_signal_is_noted_and_the_second_has_its_effect(usual_interrupt):
+    guard = Guard()
+    with pytest.raises(KeyboardInterrupt), guard.listening(), guard.listening():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert guard.expired and guard.signalled == signal.SIGINT
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"learning_rate": math.nan}, "learning_rate is nan"),
+        ({"updates": 0}, "updates is 0"),
+        ({"schedule": "cosin"}, 'did you mean "cosine"'),
+        ({"warmup": 5000}, "warmup is 5000"),
+        ({"betas": (0.9, 1)}, "betas is"),
+        ({"clip": -1}, "clip is -1"),
+        ({"decay": -1}, "decay is -1"),
+        ({"epsilon": 0}, "epsilon is 0"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Optimisation(**{"learning_rate": 0.01} | options)
+
+
+@pytest.mark.parametrize("done", [0, 3])
+def test_the_warm_up_of_a_graph_leaves_no_trace(done):
+    """What a graph does to weights and moments before it is captured is taken back, in the same tensors."""
+    models = [new_model(), new_model()]
+    steppers = []
+    for model in models:
+        optimiser = OPTIMISATION.optimiser(model)
+        steppers.append(GraphStepper(model, task().loss, optimiser, 1.0, "float32"))
+        for step in range(done):
+            Stepper.update(steppers[-1], *task().batch(step))
+    before = steppers[0]._snapshot()
+    for _ in range(GraphStepper.WARM_UP):
+        Stepper.update(steppers[0], *task().batch(done))
+    places = [values["exp_avg"].data_ptr() for values in steppers[0].optimiser.state.values()]
+    steppers[0]._restore(before)
+    assert places == [values["exp_avg"].data_ptr() for values in steppers[0].optimiser.state.values()]
+    for stepper in steppers:
+        for step in range(done, done + 4):
+            Stepper.update(stepper, *task().batch(step))
+    for first, second in zip(*(model.parameters() for model in models), strict=True):
+        assert torch.equal(first, second)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")
+@pytest.mark.parametrize("graph", [False, True])
+def test_cuda_trains_as_the_cpu_does(graph, unbroken, tmp_path):
+    device = torch.device("cuda")
+    for _ in range(OPTIMISATION.updates):
+        model = new_model().to(device)
+        outcome = run(
+            model,
+            task(device=device),
+            OPTIMISATION,
+            evaluate_at=MARKS,
+            checkpoints=Checkpoints(tmp_path),
+            guard=StopAfter(13),
+            graph=graph,
+        )
+        if outcome.status == "finished":
+            break
+    for row, expected in zip(values(outcome), unbroken[1], strict=True):
+        assert row["loss_train"] == pytest.approx(expected["loss_train"], abs=1e-3)
+        assert row["loss_eval"] == pytest.approx(expected["loss_eval"], abs=1e-3)

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def kind(kinds):
+    return kinds["language"]

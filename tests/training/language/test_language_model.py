@@ -1,0 +1,126 @@
+import math
+import shutil
+
+import pytest
+import torch
+import torch.nn.functional as F
+from bayescaling.errors import InputError
+from bayescaling.training import Configuration, Decoder, cross_entropy, token_losses
+from bayescaling.training.language.experiment import compiled_loss, next_token_loss
+from bayescaling.training.language.loss import chosen_route
+from torch.utils.flop_counter import FlopCounterMode
+
+CPU = torch.device("cpu")
+ON_CPU = ["plain", "chunked", *["torch"] * hasattr(torch.nn, "LinearCrossEntropyOptions")]
+
+
+@pytest.mark.parametrize(
+    ("d_model", "layers", "parameters"),
+    [(16, 1, 807_440), (32, 3, 1_645_600), (40, 4, 2_087_720), (60, 6, 3_275_580), (80, 8, 4_636_240)],
+)
+def test_the_papers_sizes(d_model, layers, parameters):
+    configuration = Configuration(d_model, layers)
+    model = Decoder(configuration, seed=0)
+    assert configuration.parameters == parameters
+    assert configuration.parameters_nonembedding == 12 * layers * d_model**2
+    assert sum(weight.numel() for weight in model.parameters()) == parameters + configuration.gains
+    assert configuration.training_flop(1e6) == 6e6 * parameters
+
+
+def test_untied_models_have_a_matrix_more():
+    tied, untied = (Configuration(8, 2, vocabulary=100, heads=2, tied=tied) for tied in (True, False))
+    assert untied.parameters - tied.parameters == 800
+    model = Decoder(untied, seed=0)
+    assert sum(weight.numel() for weight in model.parameters()) == untied.parameters + untied.gains
+    assert model.unembedding is not model.tokens.weight
+
+
+def test_flop_of_matrix_products():
+    configuration = Configuration(16, 2, vocabulary=64, context=8)
+    model, tokens = Decoder(configuration, seed=0), torch.randint(64, (4, 9))
+    with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        next_token_loss(model, tokens, "plain").backward()
+    assert counter.get_total_flops() == configuration.matmul_flop_per_token * 32
+
+
+def test_nothing_is_read_from_the_future():
+    model = Decoder(Configuration(16, 2, vocabulary=50, heads=2), seed=1)
+    tokens = torch.randint(50, (3, 16))
+    changed = tokens.clone()
+    changed[:, 9:] = (changed[:, 9:] + 1) % 50
+    before, after = model(tokens), model(changed)
+    assert torch.allclose(before[:, :9], after[:, :9], atol=1e-6)
+    assert not torch.allclose(before[:, 9:], after[:, 9:], atol=1e-3)
+
+
+def test_initial_weights_come_from_the_seed():
+    configuration = Configuration(16, 2, vocabulary=50)
+    first, again, other = (Decoder(configuration, seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["tokens.weight"], other["tokens.weight"])
+    assert first["tokens.weight"].std() == pytest.approx(0.02, rel=0.1)
+    assert first["blocks.0.narrow.weight"].std() == pytest.approx(0.01, rel=0.1)
+    loss = next_token_loss(Decoder(configuration, 1), torch.randint(50, (64, 17)), "plain")
+    assert loss.item() == pytest.approx(math.log(50), abs=0.05)
+
+
+@pytest.mark.parametrize("route", ON_CPU)
+@pytest.mark.parametrize(("rows", "vocabulary"), [(100, 37), (700, 5000)])
+def test_every_route_gives_the_loss_and_its_gradients(route, rows, vocabulary):
+    generator = torch.Generator().manual_seed(0)
+    states, weight = (torch.randn(n, 8, generator=generator, dtype=torch.float64) for n in (rows, vocabulary))
+    targets = torch.randint(vocabulary, (rows,), generator=generator)
+    exact = [states.clone().requires_grad_(), weight.clone().requires_grad_()]
+    loss = F.cross_entropy(F.linear(*exact), targets)
+    (3 * loss).backward()
+    own = [states.float().requires_grad_(), weight.float().requires_grad_()]
+    found = cross_entropy(own[0].view(2, -1, 8), own[1], targets.view(2, -1), route)
+    (3 * found).backward()
+    assert found.item() == pytest.approx(loss.item(), rel=1e-5)
+    for ours, theirs in zip(own, exact, strict=True):
+        assert (ours.grad - theirs.grad).norm() < 1e-5 * theirs.grad.norm()
+    each = token_losses(own[0].detach().view(2, -1, 8), own[1].detach(), targets.view(2, -1))
+    assert each.shape == (2, rows // 2) and each.mean().item() == pytest.approx(loss.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("route", ON_CPU)
+def test_routes_in_bfloat16(route):
+    generator = torch.Generator().manual_seed(0)
+    states = torch.randn(300, 16, generator=generator, requires_grad=True)
+    weight = (0.3 * torch.randn(90, 16, generator=generator)).requires_grad_()
+    targets = torch.randint(90, (300,), generator=generator)
+    exact = torch.autograd.grad(F.cross_entropy(F.linear(states, weight), targets), (states, weight))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = cross_entropy(states, weight, targets, route)
+    found = torch.autograd.grad(loss, (states, weight))
+    for ours, theirs in zip(found, exact, strict=True):
+        assert ours.dtype == torch.float32
+        assert (ours - theirs).norm() < 0.02 * theirs.norm()
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_compiled_loss_is_the_loss():
+    tokens = torch.randint(64, (8, 17))
+    for seed in (0, 1):
+        model = Decoder(Configuration(8, 1, vocabulary=64, heads=2), seed)
+        loss, compiled = next_token_loss(model, tokens, "plain"), compiled_loss()(model, tokens, "plain")
+        gradients = [torch.autograd.grad(value, list(model.parameters())) for value in (loss, compiled)]
+        assert compiled.item() == pytest.approx(loss.item(), rel=1e-6)
+        assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(*gradients, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Configuration(0, 1), "d_model is 0"),
+        (lambda: Configuration(16, 1.5), "layers is 1.5"),
+        (lambda: Configuration(18, 1), "multiple of the heads"),
+        (lambda: chosen_route("ligr", CPU), 'did you mean "liger"'),
+        (lambda: chosen_route("liger", CPU), "needs CUDA"),
+        (lambda: cross_entropy(torch.ones(2, 3), torch.ones(4, 3), torch.zeros(2).long(), "cut"), "needs CUDA"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

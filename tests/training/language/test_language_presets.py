@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+import torch
+from bayescaling.training import PRESETS, Decoder, Synthetic, make_sweep, preset
+from bayescaling.training.language.experiment import task
+
+
+def test_the_presets(tmp_path):
+    assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "demo", "small"}
+    updates = {}
+    for name in PRESETS:
+        sweep = make_sweep({"preset": name})
+        best = dict.fromkeys(sweep.sizes, sweep.stages[0].learning_rates[0])
+        runs = {run.name: run for stage in sweep.stages for run in sweep.runs(stage, best)}
+        updates[name] = sum(run.optimisation.updates for run in runs.values())
+    assert updates["scheme-1"] == 28_000 and updates["scheme-2"] == 4 * 28_000 and updates["schemes"] == 280_000
+    (tmp_path / "train.bin").write_bytes(np.arange(5000, dtype="<u2").tobytes())
+    corpus = {"kind": "tokens", "training": "train.bin"}
+    sweep = make_sweep({"preset": "scheme-4", "corpus": corpus}, base=tmp_path, folder=tmp_path)
+    sizes = [807_440, 1_645_600, 2_087_720, 3_275_580, 4_636_240]
+    assert [model.parameters for model in sweep.sizes] == sizes
+    preset("demo")["model"]["sizes"].clear()
+    assert preset("demo")["model"]["sizes"]
+
+
+def test_evaluation_by_hand():
+    sweep = make_sweep({"preset": "demo"})
+    run = sweep.runs(sweep.stages[0], {})[0]
+    model, language = Decoder(run.model, 3), Synthetic(vocabulary=256)
+    tokens = language.held_out(2**16 // 16, 16, torch.device("cpu"))
+    found = task(run, sweep.execution, torch.device("cpu")).evaluate(model)
+    with torch.no_grad():
+        logits = torch.nn.functional.linear(model(tokens[:, :-1]), model.unembedding).double()
+    losses = (-logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0]).mean(1).numpy()
+    truth = -language.log_probability(tokens).mean(1).numpy()
+    for name, values in {"loss_eval": losses, "loss_oracle": truth, "excess": losses - truth}.items():
+        assert found[name] == pytest.approx(values.mean(), rel=1e-5)
+    assert found["loss_eval_se"] == pytest.approx(losses.std(ddof=1) / 64, rel=1e-3)
+    assert found["excess_se"] == pytest.approx((losses - truth).std(ddof=1) / 64, rel=1e-3)
+
+
+def test_a_runs_name_is_its_configuration():
+    one, same_one, other = (
+        make_sweep(
+            {"preset": "demo", "training": {"seeds": [seed], "save_seconds": save}, "corpus": {"vocabulary": 64}}
+        )
+        for seed, save in ((0, 1.0), (0, 2.0), (1, 1.0))
+    )
+    names = [sweep.runs(sweep.stages[0], {})[0].name for sweep in (one, same_one, other)]
+    assert names[0] == names[1] != names[2]

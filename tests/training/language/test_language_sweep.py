@@ -1,0 +1,149 @@
+import json
+import math
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bayescaling.errors import DiagnosticWarning
+from bayescaling.training import Configuration, Synthetic, read_sweep, table
+
+
+def test_what_a_sweep_records(kind, unbroken):
+    result, out = unbroken
+    assert result.sizes["run"] == kind.runs
+    assert set(result.data_vars) == {
+        *("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se"),
+        *("learning_rate", "tokens", "flop", "wall_seconds"),
+    }
+    for name in (
+        "parameters",
+        "parameters_nonembedding",
+        "d_model",
+        "layers",
+        "vocabulary",
+        "context",
+        "scheme",
+        "seed",
+    ):
+        assert result[name].dims == ("run",)
+    constant = result.isel(run=0).dropna("step", subset=["loss_eval"])
+    assert constant["step"].values.tolist() == [10, 20, 30, 40]
+    assert constant["tokens"].values.tolist() == [2560, 5120, 7680, 10240]
+    model = Configuration(4, 1, vocabulary=32, context=8, heads=2)
+    assert constant["parameters"] == model.parameters == 32 * 4 + 8 * 4 + 12 * 16
+    assert np.allclose(constant["flop"], 6 * model.parameters * constant["tokens"])
+    assert np.allclose(constant["loss_eval"] - constant["loss_oracle"], constant["excess"])
+    assert (constant["loss_eval"].diff("step") < 0).all()
+    entropy, error = Synthetic(vocabulary=32).irreducible_loss(8)
+    assert result.attrs["entropy"] == entropy and result.attrs["entropy_se"] == error
+    assert abs(constant["loss_oracle"][0] - entropy) < 0.2
+    assert "torch" in json.loads(result.attrs["versions"])
+    assert kind.same(xr.open_dataset(out / "runs.nc", engine="h5netcdf").load(), result)
+
+
+def test_the_best_rate_is_taken(unbroken):
+    result, _ = unbroken
+    for d_model in (4, 8):
+        of_size = result.where(result["d_model"] == d_model, drop=True)
+        ends = {}
+        for run in of_size["run"].values:
+            one = of_size.sel(run=run)
+            if one["schedule"] == "constant":
+                ends[float(one["learning_rate_peak"])] = (
+                    one["loss_eval"].dropna("step").values[-1],
+                    str(one["scheme"].values),
+                )
+        best = min(ends, key=ends.get)
+        assert {rate: scheme for rate, (_, scheme) in ends.items()} == {r: "rates" if r == best else "" for r in ends}
+        assert set(of_size["learning_rate_peak"].values[of_size["schedule"].values == "cosine"]) == {best}
+
+
+def test_tables_are_read_as_they_are(unbroken):
+    result, out = unbroken
+    assert sorted(path.name for path in out.glob("*.csv")) == ["cosine.csv", "rates.csv", "runs.csv"]
+    runs = bs.read(out / "runs.csv")
+    assert len(runs) == 2 * 4 + 2 * 2
+    recognised = ["parameters", "tokens", "training_flop", "loss", "d_model", "vocabulary", "parameters_nonembedding"]
+    assert list(runs.columns[:7]) == recognised
+    assert np.allclose(runs["training_flop"], 6 * runs["parameters"] * runs["tokens"])
+    pd.testing.assert_frame_equal(
+        runs, bs.read(table(result)), check_dtype=False, check_exact=True, check_column_type=False
+    )
+    assert len(bs.read(out / "cosine.csv")) == 4 and len(bs.read(out / "rates.csv")) == 8
+    assert len(table(result, "cosine", curves=True)) == 16
+    bs.Chinchilla().reference(runs)
+
+
+def test_diverged_runs_are_recorded_and_left_out(kind, tiny, tmp_path):
+    text = kind.text.replace("[0.003, 0.03]", "[0.003, 1e30]").replace("sizes = [[4, 1], [8, 1]]", "sizes = [[4, 1]]")
+    tiny.write_text(text.replace("[40, 60]", "40"), encoding="utf-8")
+    result = kind.train(tiny, tmp_path / "out")
+    assert result["status"].values.tolist() == ["finished", "diverged", "finished", "finished"]
+    assert np.isnan(result["loss_eval"].values[1]).all() and math.isnan(result["excess"].values[1, -1])
+    assert set(bs.read(tmp_path / "out" / "runs.csv")["learning_rate_peak"]) == {0.003}
+    tiny.write_text(tiny.read_text().replace("[0.003, 1e30]", "[1e30]"), encoding="utf-8")
+    with pytest.warns(DiagnosticWarning, match="every learning rate diverged"):
+        result = kind.train(tiny, tmp_path / "other")
+    assert result["status"].values.tolist() == ["diverged"]
+
+
+def test_a_full_disk_stops_a_sweep_that_then_resumes(kind, tiny, unbroken, tmp_path):
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)"
+    for limit in ("3000", "12000"):
+        with kind.child(tiny, tmp_path / "out", limit, before=limited) as child:
+            told, errors = child.communicate()
+        assert "cannot be written" in told and told.count("\n") == 1 and not errors
+        assert not list((tmp_path / "out").rglob(".*.partial"))
+    assert kind.same(kind.train(tiny, tmp_path / "out"), unbroken[0])
+
+
+def test_text_trains_too(kind, tmp_path):
+    generator = np.random.default_rng(0)
+    words = ["law", "loss", "size", "token", "compute", "model", "data", "train"]
+    (tmp_path / "book.txt").write_text(" ".join(generator.choice(words, 5000)), encoding="utf-8")
+    text = kind.text.replace('kind = "synthetic"\nvocabulary = 32', 'kind = "text"\nfiles = "*.txt"\nvocabulary = 300')
+    (tmp_path / "text.toml").write_text(text.split("[[stages]]")[0] + "[[stages]]\nlearning_rates = [0.03]\n")
+    result = kind.train(tmp_path / "text.toml", tmp_path / "out")
+    assert result["loss_eval"].isel(run=1).dropna("step").values[-1] < 4
+    assert "entropy" not in result.attrs and np.isnan(result["loss_oracle"]).all()
+    assert len(bs.read(tmp_path / "out" / "stage-1.csv")) == 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[corpus]", "[corpus", "not TOML"),
+        ("[corpus]", 'preset = "scheme-5"\n[corpus]', 'preset "scheme-5" is unknown; did you mean "scheme-'),
+        ("[corpus]", "nonsense = 1\n[corpus]", 'key "nonsense" is unknown'),
+        ("[model]", "[modle]", 'did you mean "model"'),
+        ("vocabulary = 32", "vocabulary = 1", "vocabulary is 1;"),
+        ("heads = 2", "heads = 3", "multiple of the heads"),
+        ("heads = 2", "vocabulary = 31", "vocabulary is 31 and the corpus has tokens of 32"),
+        ("[[4, 1], [8, 1]]", "[4, 8]", "pairs of d_model and layers"),
+        ("[40, 60]", "[40]", "one for each of the 2 sizes"),
+        ("[40, 60]", '"many"', "updates is 'many'"),
+        ("batch_tokens = 256", "batch_tokens = 100", "multiple of the context"),
+        ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
+        ("evaluations = 4", "betas = 0.9", "wrong type"),
+        ("evaluations = 4", 'precision = "fp8"', 'precision "fp8" is unknown'),
+        ("evaluations = 4", 'loss_route = "ligr"', 'did you mean "liger"'),
+        ("evaluations = 4", 'compile = "yes"', "compile is 'yes'"),
+        ("evaluations = 4", "seeds = [-1]", "seeds is"),
+        ("evaluations = 4", "decay = -1", "decay is -1"),
+        ('"constant"', '"constnt"', 'did you mean "constant"'),
+        ("[0.003, 0.03]", "[0, 1]", "learning_rates is"),
+        ("[0.003, 0.03]", '"best"', "no constant stage goes before"),
+        ("[0.5, 1.0]", "[0.5, -1.0]", "budgets is"),
+        ('name = "cosine"', 'name = "rates"', "the name of several"),
+        ('name = "cosine"', 'name = "a/b"', "give letters"),
+        ('keep = "best"', 'keep = "worst"', 'keep "worst" is unknown'),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
+    assert refused(old, new, message).startswith("tiny.toml: ") or "liger" in message
+
+
+def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
+    assert read_sweep(tiny, tmp_path).stages[1].learning_rates == "best"

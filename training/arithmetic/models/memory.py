@@ -1,0 +1,93 @@
+"""The memory that a run needs, estimated before it begins."""
+
+from ....errors import InputError
+from ...engine.hardware import device_name, free_memory
+
+# Allocators, kernels and evaluation need more than the estimate; this factor for them is assumed, not measured.
+MARGIN = 1.2
+GIB = 2**30
+# Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
+# on a GPU.
+EVALUATION_SHARE = 0.25
+MOST_TOKENS = {False: 2**14, True: 2**19}
+
+
+def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
+    """Estimate the memory that training takes at its largest.
+
+    Parameters
+    ----------
+    model : transformer.Configuration
+    tokens : int
+        Tokens that go through the model at once, padding included.
+    length : int
+        Tokens of a problem.
+    precision : str
+        ``"float32"`` or ``"bfloat16"``.
+    held : int
+        Recurrences with gradient, whose activations are kept.
+    on_cpu : bool
+        Whether attention with a bias is computed on the CPU, which keeps all its weights.
+
+    Returns
+    -------
+    float
+        Bytes of weights, gradients and AdamW's two averages (16 a parameter), of the activations that backpropagation
+        needs (by layer and token the inputs of four matrices and of what lies between them, and attention's weights
+        where a kernel keeps them), of logits, and a margin.
+    """
+    bfloat16 = precision == "bfloat16"
+    # Under autocast norms and additions stay in float32, and weights are cast for every product.
+    width = 3 if bfloat16 else 4
+    layer = (9 * model.d_model + 2 * model.feed_forward) * width
+    if "fire" in model.parts and on_cpu:
+        layer += 3 * 4 * model.heads * length
+    if "rope" in model.parts:
+        layer += 2 * 4 * model.d_model
+    activations = tokens * (model.layers * held * layer + (4 * model.d_model + 2 * model.feed_forward) * width)
+    logits = tokens * model.vocabulary * 4 * 3
+    casts = 2 * model.parameters * held if bfloat16 else 0
+    return MARGIN * (16 * model.parameters + casts + activations + logits)
+
+
+def evaluation_tokens(model, device):
+    """Choose how many tokens go through a model at once in evaluation, from the free memory.
+
+    Parameters
+    ----------
+    model : transformer.Configuration
+    device : torch.device
+
+    Returns
+    -------
+    int
+    """
+    a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
+    most = MOST_TOKENS[device.type == "cuda"]
+    return int(max(1, min(most, EVALUATION_SHARE * free_memory(device) / a_token)))
+
+
+def check_memory(run, device, precision):
+    """Refuse a run that does not fit into the free memory.
+
+    Parameters
+    ----------
+    run : runs.Run
+    device : torch.device
+    precision : str
+
+    Raises
+    ------
+    InputError
+        The message has the memory that the run needs and what is free.
+    """
+    tokens, length = run.largest_part
+    held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
+    needed = training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
+    free = free_memory(device)
+    if needed > free:
+        raise InputError(
+            f"training: a model of {run.model.parameters:,} parameters with microbatches of {run.plan.microbatch} "
+            f"problems needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB free; "
+            "give a smaller microbatch or a smaller model"
+        )

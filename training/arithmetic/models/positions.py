@@ -1,0 +1,235 @@
+"""Position schemes: Abacus embeddings, FIRE, rotary positions, or none.
+
+[Mc24] is McLeish et al. 2024, arXiv:2405.17399.
+
+The features of a token depend on it and the tokens before it alone, so that the logits of a prefix do not change with
+what follows.
+"""
+
+import math
+
+import torch
+
+from ....errors import InputError
+from ...engine.checks import check_choice
+from ..problems.vocabulary import DIGIT0
+
+SCHEMES = ("nope", "abacus", "fire", "rope", "abacus+fire", "abacus+rope")
+# Su et al. 2021, arXiv:2104.09864, section 3.2.2.
+ROTARY_BASE = 10000.0
+
+
+def parts(scheme):
+    """Split a position scheme into its parts.
+
+    Parameters
+    ----------
+    scheme : str
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    frozenset of str
+        Of ``"abacus"``, ``"fire"`` and ``"rope"``; empty for ``"nope"``.
+
+    Raises
+    ------
+    InputError
+        If the scheme is unknown.
+    """
+    check_choice("model: embedding", scheme, SCHEMES)
+    return frozenset(scheme.split("+")) - {"nope"}
+
+
+def digit_places(tokens):
+    """Find the place of each digit in its run of digits.
+
+    Parameters
+    ----------
+    tokens : torch.Tensor
+        int64, shape (problems, length).
+
+    Returns
+    -------
+    torch.Tensor
+        int64, of the same shape: k for the k-th digit of a run, from 1; 0 for other tokens.
+    """
+    digit = (tokens >= DIGIT0) & (tokens < DIGIT0 + 10)
+    here = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
+    before = torch.where(digit, -1, here).cummax(1).values
+    return torch.where(digit, here - before, 0)
+
+
+def check_digits(digits, rows, k_max=1):
+    """Refuse numbers that are longer than a table of Abacus embeddings.
+
+    Parameters
+    ----------
+    digits : int
+        Most digits of a number.
+    rows : int
+        Rows of the table, of which row 0 is for tokens that are no digits.
+    k_max : int
+        Number of offsets that shift numbers in training, 1 for none.
+
+    Raises
+    ------
+    InputError
+        If a digit would have no row.
+    """
+    needed = digits + k_max
+    if needed > rows:
+        shifted = f" shifted by up to {k_max - 1}" if k_max > 1 else ""
+        raise InputError(
+            f"model: numbers of {digits} digits{shifted} need {needed} rows of Abacus embeddings and the table has "
+            f"{rows}; raise table_rows to {needed}, or give shorter numbers"
+        )
+
+
+class Abacus(torch.nn.Module):
+    """Abacus embeddings: a learned vector for the place of a digit in its number ([Mc24] section 3.1).
+
+    In training all places are shifted by one offset, so that vectors for places beyond the longest number of the
+    training set are learned too. Numbers are written with their lowest digit first.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the table. Row 0 is added to tokens that are no digits.
+    d_model : int
+    """
+
+    def __init__(self, rows, d_model):
+        super().__init__()
+        self.table = torch.nn.Embedding(rows, d_model)
+
+    def forward(self, tokens, offset=0):
+        """Compute the vectors to add to those of tokens.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            int64, shape (problems, length).
+        offset : int
+
+        Returns
+        -------
+        torch.Tensor
+            Shape (problems, length, d_model).
+        """
+        places = digit_places(tokens)
+        return self.table(torch.where(places > 0, places + offset, 0))
+
+
+class Fire(torch.nn.Module):
+    """FIRE, a learned bias of attention (Li et al. 2024, arXiv:2310.04418, equation 5).
+
+    The bias of key j for query i is ``f(log(c (i - j) + 1) / (log(c max(i, L) + 1) + epsilon))``, f a network of one
+    hidden layer with a value for each head, c learned from 0.1, and L a learned multiple, from 1, of 512.
+
+    Parameters
+    ----------
+    heads : int
+    """
+
+    # As in the public code of [Mc24].
+    WIDTH, C, LENGTH, EPSILON = 32, 0.1, 512.0, 1e-6
+
+    def __init__(self, heads):
+        super().__init__()
+        self.hidden = torch.nn.Linear(1, self.WIDTH)
+        self.out = torch.nn.Linear(self.WIDTH, heads)
+        self.c = torch.nn.Parameter(torch.tensor(self.C))
+        self.multiplier = torch.nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, positions):
+        """Compute the bias of attention, minus infinity for later keys.
+
+        Parameters
+        ----------
+        positions : torch.Tensor
+            Positions of the tokens, increasing, float32, shape (length,).
+
+        Returns
+        -------
+        torch.Tensor
+            float32, shape (1, heads, length, length); queries are in rows and keys in columns.
+        """
+        with torch.autocast(positions.device.type, enabled=False):
+            distances = (positions[:, None] - positions).clamp(min=0)
+            threshold = (self.multiplier * self.LENGTH).abs()
+            scale = torch.maximum(positions, threshold)[:, None]
+            nearness = self._log(distances) / (self._log(scale) + self.EPSILON)
+            bias = self.out(self.hidden(nearness[..., None]).relu()).permute(2, 0, 1)
+        later = torch.ones(len(positions), len(positions), dtype=torch.bool, device=positions.device).triu(1)
+        return bias.masked_fill(later, -math.inf)[None]
+
+    def _log(self, distances):
+        return torch.log1p((self.c * distances).abs())
+
+
+def ordered_positions(length, most, words, device):
+    """Choose the positions for FIRE: 0, 1, 2, ..., or a random increasing subset of more ([Mc24], randomised FIRE).
+
+    Parameters
+    ----------
+    length : int
+        Tokens.
+    most : int
+        Number of positions to choose from; if it is at most `length`, they are 0, 1, 2, ...
+    words : int or None
+        Seed of the choice; if None, they are 0, 1, 2, ...
+    device : torch.device
+
+    Returns
+    -------
+    torch.Tensor
+        Increasing, float32, shape (length,).
+    """
+    if words is None or most <= length:
+        return torch.arange(length, dtype=torch.float32, device=device)
+    generator = torch.Generator().manual_seed(words)
+    chosen = torch.randperm(most, generator=generator)[:length].sort().values
+    return chosen.to(device, torch.float32)
+
+
+def rotation(length, width, device):
+    """Compute the cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15).
+
+    Parameters
+    ----------
+    length : int
+        Tokens.
+    width : int
+        Of a head, even.
+    device : torch.device
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        Cosines and sines, float32, each of shape (length, width / 2): of position t times 10000^(-2 m / width) in
+        column m.
+    """
+    frequencies = ROTARY_BASE ** (-torch.arange(0, width, 2, device=device) / width)
+    angles = torch.arange(length, device=device)[:, None] * frequencies
+    return angles.cos(), angles.sin()
+
+
+def rotated(vectors, cosines, sines):
+    """Rotate queries or keys, each pair (m, m + width / 2) by its angle.
+
+    Parameters
+    ----------
+    vectors : torch.Tensor
+        Shape (problems, heads, length, width).
+    cosines, sines : torch.Tensor
+        As `rotation` gives them.
+
+    Returns
+    -------
+    torch.Tensor
+        Of the shape and type of `vectors`.
+    """
+    first, second = vectors.float().chunk(2, -1)
+    turned = torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)
+    return turned.to(vectors.dtype)

@@ -1,0 +1,371 @@
+"""Transformers for arithmetic, looped or not, and exact counts of their parameters and matrix products.
+
+[Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Where its
+text and its public code differ, the default follows the code.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from ....errors import InputError
+from ...engine.checks import check_choice, check_whole
+from .positions import Abacus, Fire, ordered_positions, parts, rotated, rotation
+
+INJECTIONS = ("none", "every-layer", "first-layer")
+BLOCKS = ("post-norm", "pre-norm")
+INITIALS = ("deepnorm", "normal")
+# Shapes of batches and layers for which a layer is compiled; by default torch stops compiling after a few.
+SHAPES_COMPILED = 64
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Shape of a transformer: a block of layers, applied one or more times.
+
+    Parameters
+    ----------
+    vocabulary : int
+        Number of tokens V.
+    d_model : int
+        Width d, a multiple of `heads`.
+    heads : int
+        Attention heads of a layer.
+    layers : int
+        Layers of the block.
+    recurrences : int
+        Number of times R that the block is applied.
+    injection : str
+        Where the embedded problem is added to the state: ``"none"``, only before the very first layer;
+        ``"every-layer"``, before every layer; or ``"first-layer"``, before the block's first layer in each recurrence.
+    embedding : str
+        Position scheme, one of `positions.SCHEMES`.
+    feed_forward : int
+        Width f of a layer's network, 2 d by default; one half of it gates the other.
+    k_max : int
+        Number of offsets of Abacus embeddings in training, 0..k_max - 1.
+    table_rows : int
+        Rows of the table of Abacus embeddings.
+    random_positions : int
+        Number of positions that randomised FIRE draws from in training; 0 for plain FIRE.
+    noise : float
+        Standard deviation of the noise in the initial state in training; in evaluation there is none.
+    block : str
+        ``"post-norm"``, LayerNorm after each addition and gated GELU ([Mc24]); ``"pre-norm"``, RMSNorm before
+        attention and before a SwiGLU network (Shazeer 2020, arXiv:2002.05202).
+    initial : str
+        Initial weights: ``"deepnorm"``, Xavier normal with gain (8 layers R)^(-1/4) but 1 for queries and keys (Wang et
+        al. 2022, arXiv:2203.00555), embeddings of standard deviation d^(-1/2) ([Mc24]); ``"normal"``, standard
+        deviation 0.02.
+    """
+
+    vocabulary: int
+    d_model: int = 1024
+    heads: int = 16
+    layers: int = 16
+    recurrences: int = 1
+    injection: str = "none"
+    embedding: str = "abacus"
+    feed_forward: int | None = None
+    k_max: int = 100
+    table_rows: int = 512
+    random_positions: int = 0
+    noise: float = 0.02
+    block: str = "post-norm"
+    initial: str = "deepnorm"
+
+    def __post_init__(self):
+        if self.feed_forward is None and isinstance(self.d_model, int):
+            object.__setattr__(self, "feed_forward", 2 * self.d_model)
+        counts = ("vocabulary", "d_model", "heads", "layers", "recurrences", "feed_forward", "k_max", "table_rows")
+        for name, least in (*((name, 1) for name in counts), ("random_positions", 0)):
+            check_whole(f"model: {name}", getattr(self, name), least)
+        if self.d_model % self.heads:
+            raise InputError(f"model: d_model is {self.d_model} with {self.heads} heads; give a multiple of the heads")
+        if self.feed_forward % 2:
+            raise InputError(f"model: feed_forward is {self.feed_forward}; give an even number, half of it gates")
+        if not isinstance(self.noise, int | float) or not 0 <= self.noise < math.inf:
+            raise InputError(f"model: noise is {self.noise!r}; give a number of at least 0")
+        for name, choices in (("injection", INJECTIONS), ("block", BLOCKS), ("initial", INITIALS)):
+            check_choice(f"model: {name}", getattr(self, name), choices)
+        if "rope" in self.parts and self.d_model // self.heads % 2:
+            raise InputError(
+                f"model: d_model is {self.d_model} with {self.heads} heads; rotary positions need an even width of a "
+                "head, so give a multiple of twice the heads"
+            )
+        if self.random_positions and "fire" not in self.parts:
+            raise InputError(
+                f'model: random_positions is {self.random_positions} with embedding "{self.embedding}"; it is for FIRE'
+            )
+
+    @property
+    def parts(self):
+        """Parts of the position scheme, as `positions.parts` gives them."""
+        return parts(self.embedding)
+
+    @property
+    def architecture(self):
+        """Architecture in words: standard or looped, and where the problem is injected if not as usual."""
+        if self.recurrences > 1:
+            return "looped" + {"every-layer": "", "first-layer": "+first", "none": "+none"}[self.injection]
+        return "standard" + {"every-layer": "+injection", "first-layer": "+first", "none": ""}[self.injection]
+
+    @property
+    def _network(self):
+        return self.d_model * self.feed_forward + self.feed_forward // 2 * self.d_model
+
+    @property
+    def parameters(self):
+        """All parameters."""
+        d, heads = self.d_model, self.heads
+        norm = d if self.block == "pre-norm" else 2 * d
+        fire = 2 * Fire.WIDTH + Fire.WIDTH * heads + heads + 2 if "fire" in self.parts else 0
+        layer = 4 * d**2 + self._network + 2 * norm + fire
+        abacus = self.table_rows * d if "abacus" in self.parts else 0
+        head = self._network + norm + d**2 + self.vocabulary * d
+        return self.layers * layer + self.vocabulary * d + abacus + norm + head
+
+    def block_flop(self, length):
+        """FLOP of matrix products of one recurrence, forward, for each token of problems of a length.
+
+        Two for each multiplication and addition, attention as a full square, of which a causal kernel may leave out
+        half.
+        """
+        return self.layers * (2 * (4 * self.d_model**2 + self._network) + 4 * length * self.d_model)
+
+    @property
+    def head_flop(self):
+        """FLOP of matrix products from the state to the logits, forward, for each token."""
+        return 2 * (self._network + self.d_model**2 + self.vocabulary * self.d_model)
+
+    def training_flop(self, tokens, length, free, held):
+        """Compute the FLOP of matrix products of a pass forward and backward.
+
+        Parameters
+        ----------
+        tokens : int
+            Padding included.
+        length : int
+            Tokens of a problem.
+        free, held : int
+            Recurrences without and with gradient; those with gradient count three times.
+        """
+        return tokens * (self.block_flop(length) * (free + 3 * held) + 3 * self.head_flop)
+
+
+class Transformer(torch.nn.Module):
+    """Causal transformer whose head has a network, a norm, a square matrix and an untied unembedding ([Mc24]).
+
+    Dense layers have no biases; LayerNorms have.
+
+    Parameters
+    ----------
+    configuration : Configuration
+    seed : int, optional
+        Of the initial weights, drawn on the CPU so that every device has the same; None keeps torch's.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import Addition, Configuration, Transformer, encode
+    >>> shape = Configuration(Addition(5).vocabulary_size, d_model=16, heads=2, layers=1, recurrences=2)
+    >>> Transformer(shape, seed=0)(encode("21+3=51")[None]).shape
+    torch.Size([1, 7, 22])
+    """
+
+    def __init__(self, configuration, seed=None):
+        super().__init__()
+        self.configuration = configuration
+        d, vocabulary = configuration.d_model, configuration.vocabulary
+        self.tokens = torch.nn.Embedding(vocabulary, d)
+        self.abacus = Abacus(configuration.table_rows, d) if "abacus" in configuration.parts else None
+        self.embedding_norm = _norm(configuration)
+        self.layers = torch.nn.ModuleList(Layer(configuration) for _ in range(configuration.layers))
+        self.head_network = Network(configuration)
+        self.head_norm = _norm(configuration)
+        self.head_square = torch.nn.Linear(d, d, bias=False)
+        self.unembedding = torch.nn.Linear(d, vocabulary, bias=False)
+        self.apply_layer = Layer.forward
+        if seed is not None:
+            initialise(self, seed)
+
+    def compile_layers(self):
+        """Compile a layer once and apply all of them with it."""
+        self.apply_layer = compiled_layer()
+
+    def forward(self, tokens, *, recurrences=None, draws=None):
+        """Compute the logits of the token that follows each.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            int64, shape (problems, length).
+        recurrences : int, optional
+            Number of times to apply the block, by default the configuration's. Fewer give intermediate logits.
+        draws : draws.Draws, optional
+            Everything random in training: offset of places, noise of the initial state, positions of FIRE and, if
+            `recurrences` is not given, the recurrences without and with gradient. Without draws nothing is random.
+
+        Returns
+        -------
+        torch.Tensor
+            float32, shape (problems, length, vocabulary).
+        """
+        embedded = self._embedded(tokens, draws)
+        context = self._context(tokens.shape[1], tokens.device, draws)
+        state = self._initial(embedded, draws)
+        free, held = 0, self.configuration.recurrences if recurrences is None else recurrences
+        if draws is not None and recurrences is None:
+            free, held = draws.free, draws.held
+        if free:
+            with torch.no_grad():
+                for _ in range(free):
+                    state = self._recurrence(state, embedded, context)
+        for _ in range(held):
+            state = self._recurrence(state, embedded, context)
+        state = self.head_square(self.head_norm(self.head_network(state)))
+        # In float32, whatever the layers ran in, so that rounding cannot change which logit is largest.
+        with torch.autocast(state.device.type, enabled=False):
+            return F.linear(state.float(), self.unembedding.weight)
+
+    def _embedded(self, tokens, draws):
+        embedded = self.tokens(tokens)
+        if self.abacus is not None:
+            embedded = embedded + self.abacus(tokens, 0 if draws is None else draws.offset)
+        return self.embedding_norm(embedded)
+
+    def _context(self, length, device, draws):
+        parts, width = self.configuration.parts, self.configuration.d_model // self.configuration.heads
+        turn = rotation(length, width, device) if "rope" in parts else None
+        if "fire" not in parts:
+            return [(None, turn)] * len(self.layers)
+        seed = None if draws is None else draws.positions
+        positions = ordered_positions(length, self.configuration.random_positions, seed, device)
+        return [(layer.fire(positions), turn) for layer in self.layers]
+
+    def _initial(self, embedded, draws):
+        once = embedded if self.configuration.injection == "none" else torch.zeros_like(embedded)
+        if draws is None or not self.configuration.noise:
+            return once
+        generator = torch.Generator(embedded.device).manual_seed(draws.noise)
+        noise = torch.randn(embedded.shape, generator=generator, device=embedded.device, dtype=torch.float32)
+        return once + self.configuration.noise * noise
+
+    def _recurrence(self, state, embedded, context):
+        injection = self.configuration.injection
+        for place, (layer, (bias, turn)) in enumerate(zip(self.layers, context, strict=True)):
+            if injection == "every-layer" or (injection == "first-layer" and place == 0):
+                state = state + embedded
+            state = self.apply_layer(layer, state, bias, turn)
+        return state
+
+
+class Layer(torch.nn.Module):
+    """Causal attention and a gated network, each added to what it reads."""
+
+    def __init__(self, configuration):
+        super().__init__()
+        d, self.heads = configuration.d_model, configuration.heads
+        self.after = configuration.block == "post-norm"
+        self.queries_keys_values = torch.nn.Linear(d, 3 * d, bias=False)
+        self.attended = torch.nn.Linear(d, d, bias=False)
+        self.attention_norm = _norm(configuration)
+        self.network = Network(configuration)
+        self.network_norm = _norm(configuration)
+        self.fire = Fire(configuration.heads) if "fire" in configuration.parts else None
+
+    def forward(self, state, bias=None, turn=None):
+        """Compute the state after the layer.
+
+        Parameters
+        ----------
+        state : torch.Tensor
+            Shape (problems, length, d_model).
+        bias : torch.Tensor, optional
+            Bias of attention, as `positions.Fire` gives it, shape (1, heads, length, length).
+        turn : tuple of torch.Tensor, optional
+            As `positions.rotation` gives it.
+
+        Returns
+        -------
+        torch.Tensor
+            Shape (problems, length, d_model).
+        """
+        if self.after:
+            state = self.attention_norm(state + self._attention(state, bias, turn))
+            return self.network_norm(state + self.network(state))
+        state = state + self._attention(self.attention_norm(state), bias, turn)
+        return state + self.network(self.network_norm(state))
+
+    def _attention(self, state, bias, turn):
+        problems, length, width = state.shape
+        shape = (problems, length, 3, self.heads, width // self.heads)
+        queries, keys, values = self.queries_keys_values(state).view(shape).permute(2, 0, 3, 1, 4)
+        if turn is not None:
+            queries, keys = rotated(queries, *turn), rotated(keys, *turn)
+        if bias is None:
+            mixed = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        else:
+            mixed = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias.to(queries.dtype))
+        return self.attended(mixed.transpose(1, 2).reshape(problems, length, width))
+
+
+class Network(torch.nn.Module):
+    """Two matrices; one half of the first one's output gates the other, by GELU ([Mc24]) or by SiLU (SwiGLU)."""
+
+    def __init__(self, configuration):
+        super().__init__()
+        d, width = configuration.d_model, configuration.feed_forward
+        self.wide = torch.nn.Linear(d, width, bias=False)
+        self.narrow = torch.nn.Linear(width // 2, d, bias=False)
+        self.activation = F.gelu if configuration.block == "post-norm" else F.silu
+
+    def forward(self, state):
+        """Compute the output, of the shape (problems, length, d_model) of the input."""
+        value, gate = self.wide(state).chunk(2, -1)
+        return self.narrow(value * self.activation(gate))
+
+
+@functools.cache
+def compiled_layer():
+    """Compile `Layer.forward`, once for each shape in the process."""
+    import torch._dynamo
+
+    torch._dynamo.config.recompile_limit = max(SHAPES_COMPILED, torch._dynamo.config.recompile_limit)
+    return torch.compile(Layer.forward, dynamic=False)
+
+
+def initialise(model, seed):
+    """Draw a model's initial weights on the CPU.
+
+    Parameters
+    ----------
+    model : Transformer
+        On the CPU; changed in place.
+    seed : int
+    """
+    configuration, generator = model.configuration, torch.Generator().manual_seed(seed)
+    deepnorm = configuration.initial == "deepnorm"
+    gain = (8 * configuration.layers * configuration.recurrences) ** -0.25
+    with torch.no_grad():
+        for name, module in model.named_modules():
+            if isinstance(module, torch.nn.Embedding):
+                spread = module.embedding_dim**-0.5 if deepnorm else 0.02
+                module.weight.normal_(0, spread, generator=generator)
+            elif isinstance(module, torch.nn.Linear):
+                # Queries, keys and values are three square matrices in one.
+                fused = name.endswith("queries_keys_values")
+                for place, weight in enumerate(module.weight.chunk(3 if fused else 1)):
+                    own = 1.0 if fused and place < 2 else gain
+                    spread = own * math.sqrt(2 / sum(weight.shape)) if deepnorm else 0.02
+                    weight.normal_(0, spread, generator=generator)
+                if module.bias is not None:
+                    module.bias.zero_()
+
+
+def _norm(configuration):
+    if configuration.block == "pre-norm":
+        return torch.nn.RMSNorm(configuration.d_model, eps=1e-6)
+    return torch.nn.LayerNorm(configuration.d_model, eps=1e-12)

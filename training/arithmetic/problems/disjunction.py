@@ -1,0 +1,61 @@
+"""The task of bitwise OR, which depends on positions alone: the place of a one in two vectors."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from ...engine.randomness import below, hashed
+from .digits import DTYPE
+from .layout import symbol
+from .task import Task
+from .vocabulary import EOS, EQUALS, OR
+
+# First words of hashes: of the place of the one, of its vector, and of where the places of a cell begin.
+PLACE, SIDE, BEGIN = 5, 6, 7
+
+
+@dataclass(frozen=True)
+class Or(Task):
+    """Bitwise OR of two vectors aligned at their beginnings, of cells by their lengths: ``000|01=010`` and the end.
+
+    The longer vector is zero and the shorter has a single one; if both have the same length, either has it at random
+    (McLeish et al. 2024, arXiv:2405.17399). Apart from that a cell (i, j) has only min(i, j) problems, and evaluation
+    takes each of them once.
+    """
+
+    name: ClassVar[str] = "or"
+
+    def length(self, first, second):
+        """Count the tokens of a problem of a cell, the end included."""
+        return self._written_digits(first + second + max(first, second)) + 3
+
+    def cell_size(self, first, second, count):
+        """Limit the `count` of problems of a cell to the places that a one can have."""
+        return min(count, first, second)
+
+    def _digits(self, first, second):
+        return max(first, second)
+
+    def _variants(self, first, second, variants, keys, orders):
+        places = torch.minimum(first, second)
+        if orders is None:
+            return below(hashed(keys, PLACE), places)
+        return (below(hashed(BEGIN, first, second), places) + orders) % places
+
+    def _parts(self, first, second, variants, keys, bounds):
+        in_first = (first < second) | ((first == second) & (below(hashed(keys, SIDE), 2) == 0))
+        longer = torch.maximum(first, second)
+        place = torch.arange(max(bounds), device=keys.device)
+        one = (place == variants[:, None]).to(DTYPE)
+        starts = self._starts(keys, longer)
+        a, b, c = (
+            self._number(digits[:, :bound], length, starts, reverse=True)
+            for digits, length, bound in (
+                (one * in_first[:, None], first, bounds[0]),
+                (one * ~in_first[:, None], second, bounds[1]),
+                (one, longer, max(bounds)),
+            )
+        )
+        operation, equals, end = (symbol(token, len(keys), keys.device) for token in (OR, EQUALS, EOS))
+        return [a, operation, b, equals, c, end]

@@ -1,0 +1,161 @@
+"""The layout of problems as tokens: all possible parts side by side in a wide table, then packed to the left."""
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from ...engine.randomness import hashed, top_bits
+from .digits import DTYPE
+from .vocabulary import DIGIT0, EQUALS, LABEL0, PAD
+
+# First word of the hash that random padding is drawn by.
+PADDING = 2
+# Most paddings in one place; the k-th has probability rate / 10^(k - 1) given those before.
+RUN = 3
+
+
+class Batch(NamedTuple):
+    """Problems as tokens.
+
+    Attributes
+    ----------
+    tokens : torch.Tensor
+        int64, shape (problems, width), padded on the right.
+    scored : torch.Tensor
+        bool, shape (problems, width): the tokens of the answer, after the equals sign, the end included. From the
+        second token on, training predicts each scored token from those before it.
+    """
+
+    tokens: torch.Tensor
+    scored: torch.Tensor
+
+
+class Part(NamedTuple):
+    """Columns of a wide table.
+
+    Attributes
+    ----------
+    tokens : torch.Tensor
+        int16, shape (problems, columns).
+    kept : torch.Tensor
+        bool, of the same shape: which of them the problem holds.
+    """
+
+    tokens: torch.Tensor
+    kept: torch.Tensor
+
+
+def symbol(token, problems, device):
+    """Make a part of one token that all problems hold."""
+    shape = (problems, 1)
+    kept = torch.ones(shape, dtype=torch.bool, device=device)
+    return Part(torch.full(shape, token, dtype=DTYPE, device=device), kept)
+
+
+def number(digits, lengths, *, reverse, hints=None):
+    """Make the part of a number.
+
+    Parameters
+    ----------
+    digits : torch.Tensor
+        Lowest digit first, int16, shape (..., columns).
+    lengths : torch.Tensor
+        Number of digits to write, shape (...).
+    reverse : bool
+        Whether the lowest digit is written first.
+    hints : torch.Tensor, optional
+        Token to write before each digit written, int16, broadcasting with (..., columns).
+
+    Returns
+    -------
+    Part
+        Shape (..., columns), or twice the columns with hints.
+    """
+    columns = digits.shape[-1]
+    place = torch.arange(columns, device=digits.device)
+    kept = place < lengths[..., None]
+    if not reverse:
+        digits = digits.gather(-1, (lengths[..., None].long() - 1 - place).clamp(min=0))
+    tokens = digits + DIGIT0
+    if hints is None:
+        return Part(tokens, kept)
+    tokens = torch.stack([hints.expand(tokens.shape), tokens], -1).flatten(-2)
+    return Part(tokens, kept.repeat_interleave(2, -1))
+
+
+def labels(start, columns, pool):
+    """Give consecutive labels of a pool; the first follows the last.
+
+    Parameters
+    ----------
+    start : torch.Tensor
+        First label, int64, shape (...).
+    columns, pool : int
+
+    Returns
+    -------
+    torch.Tensor
+        Tokens, int16, shape (..., columns).
+    """
+    return (LABEL0 + (start[..., None] + torch.arange(columns, device=start.device)) % pool).to(DTYPE)
+
+
+def written(parts, width, keys=None, rate=0.0):
+    """Write problems.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        In order; the last one is the end of the problem.
+    width : int
+        Tokens of the batch, at least those of the longest problem.
+    keys : torch.Tensor, optional
+        Random padding is a function of the key, int64, shape (problems,).
+    rate : float
+        Probability of padding before a token other than the end. A second one has probability rate / 10 given the
+        first, a third rate / 100 given the second. Padding that does not fit into the width is left out.
+
+    Returns
+    -------
+    Batch
+    """
+    tokens, kept = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
+    position = kept.cumsum(1)
+    if rate:
+        inserted = _inserted(keys, kept, rate).cumsum(1)
+        position = position + torch.minimum(inserted, width - position[:, -1:])
+    # Column 0 collects the tokens that a problem does not hold.
+    wide = torch.full((len(tokens), width + 1), PAD, dtype=DTYPE, device=tokens.device)
+    tokens = wide.scatter_(1, position * kept, tokens)[:, 1:].long()
+    return Batch(tokens, answers(tokens))
+
+
+def answers(tokens):
+    """Find the tokens of the answers: bool, of the shape (problems, width) of the tokens."""
+    equals = tokens == EQUALS
+    return equals.cumsum(1).bool() & ~equals & (tokens != PAD)
+
+
+def room(width, rate):
+    """Count the places to add to a width for random padding: its mean plus six standard deviations."""
+    if not rate:
+        return 0
+    mean = sum(_chances(rate))
+    square = sum((2 * most - 1) * chance for most, chance in enumerate(_chances(rate), 1))
+    return math.ceil(width * mean + 6 * math.sqrt(width * (square - mean**2)))
+
+
+def _inserted(keys, kept, rate):
+    place = torch.arange(kept.shape[1], device=kept.device)
+    word = top_bits(hashed(keys[:, None], PADDING, place), 32)
+    counts = sum((word < round(chance * 2**32)).to(DTYPE) for chance in _chances(rate))
+    return counts * kept * (place < kept.shape[1] - 1)
+
+
+def _chances(rate):
+    """Probabilities of at least 1, 2 and 3 paddings in one place."""
+    chances = [rate]
+    for place in range(1, RUN):
+        chances.append(chances[-1] * rate / 10**place)
+    return chances

@@ -1,0 +1,129 @@
+"""The order of cells of operand lengths: all equally often, in batches of a few constant shapes.
+
+Cells are sorted by the length of their problems into classes. After s batches of B problems, the classes up to c,
+together a share q_c of the cells, have had floor(s B q_c) problems. A batch, sorted by class, is cut into buckets at
+the constants floor(B q_c). Since every batch has at least that many problems of the classes up to c, all problems
+before the cut are of these and fit the bucket; and since it has at most one more, hardly any problem is in a larger
+bucket than it needs. Within a class the cells come in cycles, each a new random order of all of them, so that over any
+whole number of cycles all cells are equally frequent.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ...engine.randomness import hashed
+
+ORDER = 3
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Cells in classes by the length of their problems.
+
+    Parameters
+    ----------
+    cells : tuple of tuple of int
+        Sorted by length.
+    sizes : tuple of int
+        Number of cells in each class.
+    widths : tuple of int
+        Tokens of the longest problem of each class.
+    """
+
+    cells: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    widths: tuple[int, ...]
+
+    @functools.cached_property
+    def ends(self):
+        """Number of cells up to the end of each class, tuple of int."""
+        return tuple(np.cumsum(self.sizes).tolist())
+
+    def cuts(self, count):
+        """Count the problems in each bucket of a batch of `count`, tuple of int."""
+        ends = [0, *(count * end // len(self.cells) for end in self.ends)]
+        return tuple(b - a for a, b in itertools.pairwise(ends))
+
+    def drawn(self, seed, step, count, device):
+        """Draw the cells of a batch, sorted by class.
+
+        Parameters
+        ----------
+        seed, step : int
+        count : int
+            Problems of a batch.
+        device : torch.device
+
+        Returns
+        -------
+        torch.Tensor
+            int64, shape (count, entries of a cell).
+        """
+        total = len(self.cells)
+        before, after = ([0, *(batches * count * end // total for end in self.ends)] for batches in (step, step + 1))
+        indices, first = [], 0
+        for place, size in enumerate(self.sizes):
+            start, end = before[place + 1] - before[place], after[place + 1] - after[place]
+            indices.append(first + _cycled(hashed(seed, ORDER, place), start, end, size, device))
+            first += size
+        return _table(self, device)[torch.cat(indices)]
+
+
+def strata(cells, widths, most, count):
+    """Sort cells into the classes for which the buckets have the fewest tokens.
+
+    Parameters
+    ----------
+    cells : sequence of tuple of int
+    widths : sequence of int
+        Tokens of the longest problem of each cell.
+    most : int
+        Classes, at most. There are fewer if a bucket would often be empty.
+    count : int
+        Problems of a batch.
+
+    Returns
+    -------
+    Strata
+    """
+    order = np.argsort(widths, kind="stable")
+    cells, widths = tuple(cells[place] for place in order), np.asarray(widths)[order]
+    distinct, first = np.unique(widths, return_index=True)
+    ends = np.append(first[1:], len(widths))
+    # By number of classes: fewest tokens of the cells up to each distinct width, and where the class before ends.
+    best, chosen = ends * distinct.astype(float), []
+    best[count * ends < len(cells)] = np.inf
+    for _ in range(most - 1):
+        sizes = ends[None, :] - ends[:, None]
+        tokens = best[:, None] + np.where(count * sizes >= len(cells), sizes * distinct.astype(float), np.inf)
+        split = tokens.argmin(0)
+        better = tokens.min(0) < best
+        chosen.append(np.where(better, split, -1))
+        best = np.where(better, tokens.min(0), best)
+    last, marks = len(distinct) - 1, []
+    for splits in reversed(chosen):
+        if splits[last] >= 0:
+            marks.append(last)
+            last = splits[last]
+    marks = [last, *reversed(marks)]
+    sizes = np.diff([0, *ends[marks]])
+    return Strata(cells, tuple(sizes.tolist()), tuple(distinct[marks].tolist()))
+
+
+def _cycled(seed, start, end, size, device):
+    """Give places `start` to `end` of an endless sequence of orders of 0..size - 1."""
+    if end == start:
+        return torch.zeros(0, dtype=torch.int64, device=device)
+    cycles = torch.arange(start // size, (end - 1) // size + 1, device=device)
+    words = hashed(seed, cycles[:, None], torch.arange(size, device=device))
+    order = words.sort(dim=1, stable=True).indices.flatten()
+    return order[start % size :][: end - start]
+
+
+@functools.lru_cache(maxsize=32)
+def _table(made, device):
+    return torch.tensor(made.cells, device=device)

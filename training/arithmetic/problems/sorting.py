@@ -1,0 +1,117 @@
+"""The task of sorting: labelled numbers, and their labels in ascending order of the numbers."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from ....errors import InputError
+from ...engine.checks import check_flag
+from ...engine.randomness import below, hashed
+from .digits import DTYPE, drawn, ranked
+from .layout import Part, labels, symbol
+from .task import Task
+from .vocabulary import COLON, COMMA, EOS, EQUALS, LABEL0, size
+
+# First words of hashes: of the numbers, of their lengths, and of the first label.
+NUMBERS, LENGTHS, LABEL = 8, 9, 10
+
+
+@dataclass(frozen=True)
+class Sorting(Task):
+    """Sorting of n numbers of up to j digits, of cells (n, j): ``A:rev(x1),B:rev(x2)=B,A`` and the end.
+
+    Each number has 1 to j digits, uniformly, which are drawn like those of operands. Labels are consecutive ones of a
+    pool from a random place, the first following the last. Equal numbers keep their order.
+
+    Parameters
+    ----------
+    largest : int
+        Most digits of a number in training.
+    hints, labels, padding, padding_rate, buckets
+        As `Task` takes them.
+    reverse : bool
+        Whether numbers are written with their lowest digit first.
+    numbers : int, optional
+        Most numbers of a problem in training, `largest` by default.
+    """
+
+    reverse: bool = True
+    numbers: int | None = None
+
+    name: ClassVar[str] = "sorting"
+
+    def __post_init__(self):
+        if self.numbers is None:
+            object.__setattr__(self, "numbers", self.largest)
+        super().__post_init__()
+        check_flag("task: reverse", self.reverse)
+
+    @property
+    def longest(self):
+        """Cell of the longest problems in training: most numbers and most digits, (int, int)."""
+        return self.numbers, self.largest
+
+    @property
+    def vocabulary_size(self):
+        """Number of tokens."""
+        return size(self.labels)
+
+    def length(self, first, second):
+        """Count the tokens of the longest problem of a cell, the end included."""
+        return first * (5 + self._written_digits(second))
+
+    def check(self, first, second):
+        """Refuse a cell whose problems cannot be written.
+
+        Raises
+        ------
+        InputError
+            If a length is below 1, or a problem needs more hints or labels than there are.
+        """
+        super().check(first, second)
+        if first > self.labels:
+            raise InputError(
+                f"cell ({first}, {second}): {first} numbers need as many labels and labels is {self.labels}; raise it "
+                "or take fewer numbers"
+            )
+
+    def _digits(self, first, second):
+        return second
+
+    def _parts(self, first, second, variants, keys, bounds):
+        count, columns = bounds
+        problems, device = len(keys), keys.device
+        order = torch.arange(count, device=device)
+        present = order < first[:, None]
+        sizes = 1 + below(hashed(keys[:, None], LENGTHS, order), second[:, None])
+        digits = drawn(hashed(keys[:, None], NUMBERS, order), sizes, columns)
+        digits = digits * present[..., None]
+        named = labels(below(hashed(keys, LABEL), self.labels), count, self.labels)
+        ascending = named.gather(1, ranked(digits, present))
+        numbers = self._number(digits, sizes, self._hint_starts(keys, second), reverse=self.reverse)
+        comma, colon = (_column(token, problems, count, device) for token in (COMMA, COLON))
+        between = (order > 0) & present
+        here = present[..., None]
+        question = Part(
+            torch.cat([comma, named[..., None], colon, numbers.tokens], -1).flatten(1),
+            torch.cat([between[..., None], here, here, here & numbers.kept], -1).flatten(1),
+        )
+        answer = Part(
+            torch.cat([comma, ascending[..., None]], -1).flatten(1), torch.stack([between, present], -1).flatten(1)
+        )
+        return [question, symbol(EQUALS, problems, device), answer, symbol(EOS, problems, device)]
+
+    def _hint_starts(self, keys, needed):
+        starts = self._starts(keys, needed)
+        return None if starts is None else starts[:, None]
+
+
+def first_label(tokens):
+    """Find the answer's first label: bool, of the shape (problems, width) of the tokens."""
+    following = torch.nn.functional.pad(tokens[:, :-1] == EQUALS, (1, 0))
+    return following & (tokens >= LABEL0)
+
+
+def _column(token, problems, count, device):
+    return torch.full((problems, count, 1), token, dtype=DTYPE, device=device)

@@ -1,0 +1,351 @@
+"""The base of every task of arithmetic: problems by the lengths of their operands, generated on the device.
+
+[Mc24] is McLeish et al. 2024, "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399. Where its
+text and its public code differ, the default follows the code.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from ....datasets.wording import quoted, shortened
+from ....errors import InputError
+from ...engine.checks import check_choice, check_flag, check_whole
+from ...engine.randomness import below, hashed
+from . import layout, vocabulary
+from .layout import Batch
+from .sampling import strata
+
+TRAINING, EVALUATION = 11, 12
+# First word of the hash of the hints of a problem.
+HINT = 4
+HINTS = ("none", "plain", "cyclic")
+# Number of hints and labels of [Mc24].
+POOL = 102
+# A variant of a problem that is still to be drawn.
+ANY = -1
+# Most digits in training, where all cells are listed, and in evaluation.
+TRAINED, LONGEST = 1000, 10_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of problem, with the lengths that are trained on.
+
+    Parameters
+    ----------
+    largest : int
+        Most digits of an operand in training, up to 1000.
+    hints : str
+        Index hints: ``"none"``, or a token before every digit, the same for the k-th digit written of every number of a
+        problem. They are consecutive ones of a pool, from a random place in each problem: with ``"cyclic"`` any place,
+        the first following the last; with ``"plain"`` one from which the pool does not run out.
+    labels : int
+        Size of the pool of hints, and of the labels of numbers to sort.
+    padding : bool
+        Whether training problems have padding in random places before their end ([Mc24], random padding).
+    padding_rate : float
+        Probability of padding before a token; given the first, a second one has a tenth of it, and a third a hundredth.
+    buckets : int
+        Largest number of shapes of the batches that `batches` makes.
+    """
+
+    largest: int
+    hints: str = "none"
+    labels: int = POOL
+    padding: bool = False
+    padding_rate: float = 0.1
+    buckets: int = 4
+
+    name: ClassVar[str]
+
+    def __post_init__(self):
+        check_whole("task: largest", self.largest, 1, TRAINED)
+        check_whole("task: buckets", self.buckets, 1, 64)
+        check_whole("task: labels", self.labels, 1, len(vocabulary.LABELS))
+        check_choice("task: hints", self.hints, HINTS)
+        check_flag("task: padding", self.padding)
+        rate = self.padding_rate
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
+            raise InputError(f"task: padding_rate is {rate!r}; give a number above 0 and below 1")
+        self.check(*self.longest)
+
+    @property
+    def longest(self):
+        """Cell of the longest problems in training, (int, int)."""
+        return self.largest, self.largest
+
+    @property
+    def vocabulary_size(self):
+        """Number of tokens."""
+        return vocabulary.size(self.labels if self.hinted else 0)
+
+    @property
+    def hinted(self):
+        """Whether digits have index hints."""
+        return self.hints != "none"
+
+    @property
+    def width(self):
+        """Tokens of the longest problem in training, the end included, and room for random padding."""
+        return self._roomy(self.length(*self.longest))
+
+    def length(self, first, second):
+        """Count the tokens of the longest problem of a cell, the end included.
+
+        Parameters
+        ----------
+        first, second : int
+            Operand lengths, or the task's other coordinates of a cell.
+
+        Returns
+        -------
+        int
+        """
+        raise NotImplementedError
+
+    def digits(self, first, second):
+        """Count the digits of the longest run in a problem of a cell, int; hints between digits leave runs of one."""
+        return 1 if self.hinted else self._digits(first, second)
+
+    def cell_size(self, first, second, count):
+        """Limit the `count` of problems of a cell to the number of different ones."""
+        return count
+
+    def check(self, first, second):
+        """Refuse a cell whose problems cannot be written.
+
+        Raises
+        ------
+        InputError
+            If a length is below 1, or a problem needs more hints or labels than there are.
+        """
+        for value in (first, second):
+            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LONGEST:
+                raise InputError(f"cell ({first!r}, {second!r}): give whole numbers from 1 to {LONGEST}")
+        needed = self._digits(first, second)
+        if self.hinted and needed > self.labels:
+            raise InputError(
+                f"cell ({first}, {second}): numbers of {needed} digits need {needed} index hints and labels is "
+                f"{self.labels}; raise it (to {len(vocabulary.LABELS)} at most) or take shorter numbers"
+            )
+
+    def batch(self, seed, step, count, device):
+        """Generate problems to train on, all of one width.
+
+        All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
+        cells.
+
+        Parameters
+        ----------
+        seed, step : int
+            The batch depends on them and the count alone.
+        count : int
+            Problems, the same at every step.
+        device : torch.device
+
+        Returns
+        -------
+        Batch
+            Shape (count, width).
+        """
+        return self._batches(seed, step, count, device, 1)[0]
+
+    def batches(self, seed, step, count, device):
+        """Generate problems to train on, in buckets of similar length, so that little of them is padding.
+
+        The number of problems in a bucket and its width are the same at every step, and still all cells are equally
+        frequent: see `sampling`.
+
+        Parameters
+        ----------
+        seed, step, count, device
+            As `batch` takes them.
+
+        Returns
+        -------
+        tuple of Batch
+            Shapes (problems, width), of `count` problems together.
+        """
+        return self._batches(seed, step, count, device, self.buckets)
+
+    def cell(self, first, second, count, seed, device):
+        """Generate problems of one cell, for evaluation.
+
+        Parameters
+        ----------
+        first, second : int
+            Operand lengths, or the task's other coordinates of a cell.
+        count, seed : int
+        device : torch.device
+
+        Returns
+        -------
+        Batch
+            Shape (count, length(first, second)); the same as `problems` makes of ``keys(seed, first, second, order)``
+            and the orders 0..count - 1.
+
+        Raises
+        ------
+        InputError
+            If there is no such cell.
+        """
+        self.check(first, second)
+        check_whole("task: count", count, 1, 2**31)
+        orders = torch.arange(count, device=device)
+        lengths = (torch.full_like(orders, length) for length in (first, second))
+        first, second = lengths
+        return self.problems(first, second, self.keys(seed, first, second, orders), orders)
+
+    @staticmethod
+    def keys(seed, first, second, orders):
+        """Make the keys of problems for evaluation, int64, from seed, cell, and place in the cell, which broadcast."""
+        return hashed(hashed(EVALUATION, seed), first, second, orders)
+
+    def problems(self, first, second, keys, orders=None, *, width=None, bounds=None):
+        """Generate problems of many cells, for evaluation, without random padding.
+
+        Parameters
+        ----------
+        first, second : torch.Tensor
+            Cell of each problem, int64, shape (problems,).
+        keys : torch.Tensor
+            Each problem is a function of its key, int64, shape (problems,).
+        orders : torch.Tensor, optional
+            Its place in its cell, int64, shape (problems,), which decides what has few values: the operation in a mix,
+            the place of the one in a vector. By default these are drawn at random.
+        width : int, optional
+            Tokens of the batch, those of the longest problem of its cells by default.
+        bounds : tuple of int, optional
+            Largest first and second length. With it and `width`, cells are not checked, and the host does not wait for
+            the device.
+
+        Returns
+        -------
+        Batch
+            Shape (problems, width).
+
+        Raises
+        ------
+        InputError
+            If there is no such cell, or the width is below the longest problem's.
+        """
+        if not len(first):
+            raise InputError("problems: none are asked for; give at least one cell")
+        if width is None or bounds is None:
+            pairs = torch.unique(torch.stack([first, second], 1), dim=0).tolist()
+            for pair in pairs:
+                self.check(*pair)
+            bounds = tuple(map(max, zip(*pairs, strict=True)))
+            needed = max(self.length(*pair) for pair in pairs)
+            width = needed if width is None else width
+            if width < needed:
+                raise InputError(
+                    f"problems: width is {width} and the longest needs {needed} tokens; give at least that"
+                )
+        variants = self._variants(first, second, torch.full_like(first, ANY), keys, orders)
+        return self._written(first, second, variants, keys, bounds, width)
+
+    def expression(self, tokens):
+        """Give the text of one problem, without its end and padding.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            Shape (length,).
+
+        Returns
+        -------
+        str
+        """
+        return vocabulary.decode(tokens).rstrip(vocabulary.SYMBOLS[vocabulary.PAD]).removesuffix("$")
+
+    def parse(self, text):
+        """Make the tokens of a problem from its text, with its end.
+
+        Returns
+        -------
+        Batch
+            Shape (1, characters + 1).
+
+        Raises
+        ------
+        InputError
+            If a character is no token of this task, or there is not one equals sign with something before and after.
+        """
+        tokens = vocabulary.encode(text + "$")
+        for place in (tokens >= self.vocabulary_size).nonzero():
+            raise InputError(f"problem: {quoted(text[place])} is not in the vocabulary of {self.name}; leave it out")
+        left, _, right = text.partition("=")
+        if not left or not right or "=" in right:
+            raise InputError(f'problem: "{shortened(text)}" is not of the form question=answer; write one equals sign')
+        return Batch(tokens[None], layout.answers(tokens[None]))
+
+    def _digits(self, first, second):
+        raise NotImplementedError
+
+    def _cells(self):
+        """Give the cells of training, each with a variant."""
+        firsts, seconds = self.longest
+        return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
+
+    def _variants(self, first, second, variants, keys, orders):
+        """Draw the variants that are still open."""
+        return variants
+
+    def _parts(self, first, second, variants, keys, bounds):
+        """Give the problems as parts of a wide table, `bounds` being the largest of the lengths."""
+        raise NotImplementedError
+
+    def _batches(self, seed, step, count, device, buckets):
+        check_whole("task: count", count, 1, 2**31)
+        device = torch.device(device)
+        made = _strata(self, buckets, count)
+        cells = made.drawn(seed, step, count, device)
+        keys = hashed(hashed(TRAINING, seed), step, torch.arange(count, device=device))
+        batches, start = [], 0
+        for problems, width, bounds in zip(made.cuts(count), made.widths, _bounds(made), strict=True):
+            part = slice(start, start + problems)
+            first, second, variants = cells[part].unbind(1)
+            variants = self._variants(first, second, variants, keys[part], None)
+            batches.append(self._written(first, second, variants, keys[part], bounds, self._roomy(width), self._rate))
+            start += problems
+        return tuple(batches)
+
+    def _written(self, first, second, variants, keys, bounds, width, rate=0.0):
+        return layout.written(self._parts(first, second, variants, keys, bounds), width, keys, rate)
+
+    def _number(self, digits, lengths, starts, *, reverse):
+        hints = layout.labels(starts, digits.shape[-1], self.labels) if self.hinted else None
+        return layout.number(digits, lengths, reverse=reverse, hints=hints)
+
+    def _written_digits(self, digits):
+        return digits * (2 if self.hinted else 1)
+
+    def _starts(self, keys, needed):
+        """Draw the place in the pool of the first hint, for problems whose longest numbers have `needed` digits."""
+        if not self.hinted:
+            return None
+        choices = self.labels if self.hints == "cyclic" else self.labels - needed.long() + 1
+        return below(hashed(keys, HINT), choices)
+
+    @property
+    def _rate(self):
+        return self.padding_rate if self.padding else 0.0
+
+    def _roomy(self, width):
+        return width + layout.room(width, self._rate)
+
+
+@functools.lru_cache(maxsize=64)
+def _strata(task, buckets, count):
+    cells = task._cells()
+    return strata(cells, [task.length(first, second) for first, second, _ in cells], buckets, count)
+
+
+@functools.lru_cache(maxsize=64)
+def _bounds(made):
+    """Largest first and second length of the cells that a bucket can hold, tuple of (int, int)."""
+    return tuple(tuple(max(cell[side] for cell in made.cells[:end]) for side in (0, 1)) for end in made.ends)

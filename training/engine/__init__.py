@@ -1,0 +1,1 @@
+"""One model trained: the loop, its updates, checkpoints, limits, device and randomness."""

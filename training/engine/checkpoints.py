@@ -1,0 +1,105 @@
+"""The state of a run on disk, written whole or not at all.
+
+A checkpoint is a folder ``step-00001234`` with the weights as safetensors, everything else as tensors and plain values
+that torch loads with ``weights_only=True``, and the SHA-256 of both. It is written under another name, flushed to disk
+and renamed, so that a process killed at any moment leaves the one before it.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from ...datasets.wording import printable, shortened
+from ...errors import InputError
+from .files import remove_partial, sha256_of_file, written_whole
+
+WEIGHTS, STATE, DIGESTS = "weights.safetensors", "state.pt", "sha256.json"
+# The last checkpoint, and one to resume from if it is damaged.
+KEPT = 2
+
+
+class Checkpoints:
+    """Checkpoints of one run.
+
+    Parameters
+    ----------
+    folder : path
+        Folder that holds them, made when the first is saved.
+    """
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def save(self, step, weights, state):
+        """Save a checkpoint, then delete all but the last two.
+
+        Parameters
+        ----------
+        step : int
+            Updates done.
+        weights : mapping of str to torch.Tensor
+        state : object
+            Tensors, numbers, strings, lists and dicts.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written; earlier checkpoints are untouched.
+        """
+        path = self.folder / f"step-{step:08d}"
+        if path in self._found():
+            return
+        with written_whole(path) as partial:
+            partial.mkdir()
+            try:
+                save_file({name: tensor.cpu().contiguous() for name, tensor in weights.items()}, partial / WEIGHTS)
+                torch.save(state, partial / STATE)
+            except (SafetensorError, RuntimeError) as error:
+                raise OSError(None, shortened(str(error).splitlines()[0])) from error
+            digests = {name: sha256_of_file(partial / name) for name in (WEIGHTS, STATE)}
+            (partial / DIGESTS).write_text(json.dumps(digests), encoding="utf-8")
+        for old in self._found()[:-KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def latest(self, device="cpu"):
+        """Load the last checkpoint.
+
+        Returns
+        -------
+        tuple or None
+            Updates done, weights and state as saved; None if there is no checkpoint.
+
+        Raises
+        ------
+        InputError
+            If the checkpoint is damaged.
+        """
+        remove_partial(self.folder)
+        found = self._found()
+        if not found:
+            return None
+        path = found[-1]
+        try:
+            digests = json.loads((path / DIGESTS).read_text(encoding="utf-8"))
+            for name in (WEIGHTS, STATE):
+                if sha256_of_file(path / name) != digests[name]:
+                    raise ValueError(f"{name} is not as it was written")
+            weights = load_file(path / WEIGHTS, device=str(device))
+            state = torch.load(path / STATE, map_location=device, weights_only=True)
+        # The exception depends on which bytes are damaged.
+        except Exception as error:
+            reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
+            mend = "resume from the one before it" if len(found) > 1 else "begin the run again"
+            raise InputError(f"{printable(path)}: the checkpoint is damaged ({reason}); delete it to {mend}") from error
+        return int(path.name.removeprefix("step-")), weights, state
+
+    def remove(self):
+        """Delete all checkpoints, once the record of the run is written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _found(self):
+        return sorted(path for path in self.folder.glob("step-*") if path.is_dir())

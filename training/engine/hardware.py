@@ -1,0 +1,179 @@
+"""The device to train on, what it can do at most, and the precision that suits it."""
+
+import contextlib
+import functools
+import math
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from ...datasets.wording import quoted
+from ...errors import InputError
+from .checks import check_choice
+
+PRECISIONS = ("auto", "float32", "bfloat16")
+# Side of the matrices multiplied to measure a CPU; eight times it on a GPU.
+PROBE = 1024
+CGROUP = Path("/sys/fs/cgroup")
+
+
+class Ceiling(NamedTuple):
+    """Peak of a device: dense arithmetic in the precision of training (FLOP/s) and memory traffic (byte/s)."""
+
+    flop_per_second: float
+    bytes_per_second: float
+    source: str
+
+
+# Dense bf16 with float32 sums and memory bandwidth, from NVIDIA's datasheets. The first name that a device's contains
+# is used.
+DATASHEETS = {
+    "B200": (2250e12, 8.0e12),
+    "H200": (989e12, 4.8e12),
+    "H100 PCIe": (756e12, 2.0e12),
+    "H100": (989e12, 3.35e12),
+    "A100-SXM4-80GB": (312e12, 2.039e12),
+    "A100 80GB": (312e12, 1.935e12),
+    "A100": (312e12, 1.555e12),
+    "L40S": (362e12, 0.864e12),
+    "RTX 4090": (165e12, 1.008e12),
+}
+
+
+def chosen_device(name=None):
+    """Choose the device to train on.
+
+    Parameters
+    ----------
+    name : str, optional
+        Such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; by default CUDA where there is a GPU.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    InputError
+        If there is no such device here.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InputError(f'device {quoted(name)} is unknown; give "cpu", "cuda" or "cuda:1"') from error
+    if device.type not in ("cpu", "cuda"):
+        raise InputError(f'device {quoted(name)} cannot be trained on; give "cpu" or "cuda"')
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise InputError(f'device {quoted(name)} is not here: CUDA sees {torch.cuda.device_count()} GPUs; give "cpu"')
+    return device
+
+
+def chosen_precision(name, device):
+    """Choose the precision of training: bfloat16 on CUDA and float32 elsewhere, unless it is named.
+
+    Raises
+    ------
+    InputError
+        If the precision is unknown.
+    """
+    check_choice("training: precision", name, PRECISIONS)
+    if name == "auto":
+        return "bfloat16" if device.type == "cuda" else "float32"
+    return name
+
+
+def autocast(precision, device):
+    """Make a context in which matrix products run in the precision."""
+    if precision == "float32":
+        return contextlib.nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
+
+
+def synchronise(device):
+    """Wait until the device has finished its work."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def device_name(device):
+    """Give the name of the device in words."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
+def free_memory(device):
+    """Find how much memory is free on a device now, in bytes.
+
+    Parameters
+    ----------
+    device : torch.device
+
+    Returns
+    -------
+    float
+        Infinite where the system does not say.
+    """
+    if device.type == "cuda":
+        return float(torch.cuda.mem_get_info(device)[0])
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return math.inf
+    with contextlib.suppress(OSError, ValueError):
+        # A container may have less than the machine; a limit of "max" is not a number and is skipped.
+        limit, used = (int((CGROUP / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
+        free = min(free, limit - used)
+    return free
+
+
+@functools.cache
+def ceiling(device, precision):
+    """Find the peak of a device, from its datasheet if it is known, measured now otherwise.
+
+    Parameters
+    ----------
+    device : torch.device
+    precision : str
+        ``"float32"`` or ``"bfloat16"``. The datasheets give bfloat16, so float32 is measured.
+
+    Returns
+    -------
+    Ceiling
+    """
+    name = device_name(device)
+    if device.type == "cuda" and precision == "bfloat16":
+        for known, (flop, memory) in DATASHEETS.items():
+            if known in name:
+                return Ceiling(flop, memory, f"datasheet of {known}")
+    return measured_ceiling(device, precision)
+
+
+def measured_ceiling(device, precision):
+    """Measure the peak of a device by a product of square matrices and a copy, the best of five each.
+
+    Returns
+    -------
+    Ceiling
+    """
+    size = PROBE * (8 if device.type == "cuda" else 1)
+    matrix = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
+    source = torch.randn(64 * PROBE * (PROBE if device.type == "cuda" else 256), device=device)
+    target = torch.empty_like(source)
+    product = _best(lambda: matrix @ matrix, device)
+    copy = _best(lambda: target.copy_(source), device)
+    return Ceiling(2 * size**3 / product, 2 * source.nbytes / copy, "measured")
+
+
+def _best(work, device, repeats=5):
+    seconds = []
+    for _ in range(repeats):
+        synchronise(device)
+        start = time.perf_counter()
+        work()
+        synchronise(device)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)

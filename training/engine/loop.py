@@ -1,0 +1,283 @@
+"""The training loop: any model, any loss that is a function of the step; a resumed run equals an unbroken one."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+from ...errors import InputError
+from .guard import Guard
+from .schedules import check_schedule, factor
+from .steps import GraphStepper, Stepper
+
+FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
+# Updates between readings of the loss: to read it, the host waits for the device.
+LOOK = 50
+
+
+@dataclass(frozen=True)
+class Optimisation:
+    """How weights are updated: AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) at a scheduled rate.
+
+    The default betas, epsilon and clip are those of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix B), and the
+    default decay is torch's.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Peak rate.
+    schedule : str
+        ``"constant"``; ``"cosine"``, which falls to zero at the end; or ``"trapezoid"``, which rises from zero and
+        falls to it.
+    updates : int
+        Updates of the whole run.
+    warmup : int
+        Updates over which the rate first rises in a line.
+    betas : tuple of float
+        Decay of the running averages of the gradient and of its square.
+    epsilon : float
+        Added to the square root of the latter.
+    decay : float
+        Weight decay of matrices; gains do not decay.
+    clip : float or None
+        Largest norm of the gradient; None does not clip.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Optimisation
+    >>> optimisation = Optimisation(0.01, schedule="cosine", updates=100, warmup=10)
+    >>> [round(optimisation.rate(step), 4) for step in (0, 10, 55, 99)]
+    [0.001, 0.01, 0.005, 0.0]
+    """
+
+    learning_rate: float
+    schedule: str = "constant"
+    updates: int = 4000
+    warmup: int = 0
+    betas: tuple[float, float] = (0.9, 0.95)
+    epsilon: float = 1e-8
+    decay: float = 0.01
+    clip: float | None = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "betas", tuple(self.betas))
+        check_schedule(self.schedule)
+        for name, right, mend in (
+            ("learning_rate", 0 < self.learning_rate < math.inf, "a positive number"),
+            ("updates", isinstance(self.updates, int) and self.updates >= 1, "a whole number of at least 1"),
+            ("warmup", isinstance(self.warmup, int) and 0 <= self.warmup <= self.updates, "0 to updates"),
+            ("betas", len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas), "two numbers of [0, 1)"),
+            ("epsilon", 0 < self.epsilon < math.inf, "a positive number"),
+            ("decay", 0 <= self.decay < math.inf, "a number of at least 0"),
+            ("clip", self.clip is None or self.clip > 0, "a positive number"),
+        ):
+            if not right:
+                raise InputError(f"training: {name} is {getattr(self, name)!r}; give {mend}")
+
+    def rate(self, step):
+        """Learning rate of the update after `step` others."""
+        return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup)
+
+    def optimiser(self, model, *, capturable=False):
+        """AdamW over the parameters of a model, whose matrices decay.
+
+        Parameters
+        ----------
+        model : torch.nn.Module
+        capturable : bool
+            Whether a CUDA graph will step it.
+        """
+        device = next(model.parameters()).device
+        rate = torch.tensor(self.learning_rate, device=device) if capturable else self.learning_rate
+        weights = list(model.parameters())
+        groups = [
+            {"params": [w for w in weights if w.ndim >= 2], "weight_decay": self.decay},
+            {"params": [w for w in weights if w.ndim < 2], "weight_decay": 0.0},
+        ]
+        groups = [group for group in groups if group["params"]]
+        return torch.optim.AdamW(
+            groups, lr=rate, betas=self.betas, eps=self.epsilon, fused=device.type == "cuda", capturable=capturable
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model learns.
+
+    Parameters
+    ----------
+    batch : callable
+        Takes a step and returns a tuple of what the loss takes: tensors on the device, or anything else where updates
+        are not replayed as CUDA graphs. It depends on the step alone, so that a resumed run reads the same batches.
+    loss : callable
+        Takes the model and the batch and returns a scalar tensor, or an iterator over parts of it, as `steps.Stepper`
+        takes it.
+    evaluate : callable
+        Takes the model and returns a dict of str to float, without randomness.
+    """
+
+    batch: Callable[[int], tuple]
+    loss: Callable[..., torch.Tensor | Iterator[torch.Tensor]]
+    evaluate: Callable[[torch.nn.Module], dict[str, float]]
+
+
+class Outcome(NamedTuple):
+    """Result of a run: its status, and a dict for each evaluation, with `step` and `loss_train` among the keys."""
+
+    status: str
+    evaluations: list[dict[str, float]]
+
+
+@dataclass
+class _Progress:
+    step: int = 0
+    seconds: float = 0.0
+    status: str = PAUSED
+    # Sum in float64 on the device, set to zero at each evaluation.
+    loss: Any = None
+    updates: int = 0
+    evaluations: list = None
+
+
+def run(
+    model,
+    task,
+    optimisation,
+    *,
+    evaluate_at,
+    precision="float32",
+    checkpoints=None,
+    save_seconds=60,
+    guard=None,
+    report=None,
+    graph=False,
+):
+    """Train a model, from its last checkpoint if there is one.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        On its device, with its initial weights.
+    task : Task
+    optimisation : Optimisation
+    evaluate_at : collection of int
+        Numbers of updates after which to evaluate.
+    precision : str
+        ``"float32"`` or ``"bfloat16"``, for matrix products in training; evaluation is in float32.
+    checkpoints : Checkpoints, optional
+        Where to save, and to resume from.
+    save_seconds : float
+        Time between checkpoints.
+    guard : Guard, optional
+        What may stop the run early, after a checkpoint; a time limit only after an update.
+    report : callable, optional
+        Called every few updates with the updates done and the mean loss since the last evaluation.
+    graph : bool
+        Replay updates as CUDA graphs.
+
+    Returns
+    -------
+    Outcome
+        Status ``"finished"``; ``"paused"`` if the guard stopped it; ``"diverged"`` if a loss was not finite, in which
+        case the remaining evaluations hold NaN.
+
+    Raises
+    ------
+    InputError
+        If a checkpoint is damaged or cannot be written.
+
+    Examples
+    --------
+    A linear model that learns to double its input:
+
+    >>> import torch
+    >>> from bayescaling.training import Optimisation, Task, run
+    >>> x = torch.linspace(-1, 1, 8)[:, None]
+    >>> model = torch.nn.Linear(1, 1, bias=False)
+    >>> task = Task(
+    ...     batch=lambda step: (x, 2 * x),
+    ...     loss=lambda model, x, y: ((model(x) - y) ** 2).mean(),
+    ...     evaluate=lambda model: {"weight": model.weight.item()},
+    ... )
+    >>> outcome = run(model, task, Optimisation(0.1, schedule="cosine", updates=100, decay=0.0), evaluate_at=[100])
+    >>> outcome.status, round(outcome.evaluations[0]["weight"], 1)
+    ('finished', 2.0)
+    """
+    guard = guard or Guard()
+    device = next(model.parameters()).device
+    optimiser = optimisation.optimiser(model, capturable=graph)
+    progress = _Progress(loss=torch.zeros((), dtype=torch.float64, device=device), evaluations=[])
+    if checkpoints:
+        _restore(checkpoints, model, optimiser, progress, device)
+    stepper = (GraphStepper if graph else Stepper)(model, task.loss, optimiser, optimisation.clip, precision)
+    evaluate_at = sorted(step for step in set(evaluate_at) if 0 < step <= optimisation.updates)
+    saved = start = time.perf_counter()
+    before = progress.seconds
+    while progress.status == PAUSED and progress.step < optimisation.updates and not guard.expired:
+        progress.loss += stepper(optimisation.rate(progress.step), *task.batch(progress.step))
+        progress.step += 1
+        progress.updates += 1
+        guard.progressed()
+        evaluate = progress.step in evaluate_at
+        if evaluate or progress.step % LOOK == 0:
+            mean = progress.loss.item() / progress.updates
+            progress.seconds = before + time.perf_counter() - start
+            if not math.isfinite(mean):
+                progress.status = DIVERGED
+            elif evaluate:
+                _evaluate(model, task, progress, mean)
+            if report:
+                report(progress.step, mean)
+        if checkpoints and time.perf_counter() - saved >= save_seconds:
+            progress.seconds = before + time.perf_counter() - start
+            _save(checkpoints, model, optimiser, progress)
+            saved = time.perf_counter()
+    progress.seconds = before + time.perf_counter() - start
+    if progress.status == PAUSED and progress.step == optimisation.updates:
+        progress.status = FINISHED
+    if progress.status == DIVERGED:
+        _fill(progress, evaluate_at)
+    if checkpoints:
+        _save(checkpoints, model, optimiser, progress)
+    return Outcome(progress.status, progress.evaluations)
+
+
+def _evaluate(model, task, progress, mean):
+    model.eval()
+    with torch.no_grad():
+        values = task.evaluate(model)
+    model.train()
+    values = {"step": progress.step, "loss_train": mean, "wall_seconds": progress.seconds} | values
+    progress.evaluations.append(values)
+    progress.loss.zero_()
+    progress.updates = 0
+
+
+def _fill(progress, evaluate_at):
+    done = {values["step"] for values in progress.evaluations}
+    names = {name for values in progress.evaluations for name in values} | {"loss_train", "wall_seconds"}
+    for step in evaluate_at:
+        if step not in done:
+            progress.evaluations.append(dict.fromkeys(sorted(names), math.nan) | {"step": step})
+
+
+def _save(checkpoints, model, optimiser, progress):
+    checkpoints.save(progress.step, model.state_dict(), {"optimiser": optimiser.state_dict(), **vars(progress)})
+
+
+def _restore(checkpoints, model, optimiser, progress, device):
+    found = checkpoints.latest(device)
+    if found is None:
+        return
+    _, weights, state = found
+    model.load_state_dict(weights)
+    settings = [{name: group[name] for name in group if name != "params"} for group in optimiser.param_groups]
+    optimiser.load_state_dict(state.pop("optimiser"))
+    # The optimiser's settings depend on this device, and a graph reads the learning rate from this very tensor.
+    for group, own in zip(optimiser.param_groups, settings, strict=True):
+        group.update(own)
+    for name, value in state.items():
+        setattr(progress, name, value)

@@ -1,0 +1,61 @@
+"""Learning-rate schedules."""
+
+import math
+
+from .checks import check_choice
+
+# Shares of the run in which a trapezoid rises and falls, as McLeish et al. (2024, arXiv:2405.17399) train.
+RISE, FALL = 0.1, 0.1
+
+
+def constant(progress):
+    """Keep the full rate."""
+    return 1.0
+
+
+def cosine(progress):
+    """Fall from the full rate to zero at the end along half a cosine."""
+    return (1 + math.cos(math.pi * progress)) / 2
+
+
+def trapezoid(progress):
+    """Rise in a line over the first tenth of the run and fall in a line over the last."""
+    return min(1.0, progress / RISE, (1 - progress) / FALL)
+
+
+SCHEDULES = {"constant": constant, "cosine": cosine, "trapezoid": trapezoid}
+
+
+def factor(schedule, step, updates, warmup=0):
+    """Compute the learning rate of an update as a share of the peak.
+
+    Parameters
+    ----------
+    schedule : str
+        ``"constant"``, ``"cosine"`` or ``"trapezoid"``.
+    step : int
+        Updates done before this one, from 0.
+    updates : int
+        Updates of the whole run.
+    warmup : int
+        Updates over which the rate first rises in a line from 1 / warmup.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
+    if step < warmup:
+        return (step + 1) / warmup
+    return SCHEDULES[schedule]((step - warmup) / max(1, updates - warmup))
+
+
+def check_schedule(name):
+    """Refuse an unknown schedule.
+
+    Raises
+    ------
+    InputError
+        Naming the schedules there are.
+    """
+    check_choice("schedule", name, SCHEDULES)

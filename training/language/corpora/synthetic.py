@@ -1,0 +1,314 @@
+"""A synthetic language whose entropy is known: a Zipf back-off chain, generated on the device.
+
+The next token x after u, v has probability
+
+    p(x | u, v) = l0 q(x) + l1 sum_k w_k [x = s1(v, k)] + l2 sum_k w_k [x = s2(u, v, k)]
+
+with q Zipf's law. The successors s1 and s2 are Zipf quantiles of hashed words, so that no table grows with the context
+and the frequencies of tokens stay near Zipf's: to a few percent at every rank, over languages. Probabilities are
+integers over 2^32, so that the law that is sampled is exactly the one whose logarithm is given. A document begins with
+a token drawn from q, before which the chain sees a start symbol: the probability of a token depends only on the
+document before it.
+"""
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from ....errors import InputError
+from ...engine.checks import check_whole
+from ...engine.randomness import hashed, low_bits, top_bits
+
+BITS = 32
+TRAINING, HELD_OUT, ENTROPY = 1, 2, 3
+FEWEST, MOST = 2, 2**20
+# Largest vocabulary of a dense table.
+DENSE = 64
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """A Zipf back-off language.
+
+    Parameters
+    ----------
+    vocabulary : int
+        Number of tokens V, from 2 to 2^20. Token r has Zipf rank r + 1.
+    exponent : float
+        Zipf's exponent s > 0: q(r) is proportional to (r + 1)^-s.
+    successors : int
+        Number of successors of a context, at each order. Their weights w_k are proportional to 1/k.
+    backoff : tuple of float
+        Weights (l0, l1, l2) of the orders, positive, which sum to 1.
+    seed : int
+        Selects one of the languages with these settings.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Synthetic
+    >>> language = Synthetic(vocabulary=24)
+    >>> tokens = language.batch(seed=0, step=0, sequences=4, context=8, device="cpu")
+    >>> tokens.shape, language.log_probability(tokens).shape
+    (torch.Size([4, 9]), torch.Size([4, 8]))
+    >>> entropy, standard_error = language.irreducible_loss(context=8, sequences=2048)
+    >>> 1 < entropy < 3 and standard_error < 0.02
+    True
+    """
+
+    vocabulary: int = 4096
+    exponent: float = 1.4
+    successors: int = 4
+    backoff: tuple[float, float, float] = (0.25, 0.35, 0.4)
+    seed: int = 0
+
+    def __post_init__(self):
+        object.__setattr__(self, "backoff", tuple(self.backoff))
+        check_whole("corpus: vocabulary", self.vocabulary, FEWEST, MOST)
+        if not 0 < self.exponent < 20:
+            raise InputError(f"corpus: exponent is {self.exponent}; give a number above 0 and below 20, such as 1.4")
+        check_whole("corpus: successors", self.successors, 1, 64)
+        if len(self.backoff) != 3 or min(self.backoff) <= 0 or abs(sum(self.backoff) - 1) > 1e-9:
+            raise InputError(f"corpus: backoff is {list(self.backoff)}; give three positive weights that sum to 1")
+
+    @functools.cached_property
+    def fingerprint(self):
+        """SHA-256 of the law, as 64 hexadecimal digits: two languages with the same one are the same."""
+        words = np.concatenate([_zipf_ends(self), _component_ends(self), [self.successors, self.seed]])
+        return hashlib.sha256(words.astype("<i8").tobytes()).hexdigest()
+
+    def check(self, context):
+        """Accept any context, since the language has no end."""
+
+    def batch(self, seed, step, sequences, context, device):
+        """Generate the training documents of a step.
+
+        Parameters
+        ----------
+        seed, step : int
+            The batch depends on them alone.
+        sequences, context : int
+            Number of documents, and tokens that a model reads of each.
+        device : torch.device
+            Where to generate them.
+
+        Returns
+        -------
+        torch.Tensor
+            Tokens, int64, shape (sequences, context + 1).
+        """
+        return self._documents(hashed(TRAINING, seed), step, sequences, context + 1, device)
+
+    def held_out(self, sequences, context, device):
+        """Generate documents to evaluate on, the same at every call, which no `batch` holds.
+
+        Returns
+        -------
+        torch.Tensor
+            Tokens, int64, shape (sequences, context + 1).
+        """
+        return self._documents(hashed(HELD_OUT), 0, sequences, context + 1, device)
+
+    def log_probability(self, tokens):
+        """Give the true log-probability of every token but the first of each document.
+
+        Parameters
+        ----------
+        tokens : torch.Tensor
+            Whole documents from their first token, int64, shape (sequences, length).
+
+        Returns
+        -------
+        torch.Tensor
+            Nats, float64, shape (sequences, length - 1).
+        """
+        tables = _tables(self, tokens.device)
+        older, newer = self._contexts(tokens)
+        following = tokens[:, 1:]
+        match = self._successors(older, newer, tables) == following[..., None]
+        return (tables.zipf[following] * tables.masses[0] + (match * tables.masses[1:]).sum(-1)).log()
+
+    def irreducible_loss(self, context, sequences=65536):
+        """Estimate the entropy per token of documents as batches hold them, the least expected loss of any model.
+
+        It is the mean, over the targets in a document, of the entropy of a token given those before it. Contexts are
+        drawn by Monte Carlo; given a context, the entropy is exact.
+
+        Parameters
+        ----------
+        context : int
+            Tokens that a model reads of each document.
+        sequences : int
+            Documents to draw.
+
+        Returns
+        -------
+        tuple of float
+            Estimate and its standard error, nats per token.
+        """
+        return self._mean_entropy(context + 1, 0, sequences)
+
+    def entropy_rate(self, sequences=1024, length=256, burn_in=64):
+        """Estimate the entropy per token of endless documents, by Monte Carlo over contexts.
+
+        Parameters
+        ----------
+        sequences, length : int
+            Documents to draw, and tokens in each.
+        burn_in : int
+            Tokens at the beginning of each that do not count, so that the chain forgets its start.
+
+        Returns
+        -------
+        tuple of float
+            Estimate and its standard error, nats per token.
+        """
+        return self._mean_entropy(length, burn_in, sequences)
+
+    def dense(self):
+        """Tabulate the probability of every token after every context, for a small vocabulary.
+
+        Returns
+        -------
+        torch.Tensor
+            float64, shape (V + 1, V, V): p[u, v, x], with u = V the start symbol.
+
+        Raises
+        ------
+        InputError
+            If the vocabulary is above 64.
+        """
+        if self.vocabulary > DENSE:
+            raise InputError(f"corpus: vocabulary is {self.vocabulary}; the dense table is for {DENSE} or fewer")
+        tables = _tables(self, torch.device("cpu"))
+        older, newer = torch.meshgrid(torch.arange(self.vocabulary + 1), torch.arange(self.vocabulary), indexing="ij")
+        successors = self._successors(older, newer, tables)
+        p = (tables.zipf * tables.masses[0]).expand(*older.shape, -1).clone()
+        return p.scatter_add_(-1, successors, tables.masses[1:].expand(successors.shape).contiguous())
+
+    def _mean_entropy(self, length, burn_in, sequences):
+        documents = self._documents(hashed(ENTROPY), 0, sequences, length, torch.device("cpu"))
+        means = torch.cat([self._entropies(part)[:, burn_in:].mean(1) for part in documents.split(2048)])
+        return means.mean().item(), (means.std() / len(means) ** 0.5).item()
+
+    def _entropies(self, tokens):
+        tables = _tables(self, tokens.device)
+        successors = self._successors(*self._contexts(tokens), tables)
+        same = successors[..., :, None] == successors[..., None, :]
+        first = ~torch.tril(same, diagonal=-1).any(-1)
+        background = tables.zipf * tables.masses[0]
+        under = background[successors]
+        over = under + (same * tables.masses[1:]).sum(-1)
+        change = (over * over.log() - under * under.log()) * first
+        return -(background * background.log()).sum() - change.sum(-1)
+
+    def _contexts(self, tokens):
+        start = torch.full_like(tokens[:, :1], self.vocabulary)
+        return torch.cat([start, tokens[:, :-2]], dim=1), tokens[:, :-1]
+
+    def _successors(self, older, newer, tables):
+        rank = torch.arange(self.successors, device=newer.device)
+        bigram = self._successor(1, torch.zeros_like(older)[..., None], newer[..., None], rank, tables)
+        trigram = self._successor(2, older[..., None], newer[..., None], rank, tables)
+        return torch.cat([bigram, trigram], dim=-1)
+
+    def _successor(self, order, older, newer, rank, tables):
+        word = self._successor_word(order, older, newer, rank)
+        return torch.searchsorted(tables.zipf_ends, word, right=True)
+
+    def _successor_word(self, order, older, newer, rank):
+        return top_bits(hashed(self.seed, order * self.successors + rank, (older << BITS) + newer), BITS)
+
+    def _documents(self, key, step, sequences, length, device):
+        device = torch.device(device)
+        make = compiled_documents() if device.type == "cuda" else documents
+        # Tensors, since a compiled function would be compiled again for every int.
+        key, step = (torch.full((), word, dtype=torch.int64, device=device) for word in (key, step))
+        return make(self, _tables(self, device), key, step, sequences, length)
+
+
+class Tables(NamedTuple):
+    """The law on one device: ends of intervals of 32-bit words (int64) and probabilities (float64)."""
+
+    zipf_ends: torch.Tensor
+    component_ends: torch.Tensor
+    zipf: torch.Tensor
+    masses: torch.Tensor
+
+
+def documents(language, tables, key, step, sequences, length):
+    """Draw documents by integer arithmetic alone, so that every device gives the same.
+
+    Parameters
+    ----------
+    language : Synthetic
+    tables : Tables
+        Of the language, on the device.
+    key, step : torch.Tensor
+        What the draw is a function of, int64, shape ().
+    sequences, length : int
+
+    Returns
+    -------
+    torch.Tensor
+        Tokens, int64, shape (sequences, length).
+    """
+    sequence = hashed(key, step, torch.arange(sequences, device=step.device))
+    newer = torch.searchsorted(tables.zipf_ends, top_bits(hashed(sequence, 0), BITS), right=True)
+    older = torch.full_like(newer, language.vocabulary)
+    tokens = [newer]
+    for position in range(1, length):
+        word = hashed(sequence, position)
+        component = torch.searchsorted(tables.component_ends, top_bits(word, BITS), right=True)
+        trigram = component > language.successors
+        order, rank = 1 + trigram.long(), (component - 1) % language.successors
+        successor = language._successor_word(order, older * trigram, newer, rank)
+        quantile = torch.where(component == 0, low_bits(word, BITS), successor)
+        older, newer = newer, torch.searchsorted(tables.zipf_ends, quantile, right=True)
+        tokens.append(newer)
+    return torch.stack(tokens, dim=1)
+
+
+@functools.cache
+def compiled_documents():
+    """Compile `documents` into a few kernels: eager, it launches some hundred for each token."""
+    return torch.compile(documents, dynamic=False)
+
+
+def _quantised(weights):
+    """Round weights to counts of at least 1 that sum to 2^32, in proportion to the weights to within rounding."""
+    counts = np.maximum(1, np.rint(weights / weights.sum() * 2**BITS).astype(np.int64))
+    counts[np.argmax(counts)] += 2**BITS - counts.sum()
+    return counts
+
+
+def _zipf_counts(language):
+    return _quantised(np.arange(1, language.vocabulary + 1, dtype=float) ** -language.exponent)
+
+
+def _component_counts(language):
+    within = 1 / np.arange(1, language.successors + 1)
+    l0, l1, l2 = language.backoff
+    return _quantised(np.concatenate([[l0], l1 * within / within.sum(), l2 * within / within.sum()]))
+
+
+# The last end would be 2^32, above every word.
+def _zipf_ends(language):
+    return np.cumsum(_zipf_counts(language))[:-1]
+
+
+def _component_ends(language):
+    return np.cumsum(_component_counts(language))[:-1]
+
+
+@functools.lru_cache(maxsize=16)
+def _tables(language, device):
+    return Tables(
+        torch.tensor(_zipf_ends(language), device=device),
+        torch.tensor(_component_ends(language), device=device),
+        torch.tensor(_zipf_counts(language) / 2**BITS, device=device),
+        torch.tensor(_component_counts(language) / 2**BITS, device=device),
+    )

@@ -1,0 +1,177 @@
+"""A byte-level BPE trained on the corpus, and the tokens that it makes."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from ....datasets.wording import printable, shortened
+from ....errors import InputError
+from ...engine.files import unwritable, written_whole
+from .token_files import LARGEST, open_token_files
+
+END_OF_TEXT = "<|endoftext|>"
+# The 256 bytes and the end of text.
+SMALLEST = 257
+# Characters of a piece of text, and pieces encoded at once.
+PIECE = 2**16
+BATCH = 256
+
+
+def train_tokeniser(pieces, vocabulary):
+    """Train a byte-level BPE.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        Text.
+    vocabulary : int
+        Number of tokens at most, from 257 to 65,536: the 256 bytes, the end of a document, and merges.
+
+    Returns
+    -------
+    tokenizers.Tokenizer
+
+    Raises
+    ------
+    InputError
+        If the vocabulary is out of range, or the library is not installed.
+    """
+    try:
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    except ModuleNotFoundError as error:
+        raise InputError("corpus: tokenizers is not installed; pip install 'bayescaling[training]'") from error
+    if not (isinstance(vocabulary, int) and SMALLEST <= vocabulary <= LARGEST):
+        raise InputError(
+            f"corpus: vocabulary is {vocabulary}; a byte-level tokeniser takes a whole number from {SMALLEST} "
+            f"to {LARGEST}"
+        )
+    tokeniser = Tokenizer(models.BPE())
+    tokeniser.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokeniser.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[END_OF_TEXT],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokeniser.train_from_iterator(pieces, trainer)
+    return tokeniser
+
+
+def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
+    """Open the tokens of documents as a corpus; if they are not there yet, train a tokeniser and write them.
+
+    Parameters
+    ----------
+    stem : str
+        Name, without its ending, of the files of the tokens and of the tokeniser.
+    folder : path
+    pieces : callable
+        Returns an iterable of str, on which the tokeniser is trained.
+    documents : callable
+        Returns an iterable of documents, as `write_tokens` takes it.
+    vocabulary : int
+        Number of tokens of the model, and the most that the tokeniser has.
+    held_out : float
+        Share of the tokens, the last ones, that is held out.
+    limit : int, optional
+        Tokens after which to stop.
+
+    Returns
+    -------
+    StoredTokens
+
+    Raises
+    ------
+    InputError
+        If the vocabulary is out of range, or a file cannot be written.
+    """
+    path = Path(folder) / f"{stem}.bin"
+    if not path.exists():
+        tokeniser = train_tokeniser(pieces(), vocabulary)
+        with written_whole(path.with_suffix(".json")) as partial:
+            tokeniser.save(str(partial))
+        write_tokens(documents(), tokeniser, path, limit=limit)
+    return open_token_files(path, vocabulary=vocabulary, held_out=held_out)
+
+
+def write_tokens(documents, tokeniser, path, *, limit=None):
+    """Write documents as a file of little-endian uint16, an end-of-text token after each.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of str
+        Pieces of each document, in order.
+    tokeniser : tokenizers.Tokenizer
+    path : path
+        File to write, whole or not at all.
+    limit : int, optional
+        Tokens after which to stop.
+
+    Returns
+    -------
+    int
+        Number of tokens written.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    total, limit = 0, limit or np.inf
+    end = tokeniser.token_to_id(END_OF_TEXT)
+    with written_whole(path) as partial:
+        for tokens in _tokens(documents, tokeniser, end):
+            tokens = tokens[: int(min(len(tokens), limit - total))]
+            _append(partial, tokens, path)
+            total += len(tokens)
+            if total >= limit:
+                break
+    return total
+
+
+def pieces_of(path):
+    """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not UTF-8.
+    """
+    opened = gzip.open if Path(path).suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            while lines := file.readlines(PIECE):
+                yield "".join(lines)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x}"
+        raise InputError(f"{printable(path)}: {found} is not UTF-8 text; save the text as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or shortened(str(error))
+        raise InputError(f"{printable(path)}: cannot be read ({reason}); check the file") from error
+
+
+def _tokens(documents, tokeniser, end):
+    for document in documents:
+        batch = []
+        for piece in document:
+            batch.append(piece)
+            if len(batch) == BATCH:
+                yield _encoded(batch, tokeniser)
+                batch = []
+        yield np.append(_encoded(batch, tokeniser), np.uint16(end))
+
+
+def _encoded(pieces, tokeniser):
+    ids = [encoding.ids for encoding in tokeniser.encode_batch(pieces, add_special_tokens=False)]
+    return np.fromiter((token for part in ids for token in part), "<u2")
+
+
+def _append(partial, tokens, path):
+    try:
+        with open(partial, "ab") as file:
+            file.write(tokens.astype("<u2").tobytes())
+    except OSError as error:
+        raise unwritable(path, error) from error

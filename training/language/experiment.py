@@ -1,0 +1,89 @@
+"""Language modelling as a task for the training loop."""
+
+import functools
+
+import torch
+
+from ..engine.loop import Task
+from .loss import chosen_route, cross_entropy, token_losses
+from .transformer import Decoder
+
+# Sizes of model for which the loss is compiled; by default torch stops compiling after a few.
+SIZES_COMPILED = 64
+
+
+def prepared(run, execution, device, precision):
+    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`."""
+    return Decoder(run.model, run.seed).to(device), task(run, execution, device)
+
+
+def task(run, execution, device):
+    """Make the task of a run, next-token prediction of its corpus, for the training loop.
+
+    Returns
+    -------
+    Task
+    """
+    route = chosen_route(execution.loss_route, device)
+    loss = compiled_loss() if execution.compiles(device) else next_token_loss
+    corpus, context = run.corpus, run.model.context
+
+    def batch(step):
+        return (corpus.batch(run.seed, step, run.sequences, context, device),)
+
+    return Task(batch, lambda model, tokens: loss(model, tokens, route), _evaluation(run, device))
+
+
+def next_token_loss(model, tokens, route):
+    """Compute the mean cross-entropy of every token but the first of each sequence.
+
+    Parameters
+    ----------
+    model : Decoder
+    tokens : torch.Tensor
+        int64, shape (sequences, context + 1).
+    route : str
+
+    Returns
+    -------
+    torch.Tensor
+        Nats, shape ().
+    """
+    return cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], route)
+
+
+@functools.cache
+def compiled_loss():
+    """Compile `next_token_loss`, once for each size of model in the process."""
+    import torch._dynamo
+
+    torch._dynamo.config.recompile_limit = max(SIZES_COMPILED, torch._dynamo.config.recompile_limit)
+    return torch.compile(next_token_loss, dynamic=False)
+
+
+def _evaluation(run, device):
+    corpus, context = run.corpus, run.model.context
+    tokens = corpus.held_out(run.evaluation_tokens // context, context, device)
+    parts = tokens.split(run.sequences)
+    known = getattr(corpus, "log_probability", None)
+    truth = None if known is None else torch.cat([-known(part) for part in parts]).mean(1)
+
+    def evaluate(model):
+        losses = [token_losses(model(part[:, :-1]), model.unembedding, part[:, 1:]) for part in parts]
+        losses = torch.cat(losses).double().mean(1)
+        values = {"loss_eval": _mean(losses), "loss_eval_se": _standard_error(losses)}
+        if truth is not None:
+            excess = losses - truth
+            values |= {"loss_oracle": _mean(truth), "excess": _mean(excess), "excess_se": _standard_error(excess)}
+        return values
+
+    return evaluate
+
+
+def _mean(losses):
+    return losses.mean().item()
+
+
+# Tokens of one sequence share their context, so the independent units are sequences.
+def _standard_error(losses):
+    return (losses.std() / len(losses) ** 0.5).item() if len(losses) > 1 else float("nan")

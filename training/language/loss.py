@@ -1,0 +1,192 @@
+"""Cross-entropy over a large vocabulary, computed by several routes.
+
+A small model spends most of its time on the logits of a batch: 65,536 tokens over 50,257 words are 6.6 GB in bf16. The
+routes differ in how often those bytes move.
+"""
+
+import importlib.util
+
+import torch
+import torch.nn.functional as F
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+
+# Logits that are made at once, by whether on a GPU: a CPU's stay in its cache, a GPU's keep all of it busy.
+CHUNK = {False: 2**20, True: 2**28}
+
+
+def cross_entropy(states, weight, targets, route="auto"):
+    """Compute the mean cross-entropy of predictions, to train on.
+
+    Parameters
+    ----------
+    states : torch.Tensor
+        Shape (..., d_model).
+    weight : torch.Tensor
+        Unembedding, shape (vocabulary, d_model).
+    targets : torch.Tensor
+        Next tokens, int64, shape (...).
+    route : str
+        ``"plain"``, with all logits in memory; ``"chunked"``, with gradients computed together with the loss, chunk by
+        chunk; ``"torch"``, torch's linear cross-entropy in chunks, which under autocast rounds the loss to bf16 but not
+        its gradients; ``"liger"`` and ``"cut"``, the Liger and cut-cross-entropy kernels for CUDA; or ``"auto"``, which
+        `chosen_route` resolves.
+
+    Returns
+    -------
+    torch.Tensor
+        Nats, shape ().
+
+    Raises
+    ------
+    InputError
+        If the route is unknown or cannot be taken here.
+
+    Examples
+    --------
+    Without information, the loss is the logarithm of the vocabulary:
+
+    >>> import torch
+    >>> from bayescaling.training import cross_entropy
+    >>> states, weight, targets = torch.zeros(5, 4), torch.ones(10, 4), torch.arange(5)
+    >>> round(cross_entropy(states, weight, targets, "plain").item(), 4)
+    2.3026
+    """
+    states, targets = states.reshape(-1, states.shape[-1]), targets.reshape(-1)
+    device = states.device.type
+    if torch.is_autocast_enabled(device):
+        dtype = torch.get_autocast_dtype(device)
+        states, weight = states.to(dtype), weight.to(dtype)
+    # Compiled code was given a resolved route.
+    chosen = route if torch.compiler.is_compiling() and route in ROUTES else chosen_route(route, states.device)
+    return ROUTES[chosen](states, weight, targets)
+
+
+def token_losses(states, weight, targets):
+    """Compute the cross-entropy of every prediction in float32, to evaluate, without gradients.
+
+    Parameters
+    ----------
+    states, weight, targets : torch.Tensor
+        As in `cross_entropy`.
+
+    Returns
+    -------
+    torch.Tensor
+        Nats, float32, of the shape of `targets`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bayescaling.training import token_losses
+    >>> token_losses(torch.zeros(2, 3, 4), torch.ones(10, 4), torch.zeros(2, 3).long()).shape
+    torch.Size([2, 3])
+    """
+    rows = max(1, CHUNK[states.is_cuda] // len(weight))
+    flat = states.reshape(-1, states.shape[-1]).float().split(rows), targets.reshape(-1).split(rows)
+    with torch.no_grad():
+        parts = [F.cross_entropy(F.linear(s, weight.float()), t, reduction="none") for s, t in zip(*flat, strict=True)]
+    return torch.cat(parts).view(targets.shape)
+
+
+def chosen_route(route, device):
+    """Resolve a route, and check that it can be taken.
+
+    Parameters
+    ----------
+    route : str
+    device : torch.device
+
+    Returns
+    -------
+    str
+        The route. On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest
+        without compilation, as measured by `tests/benchmarks/training.py`. On CUDA, where none was measured, it is
+        ``"plain"``, which compilation fuses.
+
+    Raises
+    ------
+    InputError
+        If the route is unknown, needs CUDA, or needs a package that is missing.
+    """
+    in_torch = hasattr(torch.nn, "LinearCrossEntropyOptions")
+    if route == "auto":
+        return "plain" if device.type == "cuda" else "torch" if in_torch else "chunked"
+    if route not in ROUTES:
+        raise InputError(unknown("training: loss_route", route, ["auto", *ROUTES]))
+    package = PACKAGES.get(route)
+    if package and device.type != "cuda":
+        raise InputError(f'training: loss_route "{route}" needs CUDA and the device is {device.type}; take "auto"')
+    if package and not importlib.util.find_spec(package):
+        raise InputError(f'training: loss_route "{route}" needs the package {package}; install it or take "auto"')
+    if route == "torch" and not in_torch:
+        raise InputError(f'training: loss_route "torch" needs torch 2.13 and this is {torch.__version__}; take "auto"')
+    return route
+
+
+def _plain(states, weight, targets):
+    return F.cross_entropy(F.linear(states, weight).float(), targets)
+
+
+def _chunked(states, weight, targets):
+    return ChunkedCrossEntropy.apply(states, weight, targets)
+
+
+def _torch(states, weight, targets):
+    rows = None if states.is_cuda else max(32, 2 * CHUNK[False] // len(weight))
+    options = torch.nn.LinearCrossEntropyOptions(
+        batch_chunk_size=rows, allow_retain_graph=torch.compiler.is_compiling()
+    )
+    return F.linear_cross_entropy(states, weight, targets, options=options)
+
+
+def _liger(states, weight, targets):
+    from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss
+
+    return LigerFusedLinearCrossEntropyLoss()(weight, states, targets)
+
+
+def _cut(states, weight, targets):
+    from cut_cross_entropy import linear_cross_entropy
+
+    return linear_cross_entropy(states, weight, targets)
+
+
+class ChunkedCrossEntropy(torch.autograd.Function):
+    """Mean cross-entropy whose gradients are computed in the forward pass, so that logits are made only once.
+
+    The gradient of the weight is summed in float32.
+    """
+
+    @staticmethod
+    def forward(ctx, states, weight, targets):
+        """Compute the loss, shape (), of states (rows, d_model), weight (vocabulary, d_model) and targets (rows,)."""
+        total = torch.zeros((), device=states.device)
+        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight, dtype=torch.float32)
+        rows = max(1, CHUNK[states.is_cuda] // len(weight))
+        for start in range(0, len(states), rows):
+            part, wanted = states[start : start + rows], targets[start : start + rows, None]
+            logits = (part @ weight.T).float()
+            logits.sub_(logits.amax(1, keepdim=True))
+            chosen = logits.gather(1, wanted)
+            slope = logits.exp_()
+            partition = slope.sum(1, keepdim=True)
+            total += (partition.log() - chosen).sum()
+            slope.div_(partition * len(states))
+            slope.scatter_add_(1, wanted, slope.new_full(wanted.shape, -1 / len(states)))
+            slope = slope.to(weight.dtype)
+            of_states[start : start + rows] = slope @ weight
+            of_weight += slope.T @ part
+        ctx.save_for_backward(of_states, of_weight)
+        return total / len(states)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        """Give the gradients of states and weight."""
+        of_states, of_weight = ctx.saved_tensors
+        return (gradient * of_states).to(of_states.dtype), (gradient * of_weight).to(of_states.dtype), None
+
+
+ROUTES = {"plain": _plain, "chunked": _chunked, "torch": _torch, "liger": _liger, "cut": _cut}
+PACKAGES = {"liger": "liger_kernel", "cut": "cut_cross_entropy"}

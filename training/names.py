@@ -1,0 +1,45 @@
+"""Public names of a package, resolved on first use, so that importing it loads neither torch nor anything heavy."""
+
+import importlib
+import sys
+
+from ..errors import InputError
+
+# What only training needs, and a bare installation lacks.
+NEEDED = ("torch", "safetensors")
+
+
+def lazy(package, homes):
+    """Make the module attributes through which a package finds its public names.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    homes : mapping of str to list of str
+        Module, relative to the package, to the names that it defines.
+
+    Returns
+    -------
+    tuple
+        The package's ``__all__``, ``__getattr__`` and ``__dir__``. A name whose module needs a library that is missing
+        raises `InputError`.
+    """
+    home_of = {name: home for home, names in homes.items() for name in names}
+    public = sorted(home_of)
+
+    def resolve(name):
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            home = importlib.import_module(f".{home_of[name]}", package)
+        except ModuleNotFoundError as error:
+            if error.name not in NEEDED:
+                raise
+            raise InputError(f"training: {error.name} is not installed; pip install 'bayescaling[training]'") from error
+        return getattr(home, name)
+
+    def listed():
+        return sorted({*vars(sys.modules[package]), *public})
+
+    return public, resolve, listed

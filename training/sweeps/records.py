@@ -1,0 +1,152 @@
+"""Records of runs of any kind: made, merged, and written as netCDF-4 and CSV, whole or not at all."""
+
+import hashlib
+import json
+import math
+import platform
+
+import numpy as np
+import pandas as pd
+import torch
+import xarray as xr
+
+from ...datasets.wording import printable, shortened
+from ...errors import InputError
+from ..engine.files import written_whole
+from ..engine.hardware import device_name
+
+
+def record(run, outcome, device, precision, *, measured, computed, described, units, counts=None):
+    """Make the record of one run.
+
+    Parameters
+    ----------
+    run : Run
+    outcome : Outcome
+        Finished or diverged; evaluations that a diverged run did not reach are NaN.
+    device : torch.device
+    precision : str
+    measured : sequence of str
+        Names of the variables by step that evaluations hold.
+    computed : callable
+        Takes the steps (numbers of updates, int, shape (steps,)) and returns further variables by step, by name.
+    described : mapping
+        Coordinates of the run, besides those of every run: learning_rate_peak, seed, device, precision and status.
+    units : mapping of str to str
+        By name of variable or coordinate.
+    counts : xarray.Dataset, optional
+        Variables of other dimensions.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimensions run (of length 1), step (updates) and those of `counts`. Variables by step are `measured`, `computed`
+        and learning_rate; what describes the run are coordinates along run. Attributes give versions and the
+        configuration.
+    """
+    found = {values["step"]: values for values in outcome.evaluations}
+    steps = np.array(sorted(found))
+    curves = {name: [found[step].get(name, math.nan) for step in steps] for name in measured}
+    curves |= {"learning_rate": [run.optimisation.rate(step - 1) for step in steps], **computed(steps)}
+    shared = {
+        "learning_rate_peak": run.optimisation.learning_rate,
+        "seed": run.seed,
+        "device": device_name(device),
+        "precision": precision,
+        "status": outcome.status,
+    }
+    dataset = (xr.Dataset() if counts is None else counts).expand_dims(run=[run.name])
+    dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curves.items()})
+    described = {name: ("run", [value]) for name, value in (described | shared).items()}
+    dataset = dataset.assign_coords({"step": steps} | described)
+    dataset.attrs = {
+        "versions": versions(),
+        "configuration": json.dumps(run.configuration, sort_keys=True),
+        "configuration_sha256_16": run.name,
+    }
+    for name, unit in units.items():
+        dataset[name].attrs["units"] = unit
+    return dataset
+
+
+def merged(planned, results, groups, label, **options):
+    """Merge the runs of a sweep, over the union of their steps.
+
+    Parameters
+    ----------
+    planned : mapping of str to Run
+        Runs by name, in their order.
+    results : mapping of str to xarray.Dataset
+        Records by name, as `record` makes them, of those that are finished.
+    groups : mapping of str to collection of str
+        The sweep's groups of runs, in their order, by name, each with the names of its runs.
+    label : str
+        Coordinate along run that gets the names of its groups, separated by spaces; empty if it is in none.
+    **options
+        For `xarray.concat`.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dimension run and those of the records; NaN where a run has no value. Attributes that all runs share are kept;
+        ``sweep`` has the names of the groups and ``sha256`` is a hash of the names of all planned runs.
+    """
+    datasets = [results[name] for name in planned if name in results]
+    whole = xr.concat(
+        datasets, "run", join="outer", combine_attrs="drop_conflicts", data_vars="all", coords="minimal", **options
+    )
+    names = [" ".join(group for group, runs in groups.items() if name in runs) for name in whole["run"].values]
+    whole = whole.assign_coords({label: ("run", names)})
+    fingerprint = hashlib.sha256(json.dumps(sorted(planned)).encode()).hexdigest()
+    whole.attrs |= {"sweep": json.dumps(list(groups)), "sha256": fingerprint}
+    return whole
+
+
+def write_dataset(dataset, path):
+    """Write a data set as netCDF-4, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    with written_whole(path) as partial:
+        try:
+            dataset.to_netcdf(partial, engine="h5netcdf")
+        except (RuntimeError, ValueError) as error:
+            raise OSError(None, shortened(str(error).splitlines()[0])) from error
+
+
+def read_dataset(path):
+    """Read a data set that `write_dataset` wrote, into memory.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    try:
+        with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:
+            return dataset.load()
+    # The exception depends on which bytes are damaged.
+    except Exception as error:
+        reason = shortened((str(error).splitlines() or [type(error).__name__])[0])
+        raise InputError(f"{printable(path)}: the record is damaged ({reason}); delete it to train it again") from error
+
+
+def write_table(rows, path):
+    """Write a table as CSV, whole or not at all, with every digit.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    with written_whole(path) as partial:
+        rows.to_csv(partial, index=False)
+
+
+def versions():
+    """Give the versions of Python and of the libraries that make records, as JSON text."""
+    found = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
+    return json.dumps({"python": platform.python_version()} | found)

@@ -1,0 +1,205 @@
+"""The tables of a sweep's TOML file: read, merged with a preset, and checked where all kinds of sweep agree."""
+
+import contextlib
+import copy
+import tomllib
+from pathlib import Path
+
+from ...datasets.wording import printable, quoted
+from ...errors import InputError
+from ..engine.checks import check_choice
+
+
+def read_tables(path, make):
+    """Read a TOML file and make a sweep of it.
+
+    Parameters
+    ----------
+    path : path
+    make : callable
+        Takes the file's tables and its folder, and returns a sweep.
+
+    Returns
+    -------
+    object
+        What `make` gives.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or `make` raises it; the message begins with the file's name.
+    """
+    path = Path(path).expanduser()
+    label = printable(path.name)
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{label}: the file cannot be opened ({error.strerror}); check its path") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{label}: the file is not UTF-8 text; save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{label}: not TOML ({printable(error)}); correct it") from error
+    with located(f"{label}: "):
+        return make(tables, path.parent)
+
+
+@contextlib.contextmanager
+def located(place=""):
+    """Put a place before the messages of a block's input errors, and turn its TypeErrors into input errors.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        yield
+    except TypeError as error:
+        raise InputError(f"{place}a value is of the wrong type ({error}); correct it") from error
+    except InputError as error:
+        raise InputError(f"{place}{error}") from error
+
+
+def with_preset(tables, sections, presets, *, needed, whole):
+    """Replace parts of the preset that a sweep names by the sweep's own tables.
+
+    Parameters
+    ----------
+    tables : mapping
+        With ``preset`` or without.
+    sections : sequence of str
+        Names of tables that a sweep may have.
+    presets : mapping of str to dict
+    needed : sequence of str
+        Sections that a sweep must have.
+    whole : sequence of str
+        Sections that replace the preset's as a whole; the others replace it key by key.
+
+    Returns
+    -------
+    dict
+        A copy, which may be changed.
+
+    Raises
+    ------
+    InputError
+        If a section or the preset is unknown, or a section is missing.
+    """
+    made = dict(table_of("a sweep", tables, sections))
+    if "preset" in made:
+        name = made.pop("preset")
+        check_choice("preset", name, tuple(presets))
+        base = copy.deepcopy(presets[name])
+        for section, given in made.items():
+            base[section] = given if section in whole else base.get(section, {}) | table_of(section, given)
+        made = base
+    for section in needed:
+        if section not in made:
+            raise InputError(f"a sweep needs {quoted(section)}; add it, or a preset: {', '.join(presets)}")
+    return made
+
+
+def table_of(name, given, known=None):
+    """Check that a value is a table, and that its keys are known.
+
+    Parameters
+    ----------
+    name : str
+        Where it was found.
+    given : object
+    known : sequence of str, optional
+        Keys that it may have; by default any.
+
+    Returns
+    -------
+    mapping
+        What was given.
+
+    Raises
+    ------
+    InputError
+    """
+    if not hasattr(given, "keys"):
+        raise InputError(f"{name}: found {quoted(given)} instead of a table; write it as a table of keys")
+    for key in given:
+        if known is not None:
+            check_choice(f"{name}: key", key, known)
+    return given
+
+
+def named_tables(section, given, known, reserved=()):
+    """Check a list of tables, such as ``[[stages]]``, each with its own name.
+
+    Parameters
+    ----------
+    section : str
+        Name of the list, a plural with "s".
+    given : object
+    known : sequence of str
+        Keys that a table may have, ``name`` among them; by default it is ``stage-1`` and so on.
+    reserved : sequence of str
+        Names that no table may have.
+
+    Returns
+    -------
+    dict of str to mapping
+        The tables by name, in their order.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(given, list) or not given:
+        raise InputError(f"{section}: found none; write at least one as [[{section}]]")
+    one, tables = section.removesuffix("s"), {}
+    for position, table in enumerate(given, 1):
+        label = f"{section}: {one} {position}"
+        name = table_of(label, table, known).get("name", f"{one}-{position}")
+        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or name in reserved:
+            but = "".join(f", and not {quoted(other)}" for other in reserved)
+            raise InputError(f'{label}: name is {name!r}; give letters, digits, "-" and "_"{but}')
+        if name in tables:
+            raise InputError(f"{section}: {quoted(name)} is the name of several; give each its own")
+        tables[name] = table
+    return tables
+
+
+def chosen(table, keys):
+    """Give those of the keys that a table has, with their values."""
+    return {key: table[key] for key in keys if key in table}
+
+
+def optimiser_settings(training, keys):
+    """Give those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
+    settings = chosen(training, keys)
+    if settings.get("clip") == 0:
+        settings["clip"] = None
+    return settings
+
+
+def seeds_of(training, bits):
+    """Give the seeds of a sweep, checked.
+
+    Parameters
+    ----------
+    training : mapping
+        With ``seeds`` or without.
+    bits : int
+        Seeds are below 2^bits.
+
+    Returns
+    -------
+    tuple of int
+        (0,) by default.
+
+    Raises
+    ------
+    InputError
+    """
+    seeds = training.get("seeds", [0])
+    if not isinstance(seeds, list | tuple) or not seeds or not all(_seed(seed, bits) for seed in seeds):
+        raise InputError(f"training: seeds is {seeds!r}; give whole numbers of at least 0, such as [0, 1, 2]")
+    return tuple(seeds)
+
+
+def _seed(value, bits):
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**bits
