@@ -6,7 +6,7 @@
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 PIP := -m pip --disable-pip-version-check install --quiet
-NOT_INFERENCE := $(foreach name,cli datasets package pages reading report,--ignore=tests/test_$(name).py) \
+NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/reports \
 	--ignore-glob='tests/test_training_*.py' --ignore-glob='tests/test_arithmetic_*.py'
 
 .PHONY: report test style pytest wheel next next-pytest

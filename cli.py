@@ -165,7 +165,7 @@ def fit(
     from .inference.diagnostics import sentence
     from .inference.storage import check_writable
     from .reports import results
-    from .reports.lengths_results import lengths_entry
+    from .reports.arithmetic.entry import lengths_entry
 
     chosen = _law(law, prior, noise, scale, threshold, measurement_error, option)
     runs = _table_for(chosen, data, column, ignore, perplexity)
@@ -198,7 +198,7 @@ def fit(
 
 
 def _print_lengths(entry):
-    from .reports.lengths_results import contrast_rows, lengths_rows
+    from .reports.arithmetic.entry import contrast_rows, lengths_rows
 
     header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
     titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
@@ -542,7 +542,7 @@ def points(
     json: Json = False,
 ):
     """Say what the usual point estimators make of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
-    from .reports import estimators
+    from .reports.chinchilla import estimators
 
     runs = _runs(data, column, ignore, perplexity)
     parametric, envelopes = estimators.point_estimates(runs, drop_highest=drop_highest)

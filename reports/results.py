@@ -47,7 +47,7 @@ def parameters(fit):
 
 
 def law_entry(fit, result=None, points=None):
-    """Say of one fitted law what results.json does.
+    """Entry of results.json of one fitted law.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def law_entry(fit, result=None, points=None):
         Point estimates by estimator.
     """
     result = loo(fit) if result is None else result
-    said = metadata(fit)
+    record = metadata(fit)
     law = law_of(fit)
-    verdict = said["diagnostics"]
+    diagnostics = record["diagnostics"]
     return {
-        "data": said["data"]["source"],
-        "rows": said["data"]["rows"],
+        "data": record["data"]["source"],
+        "rows": record["data"]["rows"],
         "scale": law.scale,
         "noise": law.noise,
         "parameters": parameters(fit),
@@ -73,14 +73,14 @@ def law_entry(fit, result=None, points=None):
         "p_loo": finite(result.p),
         "pareto_k_max": finite(float(result.pareto_k.max())),
         "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
-        "r_hat_max": finite(verdict["r_hat_max"]),
-        "ess_bulk_min": finite(verdict["ess_bulk_min"]),
-        "divergences": verdict["divergences"],
+        "r_hat_max": finite(diagnostics["r_hat_max"]),
+        "ess_bulk_min": finite(diagnostics["ess_bulk_min"]),
+        "divergences": diagnostics["divergences"],
     }
 
 
 def allocation_entries(allocation, law):
-    """Say of compute-optimal sizes what results.json does: one entry a budget."""
+    """Entries of results.json of compute-optimal sizes, one a budget."""
     return [
         {
             "law": law,
@@ -98,29 +98,29 @@ def allocation_entries(allocation, law):
 
 def provenance(fits):
     """Versions, seed, sampler, data fingerprints and priors of a set of fits."""
-    said = {name: metadata(fit) for name, fit in fits.items()}
-    first = next(iter(said.values()))
+    records = {name: metadata(fit) for name, fit in fits.items()}
+    first = next(iter(records.values()))
     return {
         "versions": first["versions"],
         "seed": first["seed"],
         "draws": first["settings"]["draws"],
         "chains": first["settings"]["chains"],
         "sampler": first["sampler"],
-        "data": {s["data"]["source"]: s["data"]["sha256"] for s in said.values()},
-        "priors": {name: s["priors"] for name, s in said.items()},
+        "data": {r["data"]["source"]: r["data"]["sha256"] for r in records.values()},
+        "priors": {name: r["priors"] for name, r in records.items()},
     }
 
 
 def comparison_entries(table):
-    """Plain values of a table from `compare`."""
+    """Entries of results.json of a table from `compare`, one a row."""
     return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
 
 
 def calibration_entry(found):
-    """Plain values of what `calibrate` found."""
+    """Entry of results.json of what `calibrate` found."""
     table = calibration_table(found)
-    said = {name: said_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
-    return said | {
+    record = {name: said_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
+    return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],
         "not_uniform": flagged(table),

@@ -1,0 +1,1 @@
+"""The page on arithmetic models and how far beyond training they go."""

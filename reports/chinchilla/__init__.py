@@ -1,0 +1,1 @@
+"""The page on the Chinchilla law of runs."""

@@ -1,0 +1,1 @@
+"""The page on embedding parameters and the reconciliation of Kaplan and Chinchilla."""

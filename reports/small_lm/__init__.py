@@ -1,0 +1,1 @@
+"""The page on small language models trained for this package."""
