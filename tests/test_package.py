@@ -20,8 +20,11 @@ MAY_IMPORT = {
     "reports": {"errors", "datasets", "models", "inference"},
     "training": {"errors", "datasets"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
-    "console": {"errors", "reports"},
-    "cli": {"__init__", "console", "errors", "datasets", "models", "inference", "reports", "training"},
+    "options": {"reports"},
+    "inputs": {"errors", "datasets", "models"},
+    "console": {"errors", "inference", "reports"},
+    "cli": {"__init__", "console", "inputs", "options"}
+    | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [
     path.relative_to(ROOT)
