@@ -64,7 +64,7 @@ def calibrate(
     *,
     fitting,
 ):
-    """Fit a law to tables simulated from it, to see whether its intervals cover as often as they say."""
+    """Fit a law to tables simulated from it, to check that its intervals cover at their nominal rate."""
     from .inference import calibrate as calibrate_law
     from .inference import calibration_table
     from .inference.calibration import verdict
@@ -153,7 +153,7 @@ def doubling(
     year: options.RateYear = 2023.0,
     json: options.Json = False,
 ):
-    """Say in how many months algorithmic progress doubles effective compute."""
+    """Print the months in which algorithmic progress doubles effective compute."""
     from .inference import diagnose, doubling_times, open_fit
     from .reports import results
 
@@ -183,7 +183,7 @@ def allocate(
     aspect_ratio: options.AspectRatio = None,
     json: options.Json = False,
 ):
-    """Say the compute-optimal parameters, tokens and loss at a budget C = 6 N_T D, N_T all parameters."""
+    """Print the compute-optimal parameters, tokens and loss at a budget C = 6 N_T D, N_T all parameters."""
     from .inference import allocate as allocate_fit
     from .inference import diagnose, law_of, open_fit
     from .reports import results
@@ -206,7 +206,7 @@ def reconcile(
     aspect_ratio: options.AspectRatio = None,
     json: options.Json = False,
 ):
-    """Say which exponents a study like Kaplan's would have measured, had a fitted law been true."""
+    """Print the exponents that a study like Kaplan's would have measured if a fitted law were true."""
     from .inference import diagnose, law_of, open_fit
     from .inference.reconciliation import KAPLAN_EXPONENT
     from .inference.reconciliation import reconcile as reconciled
@@ -242,7 +242,7 @@ def train(file: options.LanguageSweep, *, sweep):
 @app.command()
 @options.shares(options.Sweep)
 def arithmetic(file: options.ArithmeticSweep, *, sweep):
-    """Train arithmetic models, judge them by operand lengths and write what they get right as a table."""
+    """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
     from .training.arithmetic import accuracies
     from .training.arithmetic import train as train_sweep
 
@@ -279,7 +279,7 @@ def points(
     perplexity: options.Perplexity = False,
     json: options.Json = False,
 ):
-    """Say what the usual point estimators make of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
+    """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
     from .reports.chinchilla.estimators import point_estimates
 
     runs = inputs.runs_from(data, column, ignore, perplexity)
@@ -334,7 +334,7 @@ def report(
     seed: options.Seed = 1,
     json: options.Json = False,
 ):
-    """Do everything on the built-in tables and write an HTML report, results.json and the posteriors."""
+    """Run every analysis of the built-in tables and write an HTML report, results.json and the posteriors."""
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
@@ -367,7 +367,7 @@ def main():
 
     warnings.showwarning = console.show_warning
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="bayescaling", standalone_mode=False)
     except InputError as error:
         status = _refuse(str(error))
     except (typer.Abort, KeyboardInterrupt):

@@ -180,7 +180,7 @@ def print_accuracies(entries):
 
 def print_sweep(record):
     """Print how many runs a sweep has, whether it is finished and where its table is."""
-    again = "" if record["status"] == "finished" else "; the same command goes on"
+    again = "" if record["status"] == "finished" else "; run the same command to continue"
     print(f"{record['runs']} runs, {record['status']}{again}; table {record['table']}")
 
 

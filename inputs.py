@@ -1,4 +1,4 @@
-"""What a command makes of its options: names and values, a table, a law, settings of the sampler."""
+"""From the options of a command to names and values, a table, a law and the sampler's settings."""
 
 import json
 from pathlib import Path

@@ -20,11 +20,11 @@ Columns = Annotated[
     typer.Option("--column", help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN"),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", help="A column to set aside. Repeatable.", metavar="COLUMN")
+    list[str] | None, typer.Option("--ignore", help="A column to leave out. Repeatable.", metavar="COLUMN")
 ]
 Perplexity = Annotated[bool, typer.Option("--perplexity", help="Convert a perplexity column to loss.")]
 
-LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as chinchilla.")]
+LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law, such as chinchilla.")]
 Priors = Annotated[
     list[str] | None,
     typer.Option("--prior", help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
@@ -53,12 +53,14 @@ Cores = Annotated[int | None, typer.Option(help="Chains run at a time.")]
 TargetAccept = Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
 
-Truth = Annotated[str, typer.Option(help="Where truths are drawn from: posterior or prior.")]
+Truth = Annotated[str, typer.Option(help="Distribution that truths are drawn from: posterior or prior.")]
 Simulations = Annotated[int, typer.Option(help="Tables to simulate and fit.")]
 FitOut = Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")]
 RanksOut = Annotated[
     Path | None,
-    typer.Option(help="Write ranks to this netCDF file as they come; go on with what it holds.", metavar="FILE.nc"),
+    typer.Option(
+        help="Write ranks to this netCDF file as they come; simulations that it holds are kept.", metavar="FILE.nc"
+    ),
 ]
 
 FitFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")]
@@ -74,18 +76,18 @@ PaperGrid = Annotated[
     typer.Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
 ]
 RateCompute = Annotated[float, typer.Option(help="FLOP at which exponents that change are taken.", metavar="FLOP")]
-RateYear = Annotated[float, typer.Option(help="Date, likewise.")]
+RateYear = Annotated[float, typer.Option(help="Year at which they are taken.")]
 Budgets = Annotated[list[float], typer.Option(help="Training budget in FLOP. Repeatable.", metavar="FLOP")]
 Vocabulary = Annotated[
-    float | None, typer.Option(help="Rows of the embedding of the models asked about; 32000 by default.", metavar="V")
+    float | None, typer.Option(help="Vocabulary of the planned models; 32000 by default.", metavar="V")
 ]
 AspectRatio = Annotated[
-    float | None, typer.Option(help="Their width over layers; that of Chinchilla's by default.", metavar="A")
+    float | None, typer.Option(help="Width over layers of the planned models; Chinchilla's by default.", metavar="A")
 ]
 
 LanguageSweep = Annotated[Path, typer.Argument(help="A sweep of small language models.", metavar="FILE.toml")]
 ArithmeticSweep = Annotated[Path, typer.Argument(help="A sweep of arithmetic models.", metavar="FILE.toml")]
-Out = Annotated[Path, typer.Option("--out", help="Folder for all that is written; a sweep there goes on.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder to write to; a sweep found there is continued.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]

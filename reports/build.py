@@ -19,7 +19,7 @@ from .render import render
 
 
 class Stages:
-    """Names and times the stages of a long job, and says on standard error which one runs."""
+    """Names and times the stages of a long job; a bar on standard error shows which one runs."""
 
     def __init__(self, names, progress):
         self.seconds = {}
@@ -50,7 +50,7 @@ class Stages:
 
 
 def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=False, **settings):
-    """Fit, compare and decide on the built-in tables, and write what was found.
+    """Fit, compare and decide on the built-in tables, and write the results.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=F
     Returns
     -------
     dict
-        What stands in ``results.json``.
+        The content of ``results.json``.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The table of the report's pages.
 
-A page is a subpackage. Its module ``analysis`` has ``STAGES``, the names of the steps of its work, and ``analyse``; its
-module ``page`` has ``sections``. Both are imported on first use: reading the names of pages loads nothing.
+A page is a subpackage that has ``STAGES``, the names of the steps of its work, ``analyse`` and ``sections``. It is
+imported on first use, so that the command line can read the names of pages at no cost.
 """
 
 import importlib
@@ -26,7 +26,7 @@ class Page:
     @property
     def stages(self):
         """Names of the stages that `analyse` goes through."""
-        return self._module("analysis").STAGES
+        return self._package().STAGES
 
     def analyse(self, stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
         """Fit and compute all that the page and its part of results.json show.
@@ -50,8 +50,8 @@ class Page:
         -------
         Findings
         """
-        analyse = self._module("analysis").analyse
-        return analyse(stage, warned, published, earlier, seed=seed, sampler=sampler, **settings)
+        options = {"seed": seed, "sampler": sampler, **settings}
+        return self._package().analyse(stage, warned, published, earlier, **options)
 
     def sections(self, found, published):
         """Sections of the page, in order.
@@ -68,10 +68,10 @@ class Page:
             ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
             figures or HTML tables).
         """
-        return self._module("page").sections(found, published)
+        return self._package().sections(found, published)
 
-    def _module(self, name):
-        return importlib.import_module(f".{self.folder}.{name}", __package__)
+    def _package(self):
+        return importlib.import_module(f".{self.folder}", __package__)
 
 
 PAGES = {

@@ -24,9 +24,9 @@ def render(sections, document, warned, verdicts):
     sections : list of dict
         As `Page.sections` returns them.
     document : dict
-        What stands in results.json.
+        The content of results.json.
     warned : list of str
-        Diagnostics that must be seen.
+        Diagnostics to show at the top.
     verdicts : dict of str to str
         Convergence of each fit in one line.
     """

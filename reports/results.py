@@ -1,4 +1,4 @@
-"""The figures of a report as one JSON document, ``results.json``."""
+"""The numbers of a report as one JSON document, ``results.json``."""
 
 import json
 import math

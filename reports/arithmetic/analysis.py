@@ -1,4 +1,4 @@
-"""Everything the report says of this package's own arithmetic models: how far each generalises in length."""
+"""The analysis of arithmetic models trained for this package: fits, comparison, generalisation in length."""
 
 from dataclasses import dataclass, field
 

@@ -67,7 +67,7 @@ def line(x, y, colour, name, **options):
 
 
 def si(x):
-    """Write a number as people say model sizes: 70B, 1.4T."""
+    """Write a number in the short form of model sizes: 70B, 1.4T."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(x) >= size:
             return f"{x / size:.3g}{letter}"

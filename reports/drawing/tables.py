@@ -55,5 +55,5 @@ def interval(q, form="{:.4g}"):
 
 
 def si_interval(q):
-    """`interval` with sizes as people say them: 70B."""
+    """`interval` with sizes in short form: 70B."""
     return f"{si(q['q50'])} [{si(q['q2.5'])}, {si(q['q97.5'])}]"

@@ -1,4 +1,4 @@
-"""Everything the report says of embedding parameters: fits, the reconciliation, omega, planning."""
+"""The analysis of embedding parameters: fits, the reconciliation, omega, planning."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Everything the report says of algorithmic progress: fits, comparison, quantities, as plain values and draws."""
+"""The analysis of algorithmic progress: fits, comparison, sensitivity, variants and quantities of interest."""
 
 import warnings
 from dataclasses import dataclass, field

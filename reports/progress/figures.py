@@ -138,7 +138,7 @@ def ridge(alpha_year, beta_year, rate, marks):
     alpha_year, beta_year, rate : array_like
         Draws.
     marks : dict of str to (float, float, str)
-        By name: the two slopes, and what to say of them.
+        By name: the two slopes, and a line of hover text.
     """
     import plotly.graph_objects as go
 

@@ -1,4 +1,4 @@
-"""The pages on algorithmic progress: what the posteriors of the 20 specifications say beside what was published."""
+"""The pages on algorithmic progress: the posteriors of the 20 specifications and published estimates."""
 
 import numpy as np
 
@@ -107,7 +107,7 @@ def _ridge_sentence(found):
 
 
 def _extrapolated(found):
-    """Say what the rates of specifications whose exponents change owe to the budget and date they are taken at."""
+    """Describe how rates depend on the budget and the date, for specifications whose exponents change."""
     chosen = [k for k in with_progress(found) if k in CHANGING]
     weight = found.comparison.loc[chosen, "stacking"].sum()
     entries = []
@@ -295,7 +295,7 @@ def _ridge_text(found):
 
 
 def _nearer(found, a, b, rate):
-    """Say how much of the posterior is nearer to each end of the paper's estimator, in posterior sds."""
+    """Describe which share of the posterior is nearer to each end of the paper's estimator, in posterior sds."""
     ends = [(f.coefficients["alpha_year"], f.coefficients["beta_year"]) for f in found.paper.values()]
     stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
     chosen = converged < stops

@@ -1,4 +1,4 @@
-"""Everything the report says of this package's own small language models."""
+"""The analysis of small language models trained for this package: fits, frontiers, omega, calibration."""
 
 from dataclasses import dataclass, field
 
