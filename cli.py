@@ -33,7 +33,7 @@ def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut
     from .inference.diagnostics import sentence
     from .inference.storage import check_writable
     from .reports import results
-    from .reports.arithmetic.entry import lengths_entry
+    from .reports.arithmetic.entries import lengths_entry
 
     chosen = inputs.law_named(law, fitting)
     table = inputs.table_for(chosen, data, fitting)

@@ -86,7 +86,7 @@ def print_fit(title, entry, diagnostics):
 
 
 def _print_lengths(entry):
-    from .reports.arithmetic.entry import contrast_rows, lengths_rows
+    from .reports.arithmetic.entries import contrast_rows, lengths_rows
 
     header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
     titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}

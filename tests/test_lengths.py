@@ -16,7 +16,7 @@ from bayescaling.inference.lengths_integrals import Points, integrated, of_draws
 from bayescaling.inference.lengths_loo import exact, leave_runs_out
 from bayescaling.inference.samplers import Settings
 from bayescaling.models import lengths, lengths_design, lengths_modes
-from bayescaling.reports.arithmetic.entry import lengths_entry
+from bayescaling.reports.arithmetic.entries import lengths_entry
 from bayescaling.reports.results import to_json
 from scipy.optimize import brentq, minimize
 from scipy.special import expit

@@ -11,7 +11,7 @@ from ...inference.lengths_loo import leave_runs_out
 from ...models import Lengths
 from .. import results
 from ..findings import Findings
-from .entry import lengths_entry
+from .entries import lengths_entry
 
 STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths")
 MAIN = "lengths"

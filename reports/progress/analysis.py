@@ -1,24 +1,20 @@
 """The analysis of algorithmic progress: fits, comparison, sensitivity, variants and quantities of interest."""
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...errors import DiagnosticWarning
 from ...inference import direct, growth, penalised, rules
 from ...inference.crossvalidation import compare_progress, into_the_future, pooled_rates
 from ...inference.progress import ProgressFitter, prior_driven
 from ...inference.sensitivity import paper_influence, power_scaling, prior_grid
-from ...inference.storage import metadata
-from ...inference.variants import VARIANTS, acceleration, fit_cutoffs, fit_variants, rate_summary
-from ...models.growth import doubling_quantiles
+from ...inference.variants import fit_cutoffs, fit_variants
 from ...models.progress_law import Progress
 from ...models.specifications import NO_PROGRESS, SPECIFICATIONS
-from .. import results
 from ..findings import Findings
+from .entries import WEIGHTINGS, document
 
 MAIN = 7
 STAGES = (
@@ -39,7 +35,6 @@ PAIRS = [
     for end in ends
 ]
 RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
-WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 TOP = 10
 BRIEF = 500
 LEAST_ESS = 400
@@ -124,7 +119,7 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     with stage("progress: quantities"), warned():
         _quantities(found, earlier.get("chinchilla"), seed)
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
-    found.document = _document(found)
+    found.document = document(found)
     return found
 
 
@@ -146,137 +141,3 @@ def _quantities(found, chinchilla, seed):
         "as it stops": penalised.penalised_fit(MAIN, found.table),
         "converged": penalised.penalised_fit(MAIN, found.table, converged=True),
     }
-
-
-def rate_quantiles(rate):
-    """Doubling time in months as results.json has it: no mean, and null for never."""
-    rate = np.ravel(rate)
-    quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(results.QUANTILES.values()))
-    return {"mean": None, "sd": None} | {
-        name: results.finite(q) for name, q in zip(results.QUANTILES, quantiles, strict=True)
-    }
-
-
-def specification_entry(found, k):
-    """Entry of results.json of one specification."""
-    fit, row = found.fits[k], found.comparison.loc[k]
-    record = metadata(fit)
-    times = found.doubling[k]
-    rates = growth.growth_rates(fit)
-    entry = {
-        "data": record["data"]["source"],
-        "rows": record["data"]["rows"],
-        "scale": "loss",
-        "noise": "normal",
-        "parameters": results.parameters(fit),
-        "elpd_loo": row["elpd"],
-        "elpd_se": row["se"],
-        "p_loo": row["p"],
-        "pareto_k_max": row["pareto_k_max"],
-        "k_above_0.7": int(row["k_above_0.7"]),
-        "rank": int(row["rank"]),
-        "r_hat_max": row["r_hat_max"],
-        "ess_bulk_min": row["ess_bulk_min"],
-        "divergences": int(row["divergences"]),
-        "thinned_by": record["diagnostics"]["thinned_by"],
-        "elpd_diff": row["elpd_diff"],
-        "elpd_diff_se": row["dse"],
-        "elpd_diff_se_by_paper": row["dse_by_paper"],
-        "elpd_leave_paper_out": row["elpd_papers"],
-        "loo_mse": row["loo_mse"],
-        "loo_r2": row["loo_r2"],
-        "weights": {name: row[name] for name in WEIGHTINGS},
-    }
-    if k in NO_PROGRESS:
-        return entry
-    entry["p_progress"] = {label: times.loc[label, "p_progress"] for label in times.index}
-    entry["draws_without_optimum"] = {label: int(times.loc[label, "no_optimum"]) for label in times.index}
-    entry["growth_per_year"] = {label: _rate_summary(rate) for label, rate in rates.items()}
-    entry["doubling_months"] = {label: rate_quantiles(rate) for label, rate in rates.items()}
-    entry["doubling_months_optimal_scaling"] = {
-        label: {"mean": None, "sd": None}
-        | {q: results.finite(times.loc[label, f"optimal_{q}"]) for q in results.QUANTILES}
-        for label in times.index
-    }
-    return entry
-
-
-def _rate_summary(rate):
-    values = np.ravel(rate)
-    return results.summary(values[np.isfinite(values)], ratio=True)
-
-
-def _document(found):
-    variants = {
-        name: {
-            "doubling_months": _named_quantiles(rate_summary(fit)),
-            "p_progress": rate_summary(fit)["p_progress"],
-            "rows": metadata(fit)["data"]["rows"],
-            "divergences": metadata(fit)["diagnostics"]["divergences"],
-            "ess_bulk_min": metadata(fit)["diagnostics"]["ess_bulk_min"],
-            "r_hat_max": metadata(fit)["diagnostics"]["r_hat_max"],
-        }
-        for name, fit in found.variants.items()
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        gain = growth.transformer_gain(found.variants["transformer_exp"])
-    document = {
-        "progress": {str(k): specification_entry(found, k) for k in found.fits},
-        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
-        "acceleration": {},
-        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
-        "variants": variants,
-        "transformer": {
-            "loss_reduction_percent": results.summary(gain["loss_reduction_percent"]),
-            "gain_1e22": results.summary(gain["gain"].sel(compute=1e22), ratio=True),
-            "gain_1e25": results.summary(gain["gain"].sel(compute=1e25), ratio=True),
-            "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
-        },
-        "attribution": [
-            {"from": pair.split(">")[0], "to": pair.split(">")[1]}
-            | {
-                move: results.summary(found.attribution["share"].sel(pair=pair, move=move), ratio=True)
-                for move in found.attribution["move"].values
-            }
-            for pair in found.attribution["pair"].values
-        ],
-    }
-    for cutoff, fit in found.cutoffs.items():
-        change = acceleration(fit)
-        document["acceleration"][str(cutoff)] = {
-            "before": rate_quantiles(change["before"]),
-            "after": rate_quantiles(change["after"]),
-            "p_faster": change["p_faster"],
-        }
-    if found.gains is not None:
-        document["chinchilla_over_kaplan"] = [
-            {"compute": float(c), "gain": results.summary(found.gains["gain"].sel(compute=c), ratio=True)}
-            for c in found.gains["compute"].values
-        ]
-    document["direct_doubling"] = {system: _direct(one) for system, one in found.direct.items()}
-    document["direct_doubling_with_reference"] = {
-        system: _direct(one) for system, one in found.direct_with_reference.items()
-    }
-    document["leave_future_out"] = found.future.to_dict("records")
-    document["sensitivity"] = {
-        "power_scaling": found.scaling,
-        "prior_grid": [{name: results.finite(x) for name, x in row.items()} for row in found.grid.to_dict("records")],
-        "papers": [
-            {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
-            for row in found.influence.head(15).to_dict("records")
-        ],
-        "prior_driven": found.driven.loc[found.driven["prior_driven"], "coefficient"].tolist(),
-    }
-    document["paper_estimator"] = {name: one.to_dict() for name, one in found.paper.items()}
-    return document
-
-
-def _direct(one):
-    entry = one.to_dict()
-    months = entry.pop("doubling_months")
-    return {"mean": None, "sd": None} | {name: months.get(name) for name in results.QUANTILES} | entry
-
-
-def _named_quantiles(quantiles):
-    return {"mean": None, "sd": None} | {name: results.finite(quantiles[name]) for name in results.QUANTILES}
