@@ -189,9 +189,17 @@ def _calibration_table(document):
 
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
+    sets = chinchilla_constants(published)
+    return [
+        *_law_sections(found, sets, chinchilla_estimates(published)),
+        *_check_sections(found),
+        *_decision_sections(found, sets),
+    ]
+
+
+def _law_sections(found, sets, table):
     main, document = found.fits[MAIN], found.document
     runs = runs_of(main)
-    sets, table = chinchilla_constants(published), chinchilla_estimates(published)
     return [
         {"title": "What the posterior says", "points": _findings(main, document, runs), "blocks": []},
         {
@@ -235,6 +243,12 @@ def sections(found, published):
             ],
             "blocks": [law.loss_surface(main)],
         },
+    ]
+
+
+def _check_sections(found):
+    main = found.fits[MAIN]
+    return [
         {
             "title": "Posterior predictive check",
             "text": [
@@ -255,7 +269,7 @@ def sections(found, published):
                 checks.simulated_ranks(
                     found.calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
                 ),
-                _calibration_table(document),
+                _calibration_table(found.document),
             ],
         },
         {
@@ -267,6 +281,12 @@ def sections(found, published):
             ],
             "blocks": [_loo_table(found.comparison), checks.pareto_k(found.elpd)],
         },
+    ]
+
+
+def _decision_sections(found, sets):
+    main = found.fits[MAIN]
+    return [
         {
             "title": "Compute-optimal allocation",
             "text": [
@@ -276,7 +296,7 @@ def sections(found, published):
             ],
             "blocks": [
                 allocation.allocation(main, sets),
-                _allocation_table(document),
+                _allocation_table(found.document),
                 allocation.tokens_per_parameter(main, sets),
                 allocation.optimal_loss(main),
             ],

@@ -50,79 +50,21 @@ def curves(found, schemes):
 
 def exponents(found, schemes, published):
     """Exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
-    drawn = make_subplots(
-        rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[*BASIS_LABELS.values()]
-    )
+    titles = list(BASIS_LABELS.values())
+    drawn = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=titles)
     names = list(schemes)
     for column, basis in enumerate(BASIS_LABELS, 1):
         place = {"row": 1, "col": column}
         once = {"showlegend": column == 1}
-        for offset, colour, label, source in (
-            (-0.12, BLUE, "the fitted law", found.laws),
-            (0.12, ORANGE, "envelope of the law's curves", found.steps),
-        ):
-            x, y, middles = [], [], []
-            for i, scheme in enumerate(names):
-                draws = source[scheme, basis]
-                values = np.ravel(draws if source is found.laws else draws["size"])
-                low, middle, high = np.nanquantile(values, [0.025, 0.5, 0.975])
-                x += [low, high, None]
-                y += [i + offset, i + offset, None]
-                middles.append(middle)
-            drawn.add_trace(
-                line(x, y, colour, label, hoverinfo="skip", legendgroup=label, showlegend=False, width=3), **place
-            )
-            drawn.add_trace(
-                go.Scatter(
-                    x=middles,
-                    y=[i + offset for i in range(len(names))],
-                    mode="markers",
-                    marker={"color": colour, "size": 9},
-                    name=f"{label}: median, 95%",
-                    legendgroup=label,
-                    hovertemplate="%{x:.3f}<extra>" + label + "</extra>",
-                    **once,
-                ),
-                **place,
-            )
-        by_seed = [(value, i) for i, s in enumerate(names) for value in found.seeds[s, basis].values()]
-        marks = [
-            ([x for x, _ in by_seed], [i + 0.28 for _, i in by_seed], "circle-open", GREY, "envelope of one seed"),
-            (
-                [float(found.point[s, basis]["size"]) for s in names],
-                [i + 0.28 for i in range(len(names))],
-                "diamond",
-                RED,
-                "envelope of the mean",
-            ),
-        ]
-        theirs = [(published.get((basis, s)), i) for i, s in enumerate(names) if (basis, s) in published]
-        marks.append(
-            (
-                [x for x, _ in theirs],
-                [i - 0.3 for _, i in theirs],
-                "x",
-                GREEN,
-                "Pearce and Song 2024, on another corpus and scale",
-            )
-        )
-        for x, y, symbol, colour, label in marks:
-            drawn.add_trace(
-                go.Scatter(
-                    x=x,
-                    y=y,
-                    mode="markers",
-                    marker={"symbol": symbol, "size": 9, "color": colour},
-                    name=label,
-                    hovertemplate="%{x:.3f}<extra>" + label + "</extra>",
-                    legendgroup=label,
-                    **once,
-                ),
-                **place,
-            )
+        laws = [np.ravel(found.laws[scheme, basis]) for scheme in names]
+        steps = [np.ravel(found.steps[scheme, basis]["size"]) for scheme in names]
+        traces = _intervals(laws, -0.12, BLUE, "the fitted law", once)
+        traces += _intervals(steps, 0.12, ORANGE, "envelope of the law's curves", once)
+        traces += _estimates(found, names, basis, published, once)
+        for trace in traces:
+            drawn.add_trace(trace, **place)
     drawn.update_layout(figure(height=430).layout)
     drawn.update_xaxes(
         title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
@@ -134,6 +76,49 @@ def exponents(found, schemes, published):
         showgrid=False,
     )
     return drawn.update_layout(legend={"orientation": "h", "y": 1.32}, margin={"t": 120, "l": 190})
+
+
+def _intervals(each, offset, colour, label, once):
+    """Median and 95% interval of each array of draws, one under the other."""
+    low, middle, high = np.transpose([np.nanquantile(values, [0.025, 0.5, 0.975]) for values in each])
+    places = [i + offset for i in range(len(each))]
+    x = [end for pair in zip(low, high, strict=True) for end in (*pair, None)]
+    y = [end for place in places for end in (place, place, None)]
+    return [
+        line(x, y, colour, label, hoverinfo="skip", legendgroup=label, showlegend=False, width=3),
+        _marks(list(middle), places, {"color": colour, "size": 9}, f"{label}: median, 95%", label, once),
+    ]
+
+
+def _estimates(found, names, basis, published, once):
+    """Envelopes of each seed and of the mean, and the published exponents."""
+    by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in found.seeds[scheme, basis].values()]
+    means = [(float(found.point[scheme, basis]["size"]), i + 0.28) for i, scheme in enumerate(names)]
+    theirs = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
+    kinds = (
+        (by_seed, "circle-open", GREY, "envelope of one seed"),
+        (means, "diamond", RED, "envelope of the mean"),
+        (theirs, "x", GREEN, "Pearce and Song 2024, on another corpus and scale"),
+    )
+    return [
+        _marks([x for x, _ in at], [y for _, y in at], {"symbol": symbol, "size": 9, "color": colour}, name, name, once)
+        for at, symbol, colour, name in kinds
+    ]
+
+
+def _marks(x, y, marker, name, group, once):
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker=marker,
+        name=name,
+        legendgroup=group,
+        hovertemplate="%{x:.3f}<extra>" + group + "</extra>",
+        **once,
+    )
 
 
 def floor(found, schemes):
