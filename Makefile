@@ -6,8 +6,8 @@
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 PIP := -m pip --disable-pip-version-check install --quiet
-NOT_INFERENCE := $(foreach name,cli datasets package pages reading report,--ignore=tests/test_$(name).py) \
-	--ignore=tests/training
+NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/datasets \
+	--ignore=tests/reports --ignore=tests/training
 
 .PHONY: report test style pytest wheel next next-pytest
 .NOTPARALLEL:

@@ -1,36 +1,18 @@
-"""What the command line reads from its options, NAME=VALUE, and how it prints: tables, numbers, JSON and warnings."""
+"""How the command line prints: JSON, tables and numbers, the results of each command, warnings."""
 
 import sys
 
-from .errors import DiagnosticWarning, InputError
+from .errors import DiagnosticWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
-
-
-def pairs(items, option):
-    """Texts NAME=VALUE of a repeatable option, as a dictionary."""
-    found = {}
-    for item in items or []:
-        name, sign, value = item.partition("=")
-        if not sign or not name.strip() or not value.strip():
-            raise InputError(f"{option} {item!r}: write NAME=VALUE")
-        if name.strip() in found:
-            raise InputError(f"{option} {name.strip()!r} is given twice")
-        found[name.strip()] = value.strip()
-    return found
-
-
-def values(items):
-    """Texts NAME=VALUE of ``--option``, a value read as JSON where it is JSON."""
-    import json
-
-    found = {}
-    for name, text in pairs(items, "--option").items():
-        try:
-            found[name] = json.loads(text)
-        except ValueError:
-            found[name] = text
-    return found
+COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
+              "divergences")  # fmt: skip
+SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking",
+                  "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
+ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
+REGIONS = ("id", "ood", "ood100")
+# In the names of parameters that each run has: too many to print.
+OF_RUNS = "_run["
 
 
 def interactive(json):
@@ -74,6 +56,144 @@ def records(table):
     dates = {column: table[column].dt.strftime("%Y-%m-%d") for column in table.select_dtypes("datetime")}
     plain = table.assign(**dates).astype(object)
     return plain.where(plain.notna(), None).to_dict("records")
+
+
+def print_written(path):
+    """Print where a result was written, if it was."""
+    if path:
+        print(f"written to {path}")
+
+
+def print_diagnostics(name, diagnostics):
+    """Print on standard error why a fit should not be trusted, where it should not."""
+    from .inference.diagnostics import sentence
+
+    if not diagnostics["ok"]:
+        print(f"warning: {name}: {sentence(diagnostics)}", file=sys.stderr)
+
+
+def print_fit(title, entry, diagnostics):
+    """Print a law's parameters, its leave-one-out and its diagnostics; lengths first where the law has them."""
+    if "lengths" in entry:
+        _print_lengths(entry)
+    rows = [summary_row(name, q) for name, q in entry["parameters"].items() if OF_RUNS not in name]
+    print_table(title, SUMMARY_HEADER, rows)
+    elpd, se, k = (
+        number(entry[name], form) for name, form in (("elpd_loo", ".1f"), ("elpd_se", ".1f"), ("pareto_k_max", ".2f"))
+    )
+    print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
+    print(diagnostics)
+
+
+def _print_lengths(entry):
+    from .reports.arithmetic.entries import contrast_rows, lengths_rows
+
+    header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+    titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
+    for kind, title in titles.items():
+        print_table(title, header, lengths_rows(entry, kind))
+    if entry["contrasts"]:
+        header = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
+        print_table("contrasts of embeddings: ratio of lengths, difference of accuracies", header, contrast_rows(entry))
+    if entry["confounded"]:
+        print(f"the runs cannot tell apart from other effects: {', '.join(entry['confounded'])}")
+
+
+def print_calibration(title, table):
+    """Print what `calibration_table` returned."""
+    header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
+    rows = [
+        (
+            name,
+            f"{row['error']:+.2f} ± {row['error_se']:.2f}",
+            f"{row['coverage_50']:.0%}",
+            f"{row['coverage_90']:.0%}",
+            f"{row['p_uniform']:.3f}",
+        )
+        for name, row in table.iterrows()
+        if OF_RUNS not in name
+    ]
+    print_table(title, header, rows)
+
+
+def print_comparison(title, table):
+    """Print what `compare` returned."""
+    rows = [
+        (name, *(number(row[column], ".3g" if column == "weight" else ".4g") for column in COMPARISON))
+        for name, row in table.iterrows()
+    ]
+    print_table(title, ("", *COMPARISON), rows)
+
+
+def print_specifications(table):
+    """Print what `compare_progress` returned."""
+    rows = [(f"progress-{k}", *(number(row[name], ".3g") for name in SPECIFICATIONS)) for k, row in table.iterrows()]
+    print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows)
+
+
+def print_doubling(found):
+    """Print doubling times, by the fit they are of."""
+    shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
+    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", "optimal scaling 2.5%", "50%", "97.5%")
+    rows = [
+        (path, label, f"{row['p_progress']:.3f}", *(_months(row[name]) for name in shown))
+        for path, times in found.items()
+        for label, row in times.iterrows()
+    ]
+    print_table("months in which effective compute doubles", header, rows)
+
+
+def _months(x):
+    return "never" if x == float("inf") else f"{x:.1f}"
+
+
+def print_allocation(entry):
+    """Print one entry of the optimal sizes at a budget."""
+    beyond = entry["extrapolation"]
+    note = f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
+    rows = [summary_row(name, entry[name]) for name in ALLOCATED if name in entry]
+    print_table(f"{entry['law']} at {entry['compute']:.3g} FLOP{note}", SUMMARY_HEADER, rows)
+
+
+def print_exponents(law, basis, exponents):
+    """Print the exponents that a study would have measured, counting parameters by `basis`."""
+    labels = {"size": "of the optimal size", "loss": "of the loss", "reducible_loss": "of the loss above E"}
+    counted = "without embeddings" if basis == "nonembedding" else "all parameters"
+    rows = [summary_row(labels[name], q) for name, q in exponents.items()]
+    print_table(f"{law}: exponents in compute, {counted}", SUMMARY_HEADER, rows)
+
+
+def print_accuracies(entries):
+    """Print the share of problems that each arithmetic model gets right, by region of lengths."""
+    rows = [
+        (
+            f"{e['task']} {e['train_digits']} {e['embedding']}",
+            f"{e['architecture']} {e['layers']}x{e['recurrences']}",
+            e["seed"],
+            e["status"],
+            *(number(e[region], ".3f") for region in REGIONS),
+        )
+        for e in entries
+    ]
+    print_table("share of problems right", ("", "architecture", "seed", "status", *REGIONS), rows)
+
+
+def print_sweep(record):
+    """Print how many runs a sweep has, whether it is finished and where its table is."""
+    again = "" if record["status"] == "finished" else "; run the same command to continue"
+    print(f"{record['runs']} runs, {record['status']}{again}; table {record['table']}")
+
+
+def print_estimates(parametric, envelopes):
+    """Print point estimates: constants of parametric fits, exponents of envelopes."""
+    names = ("A", "B", "alpha", "beta", "E")
+    rows = [
+        (name, *(number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
+        for name, e in parametric.items()
+    ]
+    print_table("parametric fits", ("", *names, "rows", "converged"), rows)
+    rows = [(name, number(e.exponent), number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()]
+    print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
 
 
 def show_warning(message, category, *_, **__):

@@ -1,5 +1,6 @@
 """The kinds of table: of runs, of dated evaluations, of counts."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,6 +43,11 @@ class Kind:
     dimension: str
     group: str | None = None
     own: tuple[str, ...] = ()
+
+    @property
+    def options(self):
+        """Names of the options that the reader takes."""
+        return tuple(inspect.signature(self.read).parameters)[1:]
 
     def load(self):
         """Load the built-in table of the kind.

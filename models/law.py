@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pandas as pd
 
+from ..datasets import KINDS
 from ..datasets.wording import shortened
 from ..errors import InputError
 
@@ -75,6 +76,10 @@ class Law:
     def rows(self, table):
         """Return the rows of a table that this law is fitted to, refusing a table that cannot inform it."""
         raise NotImplementedError
+
+    def usual_table(self):
+        """Load the built-in table that this law is fitted to where a user names none."""
+        return KINDS[self.kind].load()
 
     def reference(self, rows):
         """Scalars and names that the sampled quantities refer to; they never depend on what is observed."""

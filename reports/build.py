@@ -3,6 +3,7 @@
 import time
 import warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from ..datasets import load
@@ -12,25 +13,13 @@ from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fitting.fit import check_options
 from ..inference.storage import check_writable
-from . import (
-    arithmetic_analysis,
-    arithmetic_page,
-    chinchilla_analysis,
-    embeddings_analysis,
-    embeddings_page,
-    progress_analysis,
-    progress_page,
-    results,
-    small_lm_analysis,
-    small_lm_page,
-)
-from .page import render
-
-PAGES = ("chinchilla", "embeddings", "small-models", "arithmetic", "progress")
+from . import results
+from .pages import PAGES
+from .render import render
 
 
 class Stages:
-    """Names and times the stages of a long job, and says on standard error which one runs."""
+    """Names and times the stages of a long job; a bar on standard error shows which one runs."""
 
     def __init__(self, names, progress):
         self.seconds = {}
@@ -60,15 +49,15 @@ class Stages:
         self._bar.advance(self._task)
 
 
-def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, **settings):
-    """Fit, compare and decide on the built-in tables, and write what was found.
+def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=False, **settings):
+    """Fit, compare and decide on the built-in tables, and write the results.
 
     Parameters
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of {"chinchilla", "embeddings", "small-models", "arithmetic", "progress"}
-        What to report on.
+    pages : sequence of str
+        Names of pages, of ``bayescaling.reports.pages.PAGES``; all by default.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
@@ -79,7 +68,7 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     Returns
     -------
     dict
-        What stands in ``results.json``.
+        The content of ``results.json``.
 
     Raises
     ------
@@ -95,58 +84,30 @@ def report(out="report", *, pages=PAGES, seed=1, sampler=None, progress=False, *
     published = load("published")
     warned = []
     options = {"seed": seed, "sampler": sampler, **settings}
-    stages = {
-        "chinchilla": chinchilla_analysis.STAGES,
-        "embeddings": embeddings_analysis.STAGES,
-        "small-models": small_lm_analysis.STAGES,
-        "arithmetic": arithmetic_analysis.STAGES,
-        "progress": progress_analysis.STAGES,
-    }
-    with Stages([*(name for page in pages for name in stages[page]), "page"], progress) as stage:
-        fits, document, makers = {}, {"schema": results.SCHEMA, "seconds": stage.seconds}, []
-
-        def collected():
-            return _collected(warned)
-
-        if "chinchilla" in pages:
-            found, said, sections = chinchilla_analysis.analyse(stage, collected, published, **options)
-            fits |= found
-            document |= said
-            makers.append(sections)
-        if "embeddings" in pages:
-            weighed = embeddings_analysis.analyse(
-                stage, collected, published, chinchilla=fits.get("chinchilla"), **options
-            )
-            fits |= weighed.fits | {"configurations": weighed.sizes}
-            document["laws"] = document.get("laws", {}) | weighed.document["laws"]
-            document["reconciliation"] = weighed.document["reconciliation"]
-            makers.append(lambda: embeddings_page.sections(weighed))
-        if "small-models" in pages:
-            small = small_lm_analysis.analyse(stage, collected, **options)
-            fits |= {f"small models, {scheme}": f for scheme, f in small.fits.items()}
-            document["small_lm"] = small.document
-            weighted = fits.get("embedding-weighted")
-            omega = None if weighted is None else weighted["posterior"]["omega"]
-            makers.append(lambda: small_lm_page.sections(small, published, omega))
-        if "arithmetic" in pages:
-            arithmetic = arithmetic_analysis.analyse(stage, collected, **options)
-            fits["lengths"] = arithmetic.fits[arithmetic_analysis.MAIN]
-            document["lengths"] = arithmetic.document
-            makers.append(lambda: arithmetic_page.sections(arithmetic, published))
-        if "progress" in pages:
-            analysis = progress_analysis.analyse(stage, collected, chinchilla=fits.get("chinchilla"), **options)
-            fits |= {f"progress-{k}": f for k, f in analysis.fits.items()}
-            document |= analysis.document
-            makers.append(lambda: progress_page.sections(analysis, published))
-        document["provenance"] = results.provenance(fits)
+    chosen = [page for name, page in PAGES.items() if name in pages]
+    document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
+    with Stages([*(name for page in chosen for name in page.stages), "page"], progress) as stage:
+        document["seconds"] = stage.seconds
+        for page in chosen:
+            found = page.analyse(stage, partial(_collected, warned), published, posteriors, **options)
+            posteriors |= found.posteriors
+            _merge(document, found.document)
+            analysed.append((page, found))
+        document["provenance"] = results.provenance(posteriors)
         with stage("page"):
-            sections = [section for make in makers for section in make()]
-            html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in fits.items()})
-    for name, fitted in fits.items():
+            sections = [section for page, found in analysed for section in page.sections(found, published)]
+            html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
+    for name, fitted in posteriors.items():
         save_fit(fitted, out / "posteriors" / f"{name.replace(', ', '-').replace(' ', '-')}.nc")
     results.write_text(results.to_json(document), out / "results.json")
     results.write_text(html, out / "index.html")
     return document
+
+
+def _merge(document, entries):
+    """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
+    for key, entry in entries.items():
+        document[key] = document[key] | entry if key in document else entry
 
 
 def _prepare(out):

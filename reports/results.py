@@ -1,4 +1,4 @@
-"""The figures of a report as one JSON document, ``results.json``."""
+"""The numbers of a report as one JSON document, ``results.json``."""
 
 import json
 import math
@@ -6,12 +6,14 @@ import math
 import numpy as np
 
 from ..inference import calibration_table, law_of, loo, metadata
-from ..inference.calibration.simulation import flagged, said_of
+from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.diagnostics import PARETO_K_LIMIT
-from ..inference.fitting.progress import flatten
 from ..inference.storage import replace
+from ..models.draws import flatten
 
 SCHEMA = 1
+SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
+RATIOS = ("tokens_per_parameter", "epochs")
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 
 
@@ -47,7 +49,7 @@ def parameters(fit):
 
 
 def law_entry(fit, result=None, points=None):
-    """Say of one fitted law what results.json does.
+    """Entry of results.json of one fitted law.
 
     Parameters
     ----------
@@ -58,12 +60,12 @@ def law_entry(fit, result=None, points=None):
         Point estimates by estimator.
     """
     result = loo(fit) if result is None else result
-    said = metadata(fit)
+    record = metadata(fit)
     law = law_of(fit)
-    verdict = said["diagnostics"]
+    diagnostics = record["diagnostics"]
     return {
-        "data": said["data"]["source"],
-        "rows": said["data"]["rows"],
+        "data": record["data"]["source"],
+        "rows": record["data"]["rows"],
         "scale": law.scale,
         "noise": law.noise,
         "parameters": parameters(fit),
@@ -73,23 +75,19 @@ def law_entry(fit, result=None, points=None):
         "p_loo": finite(result.p),
         "pareto_k_max": finite(float(result.pareto_k.max())),
         "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
-        "r_hat_max": finite(verdict["r_hat_max"]),
-        "ess_bulk_min": finite(verdict["ess_bulk_min"]),
-        "divergences": verdict["divergences"],
+        "r_hat_max": finite(diagnostics["r_hat_max"]),
+        "ess_bulk_min": finite(diagnostics["ess_bulk_min"]),
+        "divergences": diagnostics["divergences"],
     }
 
 
 def allocation_entries(allocation, law):
-    """Say of compute-optimal sizes what results.json does: one entry a budget."""
+    """Entries of results.json of compute-optimal sizes, one a budget."""
     return [
         {
             "law": law,
             "compute": float(at["compute"]),
-            "parameters": summary(at["parameters"]),
-            "parameters_nonembedding": summary(at["parameters_nonembedding"]),
-            "tokens": summary(at["tokens"]),
-            "tokens_per_parameter": summary(at["tokens_per_parameter"], ratio=True),
-            "loss": summary(at["loss"]),
+            **{name: summary(at[name], ratio=name in RATIOS) for name in SIZES if name in at},
             "extrapolation": float(at["extrapolation"]),
         }
         for at in (allocation.isel(compute=i) for i in range(allocation.sizes["compute"]))
@@ -98,32 +96,32 @@ def allocation_entries(allocation, law):
 
 def provenance(fits):
     """Versions, seed, sampler, data fingerprints and priors of a set of fits."""
-    said = {name: metadata(fit) for name, fit in fits.items()}
-    first = next(iter(said.values()))
+    records = {name: metadata(fit) for name, fit in fits.items()}
+    first = next(iter(records.values()))
     return {
         "versions": first["versions"],
         "seed": first["seed"],
         "draws": first["settings"]["draws"],
         "chains": first["settings"]["chains"],
         "sampler": first["sampler"],
-        "data": {s["data"]["source"]: s["data"]["sha256"] for s in said.values()},
-        "priors": {name: s["priors"] for name, s in said.items()},
+        "data": {r["data"]["source"]: r["data"]["sha256"] for r in records.values()},
+        "priors": {name: r["priors"] for name, r in records.items()},
     }
 
 
 def comparison_entries(table):
-    """Plain values of a table from `compare`."""
+    """Entries of results.json of a table from `compare`, one a row."""
     return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
 
 
 def calibration_entry(found):
-    """Plain values of what `calibrate` found."""
+    """Entry of results.json of what `calibrate` found."""
     table = calibration_table(found)
-    said = {name: said_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
-    return said | {
+    record = {name: record_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
+    return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],
-        "not_uniform": flagged(table),
+        "not_uniform": not_uniform(table),
         "quantities": comparison_entries(table),
     }
 

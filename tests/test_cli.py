@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.cli import app, main
+from bayescaling.reports.pages import PAGES
 
 pytestmark = pytest.mark.filterwarnings("always::bayescaling.DiagnosticWarning")
 
@@ -100,6 +101,11 @@ def test_help_of_each_command(command, tmp_path):
     said = call(command, "--help", folder=tmp_path)
     assert (said.status, said.err) == (0, "")
     assert said.out.startswith(f"Usage: bayescaling {command} ")
+
+
+def test_help_of_the_report_names_every_page(tmp_path):
+    text = " ".join(call("report", "--help", folder=tmp_path).out.split())
+    assert f"{', '.join(list(PAGES)[:-1])} or {list(PAGES)[-1]}" in text
 
 
 def test_help_lists_every_command(tmp_path):
@@ -352,6 +358,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["allocate", "file", "--compute", "1e21"], "file: not a netCDF file"),
         (["allocate", "other.nc"], "--compute"),
         (["allocate", "other.nc", "--compute", "much"], "--compute"),
+        (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
         (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),
         (["report", "--out", "report", "--seed", "-1"], "seed"),

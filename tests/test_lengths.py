@@ -10,15 +10,13 @@ import scipy.stats as st
 import xarray as xr
 from bayescaling.cli import main
 from bayescaling.inference import LengthsFitter
-from bayescaling.inference.fitting.lengths import State, counts_of
-from bayescaling.inference.fitting.samplers import Settings
-from bayescaling.inference.loo.lengths import exact, leave_runs_out
-from bayescaling.inference.quantities.lengths import conditions, quantiles, region_accuracy
-from bayescaling.models.lengths import curve as lengths
-from bayescaling.models.lengths import design as lengths_design
-from bayescaling.models.lengths import modes as lengths_modes
-from bayescaling.models.lengths.integrals import Points, integrated, of_draws
-from bayescaling.reports.lengths_results import lengths_entry
+from bayescaling.inference.lengths import conditions, quantiles, region_accuracy
+from bayescaling.inference.lengths_fit import State, counts_of
+from bayescaling.inference.lengths_integrals import Points, integrated, of_draws
+from bayescaling.inference.lengths_loo import exact, leave_runs_out
+from bayescaling.inference.samplers import Settings
+from bayescaling.models import lengths, lengths_design, lengths_modes
+from bayescaling.reports.arithmetic.entries import lengths_entry
 from bayescaling.reports.results import to_json
 from scipy.optimize import brentq, minimize
 from scipy.special import expit

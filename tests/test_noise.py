@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.inference.fitting import evaluate
+from bayescaling.models.backend import pymc
 from bayescaling.models.loss.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
 from scipy import stats
 from scipy.integrate import quad

@@ -20,14 +20,19 @@ MAY_IMPORT = {
     "reports": {"errors", "datasets", "models", "inference"},
     "training": {"errors", "datasets"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
-    "console": {"errors", "reports"},
-    "cli": {"__init__", "console", "errors", "datasets", "models", "inference", "reports", "training"},
+    "options": {"reports"},
+    "inputs": {"errors", "datasets", "models"},
+    "console": {"errors", "inference", "reports"},
+    "cli": {"__init__", "console", "inputs", "options"}
+    | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [
     path.relative_to(ROOT)
-    for folder, pattern in ((".", "*.py"), *((name, "**/*.py") for name in MAY_IMPORT if (ROOT / name).is_dir()))
-    for path in sorted((ROOT / folder).glob(pattern))
+    for folder in (".", "datasets", "models", "inference", "training", "reports")
+    for path in sorted((ROOT / folder).glob("*.py" if folder == "." else "**/*.py"))
 ]
+REPORTS = ROOT / "reports"
+PAGES = sorted(path.parent.name for path in REPORTS.glob("*/page.py"))
 # Spelt so that this file does not name what it forbids.
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
 MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
@@ -37,8 +42,8 @@ def part_of(path):
     return path.parts[0].removesuffix(".py")
 
 
-def imported_parts(path):
-    """Parts of the package that a module imports from."""
+def imported_names(path):
+    """What a module imports from the package, each as the parts of its dotted name."""
     here = ("bayescaling", *path.with_suffix("").parts)
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -49,15 +54,26 @@ def imported_parts(path):
             names = [alias.name.split(".") for alias in node.names]
         else:
             continue
-        for name in names:
-            if name[0] == "bayescaling" and name[-1] != "__version__":
-                yield name[1] if name[1] in MAY_IMPORT else "__init__"
+        yield from (tuple(name) for name in names if name[0] == "bayescaling")
+
+
+def imported_parts(path):
+    """Parts of the package that a module imports from."""
+    for name in imported_names(path):
+        if name[-1] != "__version__":
+            yield name[1] if name[1] in MAY_IMPORT else "__init__"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_imports_point_one_way(path):
     part = part_of(path)
     assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_imports_no_other_page(page):
+    names = {name for path in (REPORTS / page).glob("*.py") for name in imported_names(path.relative_to(ROOT))}
+    assert not {name[2] for name in names if name[1] == "reports"} & (set(PAGES) - {page})
 
 
 def test_the_check_of_imports_sees_them():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.fitting.progress import State
 from bayescaling.models import law as law_named
+from bayescaling.models.backend import pymc
 from bayescaling.models.progress import family
 from bayescaling.models.progress.design import OPTIONAL
 from bayescaling.models.progress.law import Progress

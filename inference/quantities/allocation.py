@@ -48,11 +48,12 @@ def allocate(fit, compute, **planned):
     budgets = _budgets(compute)
     draws = draws_of(fit)
     law, known = draws.law, draws.law.planned
+    planned = {name: x for name, x in planned.items() if x is not None}
     for name in planned:
-        if known and name not in known:
-            raise InputError(unknown(f"what is planned, for a fit of {law.name},", name, known))
+        if name not in known:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", name, known or ("nothing",)))
     at = xr.DataArray(budgets, dims="compute", coords={"compute": budgets})
-    result = law.optimum(draws, at, **{name: x for name, x in planned.items() if x is not None})
+    result = law.optimum(draws, at, **planned)
     if "parameters" in result:
         result["tokens_per_parameter"] = result["tokens"] / result["parameters"]
     result["extrapolation"] = decades_outside(at, *compute_range(fit))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....datasets import CHINCHILLA_VOCABULARY, require
+from ....datasets import CHINCHILLA_VOCABULARY
 from ....datasets.wording import unknown
 from ....errors import InputError
 from ...arrays import exp, log
@@ -13,6 +13,7 @@ from ...priors import FreeParameter
 from .. import embeddings
 from ..law import LossLaw, geometric_means
 from ..noise import NOISES, Noise
+from ..sizes import chinchilla_configurations
 
 RATIO = FreeParameter(
     "embedding_ratio",
@@ -121,8 +122,15 @@ class Configurations(LossLaw):
         return embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
 
     def rows(self, table):
-        """Refuse sizes that cannot inform the relation, models without embedding parameters too."""
+        """Return the models of a table, each once, refusing sizes that cannot inform the relation.
+
+        Raises
+        ------
+        InputError
+            As for other laws, and if a model has no embedding parameters.
+        """
         table = super().rows(table)
+        table = table.drop_duplicates([*self.columns, self.observed]).reset_index(drop=True)
         total, nonembedding = (table[c].to_numpy(float) for c in ("parameters", "parameters_nonembedding"))
         if not (total > nonembedding).all():
             row = int(np.argmin(total > nonembedding))
@@ -131,6 +139,10 @@ class Configurations(LossLaw):
                 f"parameters_nonembedding {nonembedding[row]:g}; leave models without embedding parameters out"
             )
         return table
+
+    def usual_table(self):
+        """Sizes of the models of the Chinchilla study."""
+        return chinchilla_configurations()
 
     def reference(self, table):
         """Geometric mean of N_x."""
@@ -154,18 +166,3 @@ def check_delta(delta):
     """Refuse a fixed delta outside (0, 1)."""
     if delta is not None and not (isinstance(delta, (int, float)) and 0 < delta < 1):
         raise InputError(f"delta must lie between 0 and 1, or be absent to be learned, not {delta!r}")
-
-
-def configurations_of(runs):
-    """Sizes of the models of a table of runs, each once, as a table that `Configurations` fits.
-
-    Raises
-    ------
-    InputError
-        If N_x is not known, or equals N_T in some row.
-    """
-    sizes = ["parameters", "parameters_nonembedding"]
-    require(runs, sizes, purpose="the relation of sizes")
-    found = runs[sizes].drop_duplicates().reset_index(drop=True)
-    found.attrs["source"] = runs.attrs.get("source", "the table")
-    return found

@@ -1,0 +1,184 @@
+"""The options of the command line, and the set of them that several commands share."""
+
+import functools
+import inspect
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .reports.pages import PAGES
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output and nothing else.")]
+Data = Annotated[str, typer.Option("--data", help="A built-in table or a file of runs (CSV, TSV, Parquet, netCDF).")]
+AnyTable = Annotated[
+    str | None, typer.Option("--data", help="A built-in table, or a file (CSV, TSV, Parquet, netCDF).")
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN"),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", help="A column to leave out. Repeatable.", metavar="COLUMN")
+]
+Perplexity = Annotated[bool, typer.Option("--perplexity", help="Convert a perplexity column to loss.")]
+
+LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law, such as chinchilla.")]
+Priors = Annotated[
+    list[str] | None,
+    typer.Option("--prior", help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST"),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(help="student_t (default), normal or huber; of progress-N normal; of lengths beta_binomial."),
+]
+Scale = Annotated[str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")]
+Threshold = Annotated[float | None, typer.Option(help="Threshold of the Huber noise, in units of its scale (1.345).")]
+MeasurementError = Annotated[bool, typer.Option("--measurement-error", help="Use the column loss_halfwidth.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="An option of the law: transformer=exp of progress-N, shape=linear of lengths. Repeatable.",
+        metavar="NAME=VALUE",
+    ),
+]
+
+Sampler = Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")]
+Draws = Annotated[int, typer.Option(help="Kept draws of each chain.")]
+Tune = Annotated[int, typer.Option(help="Warm-up iterations of each chain.")]
+Chains = Annotated[int, typer.Option()]
+Cores = Annotated[int | None, typer.Option(help="Chains run at a time.")]
+TargetAccept = Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")]
+Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
+
+Truth = Annotated[str, typer.Option(help="Distribution that truths are drawn from: posterior or prior.")]
+Simulations = Annotated[int, typer.Option(help="Tables to simulate and fit.")]
+FitOut = Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")]
+RanksOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write ranks to this netCDF file as they come; simulations that it holds are kept.", metavar="FILE.nc"
+    ),
+]
+
+FitFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")]
+FitFilesOrProgress = Annotated[
+    list[Path],
+    typer.Argument(help="Fits that 'bayescaling fit' wrote, or the word progress.", metavar="FILE.nc...|progress"),
+]
+ProgressFiles = Annotated[list[Path], typer.Argument(help="Fits of progress-N.", metavar="FILE.nc...")]
+ReconciledFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit of chinchilla or embedding-corrected.")]
+Weighting = Annotated[str, typer.Option(help="stacking, pseudo_bma or equal.")]
+PaperGrid = Annotated[
+    bool,
+    typer.Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
+]
+RateCompute = Annotated[float, typer.Option(help="FLOP at which exponents that change are taken.", metavar="FLOP")]
+RateYear = Annotated[float, typer.Option(help="Year at which they are taken.")]
+Budgets = Annotated[list[float], typer.Option(help="Training budget in FLOP. Repeatable.", metavar="FLOP")]
+Vocabulary = Annotated[
+    float | None, typer.Option(help="Vocabulary of the planned models; 32000 by default.", metavar="V")
+]
+Plan = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plan",
+        help="What the law is to know of the runs planned: unique_tokens=1e11. Repeatable.",
+        metavar="NAME=VALUE",
+    ),
+]
+AspectRatio = Annotated[
+    float | None, typer.Option(help="Width over layers of the planned models; Chinchilla's by default.", metavar="A")
+]
+
+LanguageSweep = Annotated[Path, typer.Argument(help="A sweep of small language models.", metavar="FILE.toml")]
+ArithmeticSweep = Annotated[Path, typer.Argument(help="A sweep of arithmetic models.", metavar="FILE.toml")]
+Out = Annotated[Path, typer.Option("--out", help="Folder to write to; a sweep found there is continued.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
+
+DropHighest = Annotated[int, typer.Option(help="Runs of highest loss to leave out of the parametric fits.")]
+TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
+Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]
+ReportOut = Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")]
+_NAMES = list(PAGES)
+Pages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--page",
+        help=f"{', '.join(_NAMES[:-1])} or {_NAMES[-1]}; all by default. Repeatable.",
+        metavar="PAGE",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """Options of every command that fits a law to a table: the law's, the sampler's and the table's."""
+
+    prior: Priors = None
+    noise: Noise = None
+    scale: Scale = None
+    threshold: Threshold = None
+    measurement_error: MeasurementError = False
+    option: Options = None
+    sampler: Sampler = None
+    draws: Draws = 1000
+    tune: Tune = 1000
+    chains: Chains = 4
+    cores: Cores = None
+    target_accept: TargetAccept = None
+    seed: Seed = 1
+    column: Columns = None
+    ignore: Ignore = None
+    perplexity: Perplexity = False
+    json: Json = False
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Options of every command that trains a sweep."""
+
+    out: Out
+    scheduler: Scheduler = None
+    device: Device = None
+    time_limit: TimeLimit = None
+    json: Json = False
+
+
+def shares(kind, **defaults):
+    """Give a command the options of a dataclass after its own, and pass them to its last parameter as one object.
+
+    Parameters
+    ----------
+    kind : type
+        `Fitting` or `Sweep`.
+    **defaults
+        Defaults that differ from the dataclass's.
+    """
+
+    def decorate(command):
+        *own, last = inspect.signature(command).parameters.values()
+        shared = [_parameter(field, defaults) for field in fields(kind)]
+        names = [parameter.name for parameter in shared]
+
+        @functools.wraps(command)
+        def wrapped(**given):
+            chosen = kind(**{name: given.pop(name) for name in names})
+            return command(**given, **{last.name: chosen})
+
+        wrapped.__signature__ = inspect.Signature([*own, *shared])
+        wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
+        return wrapped
+
+    return decorate
+
+
+def _parameter(field, defaults):
+    default = defaults.get(field.name, field.default)
+    if default is MISSING:
+        default = inspect.Parameter.empty
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type)

@@ -1,0 +1,94 @@
+"""The analysis of arithmetic models trained for this package: fits, comparison, generalisation in length."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...datasets import load
+from ...inference import Fitter, compare, loo
+from ...inference.quantities.lengths import (
+    accuracy_at_length,
+    conditions,
+    embedding_contrasts,
+    length_summary,
+    region_accuracy,
+)
+from ...models import Lengths
+from .. import results
+from ..findings import Findings
+from .entries import lengths_entry
+
+STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths")
+MAIN = "lengths"
+SHAPES = {
+    MAIN: Lengths(),
+    "logit linear in length": Lengths(shape="linear"),
+    "binomial": Lengths(noise="binomial"),
+}
+DRAWN = 60
+BEYOND = 1.5
+
+
+@dataclass
+class ArithmeticFindings(Findings):
+    """What `analyse` found."""
+
+    counts: object
+    fits: dict
+    elpd: dict
+    comparison: object
+    seed: int
+    lengths: dict = field(default_factory=dict)
+    contrasts: object = None
+    regions: object = None
+    curves: object = None
+    beyond: object = None
+    entry: dict = field(default_factory=dict)
+
+
+def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the law of lengths and simpler ones, compare them, and read how far models go; see `Page.analyse`."""
+    counts = load("arithmetic_runs")
+    with stage("arithmetic: fits"), warned():
+        fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
+        fits = {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()}
+    with stage("arithmetic: leave-one-run-out"), warned():
+        elpd = {name: loo(f, fitter=fitters[name]) for name, f in fits.items()}
+        comparison = compare(fits, results=elpd)
+    found = ArithmeticFindings(counts, fits, elpd, comparison, seed)
+    with stage("arithmetic: lengths"):
+        main = fits[MAIN]
+        found.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
+        found.contrasts = embedding_contrasts(main, seed=seed)
+        found.regions = region_accuracy(main)
+        longest = max(counts["length_a"].max(), counts["length_b"].max())
+        found.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
+        found.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
+    found.posteriors = {MAIN: main}
+    found.entry = _entry(found)
+    found.document = {"lengths": found.entry}
+    return found
+
+
+def observed(counts):
+    """Share right by embedding, run and cell, with the condition's columns."""
+    return counts.assign(accuracy=counts["correct"] / counts["total"])
+
+
+def _entry(found):
+    main = found.fits[MAIN]
+    known = conditions(main)
+    entry = {
+        "data": "arithmetic_runs",
+        "rows": len(found.counts),
+        "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
+        "accuracy": {
+            str(label): {
+                str(region): results.summary(found.regions.sel(condition=label, region=region))
+                for region in found.regions["region"].values
+            }
+            for label in known.index
+        },
+        "comparison": results.comparison_entries(found.comparison),
+    }
+    return entry | lengths_entry(main, seed=found.seed)

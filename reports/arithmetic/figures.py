@@ -1,0 +1,116 @@
+"""Figures of length generalisation: heat maps with the training square, and accuracy by length."""
+
+import numpy as np
+
+from ...models.draws import DRAWS
+from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, band, figure, line
+
+COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
+SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
+OPERAND = "Digits of the {} operand"
+
+
+def heat_maps(counts):
+    """Share right by the lengths of both operands, a panel an embedding, mean over runs; training lengths framed."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    embeddings = list(counts["embedding"].unique())
+    drawn = make_subplots(
+        rows=1, cols=len(embeddings), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=embeddings
+    )
+    for column, embedding in enumerate(embeddings, 1):
+        chosen = counts[counts["embedding"] == embedding]
+        table = chosen.pivot_table(index="length_a", columns="length_b", values="accuracy", aggfunc="mean")
+        drawn.add_trace(
+            go.Heatmap(
+                x=table.columns,
+                y=table.index,
+                z=table.to_numpy(),
+                zmin=0,
+                zmax=1,
+                colorscale=SHADES,
+                showscale=column == len(embeddings),
+                colorbar={"title": {"text": "share right"}, "tickformat": ".0%", "len": 0.8, "y": 0.42},
+                hovertemplate="%{y} and %{x} digits<br>%{z:.1%} right<extra>" + embedding + "</extra>",
+            ),
+            row=1,
+            col=column,
+        )
+        edge = chosen["train_digits"].iloc[0] + 0.5
+        square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
+        square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
+        drawn.add_shape(**square, row=1, col=column)
+    drawn.update_layout(figure(height=430).layout)
+    drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
+    drawn.update_yaxes(showgrid=False)
+    drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
+    for column in range(1, len(embeddings) + 1):
+        drawn.update_yaxes(scaleanchor=f"x{column if column > 1 else ''}", constrain="domain", col=column)
+    return drawn
+
+
+def curves(found, labels):
+    """Accuracy at equal lengths: the median run of each condition with a 95% band, and the runs' own shares."""
+    import plotly.graph_objects as go
+
+    traces = []
+    digits = found.curves["length_a"].values
+    equal = found.counts[found.counts["length_a"] == found.counts["length_b"]]
+    for i, (label, row) in enumerate(labels.iterrows()):
+        embedding = row["embedding"]
+        colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
+        low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
+        traces += band(digits, low, high, colour, f"{label}: 95%", group=label)
+        traces.append(line(digits, middle, colour, f"{label}: median run", legendgroup=label))
+        chosen = equal
+        for column in set(row.index) & set(equal.columns):
+            chosen = chosen[chosen[column] == row[column]]
+        for run, rows in chosen.groupby("run"):
+            rows = rows.sort_values("length_a")
+            traces.append(
+                go.Scatter(
+                    x=rows["length_a"],
+                    y=rows["correct"] / rows["total"],
+                    mode="markers",
+                    marker={"color": colour, "size": 6, "symbol": "circle-open"},
+                    legendgroup=label,
+                    showlegend=False,
+                    hovertemplate=f"{run}<br>%{{x}} digits<br>%{{y:.1%}} right<extra></extra>",
+                )
+            )
+    edge = float(found.counts["train_digits"].max())
+    if found.counts["train_digits"].nunique() == 1:
+        traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash"))
+    return figure(
+        *traces,
+        x={"title": "Digits of both operands"},
+        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=ABOVE | {"y": 1.28})
+
+
+def own_runs(found):
+    """Length at which accuracy is one half, each run with its 95% interval."""
+    import plotly.graph_objects as go
+
+    table = found.lengths["runs"].xs(0.5, level="share")
+    embedding = found.counts.drop_duplicates("run").set_index("run")["embedding"]
+    names = sorted(table.index, key=lambda run: (embedding[run], run))
+    traces = []
+    for i, run in enumerate(names):
+        row, colour = table.loc[run], COLOURS.get(embedding[run], GREY)
+        traces.append(line([row["q2.5"], row["q97.5"]], [i, i], colour, "", hoverinfo="skip", showlegend=False))
+        traces.append(
+            go.Scatter(
+                x=[row["q50"]],
+                y=[i],
+                mode="markers",
+                marker={"color": colour, "size": 9},
+                showlegend=False,
+                hovertemplate=f"run {run}<br>%{{x:.2f}} digits<extra></extra>",
+            )
+        )
+    labels = [found.entry["runs"][run] for run in names]
+    drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
+    drawn.update_yaxes(tickvals=np.arange(len(names)), ticktext=labels, automargin=True, showgrid=False)
+    return drawn

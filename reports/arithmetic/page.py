@@ -1,0 +1,149 @@
+"""The page on arithmetic: how far beyond the lengths of training a model goes, by its embedding of positions."""
+
+import pandas as pd
+
+from ...inference.quantities.lengths import conditions
+from ..drawing import tables
+from ..results import summary
+from . import figures
+from .analysis import BEYOND, MAIN, observed
+
+REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
+PREFIX = "arithmetic.addition20."
+ARCHITECTURE = "ST+injection"
+
+
+def _digits(row):
+    low, middle, high = ("none" if row[q] == 0 else f"{row[q]:.1f}" for q in ("q2.5", "q50", "q97.5"))
+    return f"{middle} [{low}, {high}]"
+
+
+def _findings(found):
+    typical = found.lengths["typical"]
+    reach = "; ".join(
+        f"{label} {_digits(typical.loc[(label, 0.5)])}" for label in typical.index.get_level_values(0).unique()
+    )
+    points = [f"Digits of both operands at which the median run of a condition has half of its sums right: {reach}."]
+    points += [
+        f"{row['first']} goes further than {row['second']} with posterior probability {row['p_first']:.3f}: "
+        f"{row['q50']:.2f} [{row['q2.5']:.2f}, {row['q97.5']:.2f}] times the length."
+        for row in found.contrasts.to_dict("records")
+        if row["of"] == "length"
+    ]
+    at = float(found.beyond["length_a"].values[0])
+    foretold = "; ".join(
+        f"{label} {tables.interval(summary(found.beyond.sel(condition=label)), '{:.0%}')}"
+        for label in found.beyond["condition"].values
+    )
+    points.append(
+        f"Share right at {at:.0f} digits, {BEYOND:g} times the longest asked, foretold of a new seed: {foretold}."
+    )
+    return points
+
+
+def _lengths_table(found):
+    rows = []
+    for seeds, label in (("typical", "median run"), ("new", "a new seed"), ("runs", "fitted run")):
+        table = found.lengths[seeds]
+        rows += [
+            {
+                "of": found.entry["runs"].get(name, name),
+                "which": label,
+                "50% length (digits)": _digits(table.loc[(name, 0.5)]),
+                "P(none)": f"{table.loc[(name, 0.5), 'p_none']:.3f}",
+                "95% length (digits)": _digits(table.loc[(name, 0.95)]),
+                "P(none) ": f"{table.loc[(name, 0.95), 'p_none']:.3f}",
+            }
+            for name in table.index.get_level_values(0).unique()
+        ]
+    note = (
+        "Length of both operands at which that share of problems is right: median [95%]. None: the share is not "
+        "reached at any length. Few seeds hardly inform how much seeds differ: the interval of a new seed leans on its "
+        "prior."
+    )
+    return tables.html(pd.DataFrame(rows), note=note)
+
+
+def _contrast_table(found):
+    rows = []
+    for row in found.contrasts.to_dict("records"):
+        form = "{:.2f}" if row["of"] == "length" else "{:+.3f}"
+        rows.append(
+            {
+                "first": row["first"],
+                "second": row["second"],
+                "of": "ratio of 50% lengths"
+                if row["of"] == "length"
+                else f"difference in accuracy, {REGIONS[row['of']]}",
+                "median [95%]": tables.interval(row, form),
+                "P(first above)": f"{row['p_first']:.3f}",
+            }
+        )
+    return tables.html(pd.DataFrame(rows), note="Of the median run of each condition. Accuracy: the mean over cells.")
+
+
+def _region_table(found, published):
+    theirs = published[published["quantity"].str.startswith(PREFIX)].set_index("quantity")["estimate"]
+    rows = []
+    for label, row in conditions(found.fits[MAIN]).iterrows():
+        of_condition = found.counts[found.counts["embedding"] == row["embedding"]]
+        for region in found.regions["region"].values:
+            cells = of_condition[of_condition["split"] == region]
+            key = f"{PREFIX}{row['embedding']}.{ARCHITECTURE}.{region}"
+            rows.append(
+                {
+                    "condition": label,
+                    "region": REGIONS[region],
+                    "observed": f"{cells['correct'].sum() / cells['total'].sum():.1%}",
+                    "posterior, median run": tables.interval(
+                        summary(found.regions.sel(condition=label, region=region)), "{:.1%}"
+                    ),
+                    "McLeish et al. 2024": f"{theirs[key]:.1f}%" if key in theirs else "–",
+                }
+            )
+    note = (
+        "McLeish et al. 2024: means of three runs with input injection and 16 layers of 1,024, trained on up to 20 "
+        "digits and asked up to 100 and 160; not of these regions, and to be set beside ours only in their order."
+    )
+    return tables.html(pd.DataFrame(rows), note=note)
+
+
+def _comparison_note(counts):
+    return (
+        f"Each of the {counts['run'].nunique()} runs left out whole, its own parameters integrated out; Pareto k "
+        "above 0.7 refitted. So few runs hardly give standard errors a meaning."
+    )
+
+
+def sections(found, published):
+    """Sections of the page, in order; see `Page.sections`."""
+    counts = found.counts
+    runs = counts.drop_duplicates("run")
+    digits = ", ".join(f"{n:g}" for n in sorted(runs["train_digits"].unique()))
+    return [
+        {
+            "title": "Arithmetic: how far beyond training",
+            "text": [
+                f"{len(runs)} transformers of {runs['parameters'].min():,.0f} to {runs['parameters'].max():,.0f} "
+                f"parameters, trained on a CPU to add numbers of up to {digits} digits, after McLeish et al. (2024), "
+                f"with {runs['seed'].nunique()} seeds of each condition; {counts['total'].iloc[0]} sums for each pair "
+                "of lengths. A demonstration, far below the paper's scale."
+            ],
+            "points": _findings(found),
+            "blocks": [figures.heat_maps(observed(counts)), _region_table(found, published)],
+        },
+        {
+            "title": "Accuracy by length",
+            "text": [
+                "Beta-binomial counts, their accuracy falling from a plateau with the length of the operands; each "
+                "run's curve pooled with those of its condition."
+            ],
+            "blocks": [
+                figures.curves(found, conditions(found.fits[MAIN])),
+                figures.own_runs(found),
+                _lengths_table(found),
+                _contrast_table(found),
+                tables.comparison(found.comparison, note=_comparison_note(counts)),
+            ],
+        },
+    ]

@@ -1,0 +1,93 @@
+"""The analysis of the Chinchilla law: fits, comparison, point estimates, decisions, calibration."""
+
+from dataclasses import dataclass
+
+from ...datasets import load
+from ...inference import allocate, calibrate, compare, fit, loo
+from ...models import Chinchilla
+from .. import results
+from ..findings import Findings
+from ..published import PREFIX, chinchilla_estimates
+from .estimators import point_estimates
+
+MAIN = "chinchilla"
+NOISES = {
+    MAIN: Chinchilla(),
+    "chinchilla, reading error": Chinchilla(measurement_error=True),
+    "chinchilla, huber noise": Chinchilla(noise="huber"),
+    "chinchilla, normal noise": Chinchilla(noise="normal"),
+}
+BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
+SIMULATIONS = 100
+STAGES = (*NOISES, "point estimates", "leave-one-out", "decisions", "calibration")
+
+
+@dataclass
+class ChinchillaFindings(Findings):
+    """What `analyse` found."""
+
+    fits: dict
+    elpd: dict
+    comparison: object
+    parametric: dict
+    trimmed: dict
+    envelopes: dict
+    allocation: object
+    calibrated: object
+
+
+def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit Chinchilla's runs under four noises, compare, estimate and decide; see `Page.analyse`."""
+    runs = load("chinchilla_runs")
+    fits = {}
+    for name, law in NOISES.items():
+        with stage(name), warned():
+            fits[name] = fit(law, runs, seed=seed, sampler=sampler, posterior_predictive=name == MAIN, **settings)
+    with stage("point estimates"), warned():
+        parametric, envelopes = point_estimates(runs)
+        trimmed, _ = point_estimates(runs, drop_highest=5)
+    with stage("leave-one-out"), warned():
+        elpd = {name: loo(f) for name, f in fits.items()}
+        comparison = compare(fits, results=elpd)
+    with stage("decisions"):
+        allocation = allocate(fits[MAIN], BUDGETS)
+    with stage("calibration"), warned():
+        calibrated = calibrate(NOISES[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler)
+    found = ChinchillaFindings(fits, elpd, comparison, parametric, trimmed, envelopes, allocation, calibrated)
+    found.posteriors = fits
+    found.document = _document(found, published)
+    return found
+
+
+def _document(found, published):
+    document = {
+        "laws": {
+            name: results.law_entry(f, found.elpd[name]) | {"rank": int(found.comparison.loc[name, "rank"])}
+            for name, f in found.fits.items()
+        },
+        "allocation": results.allocation_entries(found.allocation, "chinchilla"),
+        "calibration": {"chinchilla": results.calibration_entry(found.calibrated)},
+        "published": published_entries(found.fits[MAIN], published),
+    }
+    document["laws"][MAIN]["point_estimates"] = {
+        **{name: p.constants for name, p in found.parametric.items()},
+        **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},
+        **{name: {"exponent_parameters": e.exponent} for name, e in found.envelopes.items()},
+    }
+    return document
+
+
+def published_entries(fit, published):
+    """Entries of published estimates: the posterior's summary, and its probability of a value at least as large."""
+    posterior = fit["posterior"]
+    return [
+        {
+            "quantity": PREFIX + row.quantity,
+            "published": row.estimate,
+            "source": row.source,
+            "ours": results.summary(posterior[row.quantity], ratio=row.quantity == "exponent_parameters"),
+            "p_at_least": float((posterior[row.quantity] >= row.estimate).mean()),
+        }
+        for row in chinchilla_estimates(published).itertuples()
+        if row.quantity in posterior
+    ]

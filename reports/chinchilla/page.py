@@ -1,0 +1,312 @@
+"""The page on the Chinchilla law: the posterior, published estimates, checks and decisions."""
+
+import numpy as np
+import pandas as pd
+
+from ...inference import law_of, table_of
+from ...models.loss.law import describe
+from ..drawing import allocation, checks, law, tables
+from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
+from ..results import summary
+from .analysis import MAIN
+
+NAMES = {
+    "E": "E (nats/token)",
+    "A": "A",
+    "B": "B",
+    "alpha": "α, exponent of parameters",
+    "beta": "β, exponent of tokens",
+    "exponent_parameters": "β/(α+β), exponent of N* in C",
+}
+CALIBRATED = {
+    **{name: NAMES[name] for name in ("E", "alpha", "beta", "exponent_parameters")},
+    "sigma": "σ, scatter of log loss",
+    "log_likelihood": "log likelihood",
+}
+
+
+def _findings(fit, document, runs):
+    ours = document["laws"]["chinchilla"]["parameters"]
+    gopher = next(a for a in document["allocation"] if a["compute"] == 5.76e23)
+    exponent = tables.interval(ours["exponent_parameters"], "{:.3f}")
+    ratio = tables.interval(gopher["tokens_per_parameter"], "{:.1f}")
+    largest = runs["training_flop"].max()
+    student, normal = document["laws"]["chinchilla"], document["laws"]["chinchilla, normal noise"]
+    no_variance = float((fit["posterior"]["nu"] <= 2).mean())
+    per_tenfold = summary(10 ** fit["posterior"]["exponent_parameters"], ratio=True)
+    return [
+        f"Compute-optimal parameters grow as C<sup>a</sup> with a = {exponent}: ten times the compute calls for "
+        f"{tables.interval(per_tenfold, '{:.2f}')} times the parameters.",
+        f"The irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α is "
+        f"{tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
+        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum is "
+        f"{tables.si_interval(gopher['parameters'])} parameters on {tables.si_interval(gopher['tokens'])} tokens, "
+        f"{ratio} tokens per parameter. That budget lies {gopher['extrapolation']:.1f} decades above the largest run "
+        f"({largest:.1e} FLOP), so it rests on the form of the law.",
+        f"The residuals have ν = {tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in "
+        f"{no_variance:.0%} of draws, where a run's loss has no standard deviation: read its quantiles). Under normal "
+        f"noise β would be {tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} "
+        f"instead of {student['elpd_loo']:.0f}.",
+    ]
+
+
+LABELS = NAMES | {"sigma": "σ, relative scatter", "nu": "ν, degrees of freedom"}
+
+
+def _parameter_table(document, table):
+    ours = document["laws"]["chinchilla"]["parameters"]
+    at_least = {(b["quantity"].removeprefix(PREFIX), b["source"]): b["p_at_least"] for b in document["published"]}
+    rows = []
+    for name, label in LABELS.items():
+        q = ours[name]
+        row = {
+            "quantity": label,
+            "mean": _short(q["mean"]),
+            "sd": _short(q["sd"], 3),
+            "median [95%]": tables.interval(q),
+        }
+        for source in table["source"].unique():
+            found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
+            row[source] = f"{found.iloc[0]:.5g} (P≥ {at_least[name, source]:.3f})" if len(found) else "–"
+        rows.append(row)
+    note = (
+        "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
+        "A dash: not reported."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+
+
+def _short(x, digits=4):
+    return "–" if x is None or not np.isfinite(x) else f"{x:.{digits}g}"
+
+
+def _loo_table(comparison):
+    frame = comparison.reset_index(names="fit")
+    shown = [
+        "fit",
+        "elpd",
+        "se",
+        "elpd_diff",
+        "dse",
+        "p",
+        "weight",
+        "pareto_k_max",
+        "k_above_0.7",
+        "r_hat_max",
+        "ess_bulk_min",
+        "divergences",
+    ]
+    decimals = {"elpd": 1, "se": 1, "elpd_diff": 1, "dse": 1, "p": 1, "weight": 2, "pareto_k_max": 2, "r_hat_max": 3}
+    renamed = {"elpd_diff": "difference", "dse": "its se", "weight": "stacking weight", "pareto_k_max": "largest k",
+               "k_above_0.7": "k > 0.7", "r_hat_max": "r_hat", "ess_bulk_min": "bulk ESS"}  # fmt: skip
+    note = (
+        "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
+    )
+    return tables.html(
+        frame[shown].rename(columns=renamed),
+        decimals={renamed.get(k, k): v for k, v in decimals.items()},
+        integers=["bulk ESS"],
+        rowname="fit",
+        note=note,
+    )
+
+
+def _point_table(found, sets):
+    rows = []
+    for label, group in (("all runs", found.parametric), ("without the five highest losses", found.trimmed)):
+        for estimate in group.values():
+            kind = "free scale" if estimate.scale is not None else "fixed threshold"
+            row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate.constants[n]:.5g}" for n in CONSTANTS}
+            verdict = f"{'yes' if estimate.converged else 'NO'}, {estimate.starts_at_best} of {estimate.starts} starts"
+            rows.append(row | {"runs": str(estimate.rows), "converged": verdict})
+    for source, constants in sets.items():
+        rows.append(
+            {"estimator": f"published: {source}"}
+            | {n: f"{constants[n]:.5g}" for n in CONSTANTS}
+            | {"runs": "–", "converged": "–"}
+        )
+    return tables.html(
+        pd.DataFrame(rows), rowname="estimator", note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss."
+    )
+
+
+def _envelope_table(envelopes, document):
+    q = document["laws"]["chinchilla"]["parameters"]["exponent_parameters"]
+    rows = [
+        {
+            "estimator": {"isoflop": "iso-FLOP parabolas", "frontier": "best run by compute"}[name],
+            "exponent of N* in C": f"{e.exponent:.3f} ± {1.96 * e.standard_error:.3f}",
+            "exponent of D* in C": f"{e.exponent_tokens:.3f}",
+            "points": str(len(e.points)),
+            "verdict": e.message,
+        }
+        for name, e in envelopes.items()
+    ]
+    posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
+    rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
+    return tables.html(pd.DataFrame(rows), rowname="estimator")
+
+
+def _allocation_table(document):
+    rows = [
+        {
+            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
+            "parameters": tables.si_interval(a["parameters"]),
+            "tokens": tables.si_interval(a["tokens"]),
+            "tokens per parameter": tables.interval(a["tokens_per_parameter"], "{:.1f}"),
+            "loss (nats/token)": tables.interval(a["loss"], "{:.3f}"),
+            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
+        }
+        for a in document["allocation"]
+    ]
+    return tables.html(pd.DataFrame(rows), note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.")
+
+
+def _prior_table(chosen):
+    rows = [{"quantity": n, "prior": p, "unit": u or "–", "why": why} for n, p, u, why in describe(chosen)]
+    return tables.html(pd.DataFrame(rows), rowname="quantity")
+
+
+def _calibration_table(document):
+    calibration = document["calibration"]["chinchilla"]
+    rows = [
+        {
+            "quantity": label,
+            "error (posterior sd)": f"{q['error']:+.2f} ± {q['error_se']:.2f}".replace("-", "−"),
+            "50% covers": f"{q['coverage_50']:.0%}",
+            "90% covers": f"{q['coverage_90']:.0%}",
+            "p, uniform": f"{q['p_uniform']:.2f}",
+        }
+        for (_, label), q in ((item, calibration["quantities"][item[0]]) for item in CALIBRATED.items())
+    ]
+    note = (
+        f"{calibration['simulations']} simulations; {calibration['not_converged']} of their fits failed a diagnostic "
+        "and are counted with the rest. Error: mean of (median − truth)/sd ± one standard error. p: probability of "
+        "ranks as far from uniform, if they were uniform."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+
+
+def sections(found, published):
+    """Sections of the page, in order; see `Page.sections`."""
+    sets = chinchilla_constants(published)
+    return [
+        *_law_sections(found, sets, chinchilla_estimates(published)),
+        *_check_sections(found),
+        *_decision_sections(found, sets),
+    ]
+
+
+def _law_sections(found, sets, table):
+    main, document = found.fits[MAIN], found.document
+    runs = table_of(main)
+    return [
+        {"title": "What the posterior says", "points": _findings(main, document, runs), "blocks": []},
+        {
+            "title": "The data",
+            "text": [
+                f"{len(runs)} training runs of Hoffmann et al. (2022), read off their figure 4: parameters N (snapped "
+                f"to the sizes of their table A9), training compute, final loss up to {runs['loss'].max():.2f} nats "
+                "per token. Tokens are D = C/(6N)."
+            ],
+            "blocks": [law.data(runs)],
+        },
+        {
+            "title": "Parameters beside the published sets",
+            "text": [
+                "L = E + A/N<sup>α</sup> + B/D<sup>β</sup>, Student-t residuals on log loss, all runs. Dashed lines "
+                "are published estimates, thick segments their 95% intervals. Ours differ from Besiroglu et al. "
+                "because all 245 runs are kept (they leave out the five highest losses) and because a Student-t "
+                "density weighs residuals otherwise than an absolute error. The constants printed by Hoffmann et al. "
+                "do not minimise their own objective on these runs, as Besiroglu et al. showed."
+            ],
+            "blocks": [
+                law.posterior_and_published(main, table, NAMES),
+                _parameter_table(document, table),
+                checks.pairs(main, {n: NAMES[n].split(",")[0] for n in CONSTANTS}),
+            ],
+        },
+        {
+            "title": "The usual point estimators",
+            "text": [
+                "Maximum likelihood of a Huber density (threshold 10<sup>-3</sup>, in effect least absolute error) "
+                "on log loss, from many starts, as Hoffmann et al. and Besiroglu et al. did; then the two estimators "
+                "that need no law."
+            ],
+            "blocks": [_point_table(found, sets), _envelope_table(found.envelopes, document)],
+        },
+        {
+            "title": "The loss surface",
+            "text": [
+                "Iso-loss lines of the posterior median; dotted lines have constant compute. The red line joins the "
+                "optima."
+            ],
+            "blocks": [law.loss_surface(main)],
+        },
+    ]
+
+
+def _check_sections(found):
+    main = found.fits[MAIN]
+    return [
+        {
+            "title": "Posterior predictive check",
+            "text": [
+                "Each run against its predictive distribution, and the calibration of leave-one-out predictions. A "
+                "line inside the band is what a calibrated model would give."
+            ],
+            "blocks": [checks.predictive_check(main), checks.loo_pit(main)],
+        },
+        {
+            "title": "Do the intervals cover?",
+            "text": [
+                "Constants are drawn from the posterior, runs are simulated from them at the same sizes and tokens, "
+                "and the law is fitted to the runs and the simulated ones together. Where the sampler and the law's "
+                "code are right, the constants lie anywhere among the new draws with equal probability. This checks "
+                "the fit, not the law."
+            ],
+            "blocks": [
+                checks.simulated_ranks(
+                    found.calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
+                ),
+                _calibration_table(found.document),
+            ],
+        },
+        {
+            "title": "Which noise? Leave-one-out comparison",
+            "text": [
+                "The same law and the same runs under four densities of the residual. Reading error adds a uniform "
+                "error of the half-width with which each loss was read off a colour scale; errors off one scale are "
+                "not independent, as it assumes."
+            ],
+            "blocks": [_loo_table(found.comparison), checks.pareto_k(found.elpd)],
+        },
+    ]
+
+
+def _decision_sections(found, sets):
+    main = found.fits[MAIN]
+    return [
+        {
+            "title": "Compute-optimal allocation",
+            "text": [
+                "For every draw of the constants, the N and D of least mean loss at a budget: N* = G "
+                "(C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs lie; beyond it the bands carry "
+                "the law's uncertainty but not that of its form."
+            ],
+            "blocks": [
+                allocation.allocation(main, sets),
+                _allocation_table(found.document),
+                allocation.tokens_per_parameter(main, sets),
+                allocation.optimal_loss(main),
+            ],
+        },
+        {
+            "title": "Priors and convergence",
+            "text": [
+                "Priors attach to what is sampled; E, A and B follow from it, with N and D measured from their "
+                "geometric means."
+            ],
+            "blocks": [_prior_table(law_of(main)), checks.ranks(main, CONSTANTS)],
+        },
+    ]

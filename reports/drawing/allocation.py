@@ -1,0 +1,101 @@
+"""Figures of what is compute-optimal under a fitted law, against compute."""
+
+import numpy as np
+
+from ...inference import allocate
+from ...inference.quantities.allocation import compute_range
+from ...models.draws import DRAWS
+from ...models.loss import chinchilla
+from .style import BLUE, COMPUTE, GREY, PUBLISHED_COLOURS, axis, band, figure, line
+
+BUDGETS = np.logspace(17, 27, 101)
+
+
+def allocation(fit, published):
+    """Compute-optimal N and D against compute with 50% and 95% bands, and the published laws' optimum.
+
+    `published` maps a source to its constants.
+    """
+    from plotly.subplots import make_subplots
+
+    optimum = allocate(fit, BUDGETS)
+    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
+    for column, name in enumerate(("parameters", "tokens"), 1):
+        q = optimum[name].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+        first = {"row": 1, "col": column}
+        shown = column == 1
+        traces = [*band(BUDGETS, q[0], q[4], BLUE, "95%"), *band(BUDGETS, q[1], q[3], BLUE, "50%")]
+        traces.append(line(BUDGETS, q[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>median</extra>"))
+        for source, constants in published.items():
+            sizes = dict(zip(("parameters", "tokens"), chinchilla.optimum(BUDGETS, **constants), strict=True))
+            traces.append(
+                line(BUDGETS, sizes[name], PUBLISHED_COLOURS[source], source, dash="dash",
+                     hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>" + source + "</extra>")
+            )  # fmt: skip
+        for trace in traces:
+            trace.showlegend = shown and bool(trace.name)
+            drawn.add_trace(trace, **first)
+        drawn.update_yaxes(
+            **axis({"parameters": "Optimal parameters N*", "tokens": "Optimal tokens D*"}[name], type="log"), **first
+        )
+        drawn.update_xaxes(**axis(COMPUTE, type="log"), **first)
+    drawn.update_layout(figure(height=430).layout)
+    drawn.update_layout(legend={"orientation": "h", "y": 1.12})
+    drawn.update_xaxes(dtick=2, showgrid=True, gridcolor="#eef0f3")
+    drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
+    return drawn
+
+
+def tokens_per_parameter(fit, published):
+    """Tokens per parameter at the optimum against compute."""
+    ratio = allocate(fit, BUDGETS)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    traces = [*band(BUDGETS, ratio[0], ratio[4], BLUE, "95%"), *band(BUDGETS, ratio[1], ratio[3], BLUE, "50%")]
+    traces.append(
+        line(
+            BUDGETS,
+            ratio[2],
+            BLUE,
+            "median",
+            hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>median</extra>",
+        )
+    )
+    for source, constants in published.items():
+        n, d = chinchilla.optimum(BUDGETS, **constants)
+        traces.append(
+            line(BUDGETS, d / n, PUBLISHED_COLOURS[source], source, dash="dash",
+                 hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>" + source + "</extra>")
+        )  # fmt: skip
+    traces.append(line(BUDGETS[[0, -1]], [20, 20], GREY, "20 tokens per parameter", dash="dot", hoverinfo="skip"))
+    drawn = figure(
+        *traces,
+        x={"title": COMPUTE, "type": "log"},
+        y={
+            "title": "Optimal tokens per parameter D*/N*",
+            "type": "log",
+            "tickvals": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+        },
+    ).update_layout(legend={"orientation": "h", "y": 1.14})
+    return _with_range(drawn, fit)
+
+
+def optimal_loss(fit):
+    """Mean loss at the optimum against compute, with the posterior of E."""
+    loss = allocate(fit, BUDGETS)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    floor = np.quantile(fit["posterior"]["E"], [0.025, 0.5, 0.975])
+    drawn = figure(
+        *band(BUDGETS[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),
+        line(BUDGETS[[0, -1]], floor[[1, 1]], GREY, "E, median", dash="dot"),
+        *band(BUDGETS, loss[0], loss[4], BLUE, "95%"),
+        line(BUDGETS, loss[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>loss %{y:.3f}<extra>median</extra>"),
+        x={"title": COMPUTE, "type": "log"},
+        y={"title": "Loss at the optimum (nats/token)"},
+    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    return _with_range(drawn, fit)
+
+
+def _with_range(drawn, fit):
+    low, high = compute_range(fit)
+    drawn.add_vrect(x0=low, x1=high, fillcolor=GREY, opacity=0.08, line_width=0)
+    middle = (np.log10(low) + np.log10(high)) / 2
+    text = {"text": "fitted runs", "font": {"size": 11, "color": GREY}, "showarrow": False}
+    return drawn.add_annotation(x=middle, y=0.99, yref="paper", yanchor="top", **text)

@@ -1,0 +1,160 @@
+"""Figures that check a fit: its predictions against its runs, Pareto k, joint posteriors and ranks of chains."""
+
+import numpy as np
+
+from ...inference import predict, table_of
+from ...inference.calibration.uniformity import RANKS, shares_below
+from ...inference.calibration.uniformity import band as uniform_band
+from ...inference.diagnostics import PARETO_K_LIMIT
+from ...models.draws import DRAWS
+from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
+
+COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)
+
+
+def predictive_check(fit):
+    """Observed over predicted median loss against compute, with the posterior predictive intervals of single runs."""
+    import plotly.graph_objects as go
+
+    runs = table_of(fit).sort_values("training_flop")
+    predicted = predict(fit, runs)["loss"]
+    low, middle, high = predicted.quantile([0.025, 0.5, 0.975], DRAWS).values
+    percent = [100 * (x / middle - 1) for x in (low, runs["loss"].to_numpy(), high)]
+    outside = (runs["loss"] < low) | (runs["loss"] > high)
+    traces = band(runs["training_flop"], percent[0], percent[2], BLUE, "95% predictive interval")
+    for name, chosen, colour in (("run within", ~outside, BLUE), ("run outside", outside, RED)):
+        traces.append(
+            go.Scatter(
+                x=runs["training_flop"][chosen],
+                y=percent[1][chosen],
+                mode="markers",
+                marker={"color": colour, "size": 6, "opacity": 0.8},
+                name=f"{name} ({int(chosen.sum())})",
+                customdata=np.stack([runs["parameters"], runs["tokens"], runs["loss"], middle], axis=1)[chosen],
+                hovertemplate="N %{customdata[0]:.3s}<br>D %{customdata[1]:.3s}<br>observed %{customdata[2]:.3f}, "
+                "predicted %{customdata[3]:.3f} nats/token<br>%{y:+.2f}%<extra></extra>",
+            )
+        )
+    return figure(
+        *traces,
+        x={"title": COMPUTE, "type": "log"},
+        y={"title": "Observed against predicted median (%)"},
+    ).update_layout(legend={"orientation": "h", "y": 1.1})
+
+
+def loo_pit(fit):
+    """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
+    import arviz_stats as azs
+
+    (pit,) = azs.loo_pit(fit).data_vars.values()
+    return _departures({"leave-one-out PIT": pit.values * RANKS}, "calibrated models", "Leave-one-out PIT value")
+
+
+def simulated_ranks(calibrated, names):
+    """Ranks of truths among the draws of fits to simulated tables: distribution minus the uniform, with a band.
+
+    Parameters
+    ----------
+    calibrated : Dataset
+        From `calibrate`.
+    names : mapping of str to str
+        Quantities and what to call them.
+    """
+    ranks = {label: calibrated["rank"].sel(quantity=name).values for name, label in names.items()}
+    return _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+
+
+def _departures(ranks, what, title):
+    """Distributions minus the uniform of ranks from 0 to 100, by label, with a band that holds 95% of uniform ones."""
+    places = np.arange(1, RANKS) / RANKS
+    low, high = uniform_band(len(next(iter(ranks.values()))))
+    return figure(
+        *band(places, low - places, high - places, GREY, f"95% of {what} (simultaneous)"),
+        *(
+            line(places, shares_below(values) - places, colour, label)
+            for (label, values), colour in zip(ranks.items(), COLOURS, strict=False)
+        ),
+        x={"title": title, "range": [0, 1]},
+        y={"title": "Distribution minus the uniform"},
+        height=340,
+    ).update_layout(legend={"orientation": "h", "y": 1.16})
+
+
+def pareto_k(results):
+    """Pareto k of each observation under each fit."""
+    import plotly.graph_objects as go
+
+    colours = (BLUE, RED, GREEN, ORANGE, GREY)
+    traces = [
+        go.Scatter(
+            x=np.arange(result.n_data_points),
+            y=result.pareto_k.values,
+            mode="markers",
+            marker={"size": 5, "color": colour, "opacity": 0.75},
+            name=name,
+            hovertemplate="run %{x}<br>k %{y:.2f}<extra>" + name + "</extra>",
+        )
+        for colour, (name, result) in zip(colours * 5, results.items(), strict=False)
+    ]
+    top = max(PARETO_K_LIMIT, *(float(result.pareto_k.max()) for result in results.values())) + 0.1
+    drawn = figure(
+        *traces,
+        x={"title": "Run (row of the table)"},
+        y={"title": "Pareto k after moment matching", "range": [-0.4, top]},
+        height=340,
+    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    rows = max(result.n_data_points for result in results.values())
+    return drawn.add_trace(
+        line([0, rows], [PARETO_K_LIMIT] * 2, GREY, f"limit {PARETO_K_LIMIT}", dash="dash", hoverinfo="skip")
+    )
+
+
+def pairs(fit, names):
+    """Joint posterior of pairs of quantities."""
+    import plotly.graph_objects as go
+
+    posterior = fit["posterior"].to_dataset()[list(names)].stack(sample=DRAWS).isel(sample=slice(None, None, 4))
+    cells = [{"label": label, "values": posterior[name].values} for name, label in names.items()]
+    drawn = go.Figure(
+        go.Splom(
+            dimensions=cells,
+            diagonal_visible=False,
+            showupperhalf=False,
+            marker={"size": 3, "color": BLUE, "opacity": 0.25},
+            hovertemplate="%{xaxis.title.text} %{x:.4g}<br>%{yaxis.title.text} %{y:.4g}<extra></extra>",
+        )
+    )
+    return drawn.update_layout(figure(height=560).layout).update_xaxes(showgrid=False).update_yaxes(showgrid=False)
+
+
+def ranks(fit, names):
+    """Rank histograms of each chain: flat where the chains explored the same distribution."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+    from scipy.stats import rankdata
+
+    posterior = fit["posterior"]
+    drawn = make_subplots(rows=1, cols=len(names), horizontal_spacing=0.03, subplot_titles=list(names))
+    for column, name in enumerate(names, 1):
+        values = posterior[name].values
+        rank = rankdata(values).reshape(values.shape)
+        edges = np.linspace(0, values.size, 21)
+        for chain, colour in zip(range(len(values)), (BLUE, RED, GREEN, ORANGE) * len(values), strict=False):
+            count, _ = np.histogram(rank[chain], edges)
+            bars = go.Scatter(
+                x=100 * edges[:-1] / values.size,
+                y=count / count.mean(),
+                line={"shape": "hv", "color": colour, "width": 1.3},
+                mode="lines",
+                name=f"chain {chain}",
+                legendgroup=str(chain),
+                showlegend=column == 1,
+                hovertemplate=f"{name}, chain {chain}<br>%{{y:.2f}} of uniform<extra></extra>",
+            )
+            drawn.add_trace(bars, row=1, col=column)
+    drawn.update_layout(figure(height=280).layout)
+    drawn.update_layout(legend={"orientation": "h", "y": -0.35}, margin={"t": 40})
+    drawn.update_xaxes(title={"text": "Rank (%)", "standoff": 4})
+    drawn.update_yaxes(range=[0, 2], showticklabels=False)
+    drawn.update_yaxes(showticklabels=True, title={"text": "Share of uniform"}, col=1)
+    return drawn

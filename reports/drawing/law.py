@@ -1,0 +1,188 @@
+"""Figures of a fitted law of N and D: its runs, its posterior and its loss surface."""
+
+import numpy as np
+import xarray as xr
+
+from ...inference import allocate, law_of, table_of
+from ...models.draws import DRAWS
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from .density import density
+from .style import BLUE, GREY, LOSS, ORANGE, PARAMETERS, PUBLISHED_COLOURS, RED, SIZES, TOKENS, figure, line
+
+
+def data(runs):
+    """Loss of each run against its parameters, coloured by compute."""
+    import plotly.graph_objects as go
+
+    decades = np.log10(runs["training_flop"])
+    ticks = np.arange(np.ceil(decades.min()), np.floor(decades.max()) + 1)
+    return figure(
+        go.Scatter(
+            x=runs["parameters"],
+            y=runs["loss"],
+            mode="markers",
+            marker={
+                "color": decades,
+                "colorscale": SIZES,
+                "size": 8,
+                "line": {"width": 0.5, "color": "#374151"},
+                "colorbar": {
+                    "title": {"text": "C (FLOP)"},
+                    "tickvals": ticks,
+                    "ticktext": [f"10<sup>{t:.0f}</sup>" for t in ticks],
+                },
+            },
+            customdata=np.stack([runs["tokens"], runs["training_flop"], np.arange(len(runs))], axis=1),
+            hovertemplate="run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.2e} FLOP"
+            "<br>loss %{y:.3f} nats/token<extra></extra>",
+        ),
+        x={"title": PARAMETERS, "type": "log"},
+        y={"title": LOSS},
+    )
+
+
+def posterior_and_published(fit, published, names):
+    """Posterior density of each quantity with published estimates and intervals marked.
+
+    `published` is a table with the columns quantity (a name of `names`), estimate, low, high and source.
+    """
+    from plotly.subplots import make_subplots
+
+    posterior = fit["posterior"]
+    columns = 3
+    rows = -(-len(names) // columns)
+    drawn = make_subplots(rows=rows, cols=columns, vertical_spacing=0.2, horizontal_spacing=0.07)
+    for i, (name, label) in enumerate(names.items()):
+        place = {"row": i // columns + 1, "col": i % columns + 1}
+        values = posterior[name].values
+        grid, height = density(values)
+        once = {"showlegend": i == 0, "legendgroup": "posterior"}
+        drawn.add_trace(
+            line(
+                grid,
+                height,
+                BLUE,
+                "posterior",
+                fill="tozeroy",
+                hovertemplate=f"{name} %{{x:.4g}}<extra>posterior</extra>",
+                **once,
+            ),
+            **place,
+        )
+        top = height.max()
+        for j, row in enumerate(published[published["quantity"] == name].itertuples()):
+            colour = PUBLISHED_COLOURS.get(row.source, ORANGE)
+            same = {"showlegend": i == 0, "legendgroup": row.source, "name": row.source}
+            text = f"{row.source}<br>{name} {row.estimate:g}"
+            if np.isfinite(row.low):
+                text += f" [{row.low:g}, {row.high:g}]"
+                level = top * (0.12 + 0.12 * j)
+                drawn.add_trace(
+                    line(
+                        [row.low, row.high],
+                        [level] * 2,
+                        colour,
+                        row.source,
+                        width=5,
+                        opacity=0.35,
+                        hoverinfo="skip",
+                        showlegend=False,
+                    ),
+                    **place,
+                )
+            drawn.add_trace(
+                line([row.estimate] * 2, [0, top], colour, dash="dash", hovertemplate=text + "<extra></extra>", **same),
+                **place,
+            )
+        marked = published.loc[published["quantity"] == name, ["estimate", "low", "high"]].to_numpy()
+        ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
+        margin = 0.04 * (ends[1] - ends[0])
+        drawn.update_xaxes(title={"text": label, "standoff": 4}, range=[ends[0] - margin, ends[1] + margin], **place)
+    styled = figure(height=270 * rows)
+    drawn.update_layout(styled.layout)
+    drawn.update_layout(legend={"orientation": "h", "y": 1.08}, margin={"l": 20})
+    drawn.update_xaxes(showgrid=False)
+    drawn.update_yaxes(showgrid=False, showticklabels=False, ticks="", showline=False, rangemode="tozero")
+    return drawn
+
+
+def _grid(values, points, margin):
+    low, high = np.log10(values.min()) - margin, np.log10(values.max()) + margin
+    return np.logspace(low, high, points)
+
+
+def loss_surface(fit):
+    """Iso-loss lines of the posterior median loss over (N, D), with iso-FLOP lines, the runs and the optimal path."""
+    import plotly.graph_objects as go
+
+    runs, law = table_of(fit), law_of(fit)
+    n, d = _grid(runs["parameters"], 60, 0.25), _grid(runs["tokens"], 60, 0.25)
+    draws = fit["posterior"].to_dataset().isel(draw=slice(None, None, 10))
+    at = {"parameters": xr.DataArray(n, dims="n"), "tokens": xr.DataArray(d, dims="d")}
+    median = law.mean(draws, at).median(DRAWS).transpose("d", "n").values
+    traces = [
+        go.Contour(
+            x=n,
+            y=d,
+            z=median,
+            contours={
+                "coloring": "lines",
+                "showlabels": True,
+                "start": 1.9,
+                "end": 5,
+                "size": 0.1,
+                "labelfont": {"size": 10},
+            },
+            colorscale=[[0, "#0b2f57"], [1, "#9cc3e6"]],
+            showscale=False,
+            name="iso-loss (nats/token)",
+            showlegend=True,
+            hovertemplate="N %{x:.3s}<br>D %{y:.3s}<br>loss %{z:.3f}<extra></extra>",
+        ),
+        go.Scatter(
+            x=runs["parameters"],
+            y=runs["tokens"],
+            mode="markers",
+            marker={"color": GREY, "size": 4},
+            name="runs",
+            customdata=runs["loss"],
+            hovertemplate="N %{x:.3s}<br>D %{y:.3s}<br>observed loss %{customdata:.3f}<extra></extra>",
+        ),
+    ]
+    decades = np.arange(18, 25)
+    for i, decade in enumerate(decades):
+        slots = 10.0**decade / FLOP_PER_PARAMETER_TOKEN
+        inside = n[(slots / n > d[0]) & (slots / n < d[-1])]
+        if len(inside):
+            traces.append(
+                line(
+                    inside,
+                    slots / inside,
+                    ORANGE,
+                    "iso-FLOP",
+                    width=1,
+                    dash="dot",
+                    legendgroup="flop",
+                    showlegend=i == 0,
+                    hovertemplate=f"C 10^{decade} FLOP<extra></extra>",
+                )
+            )
+    path = _optimal_path(fit, np.logspace(17, 25, 60), n, d)
+    traces.append(line(path["parameters"], path["tokens"], RED, "compute-optimal (median)", width=3, hoverinfo="skip"))
+    return figure(
+        *traces,
+        x={"title": PARAMETERS, "type": "log", "range": np.log10([n[0], n[-1]])},
+        y={"title": TOKENS, "type": "log", "range": np.log10([d[0], d[-1]])},
+        height=560,
+    ).update_layout(legend={"orientation": "h", "y": 1.06})
+
+
+def _optimal_path(fit, compute, n, d):
+    median = allocate(fit, compute)[["parameters", "tokens"]].median(DRAWS)
+    inside = (
+        (median["parameters"] > n[0])
+        & (median["parameters"] < n[-1])
+        & (median["tokens"] > d[0])
+        & (median["tokens"] < d[-1])
+    )
+    return median.isel(compute=inside.values)

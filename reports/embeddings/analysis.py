@@ -1,0 +1,177 @@
+"""The analysis of embedding parameters: fits, the reconciliation, omega, planning."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...datasets import CHINCHILLA_VOCABULARY, load
+from ...inference import allocate, compare, fit, loo, reconcile, stack_allocations
+from ...inference.quantities.reconciliation import (
+    BASES,
+    KAPLAN_EXPONENT,
+    Study,
+    constants_and_family,
+    exponents_within,
+    frontier_exponents,
+    local_exponents,
+)
+from ...models import Chinchilla, Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ...models.loss.sizes import chinchilla_configurations, estimates
+from .. import results
+from ..drawing.style import si
+from ..findings import Findings
+from ..published import chinchilla_constants
+
+STAGES = ("sizes of models", "laws of embeddings", "embeddings: leave-one-out", "reconciliation", "planning")
+MAIN = "embedding-corrected"
+LAWS = {
+    MAIN: EmbeddingCorrected(),
+    "embedding-corrected, joint": EmbeddingCorrected(joint=True),
+    "embedding-weighted": EmbeddingWeighted(),
+    "embedding-weighted, omega 0": EmbeddingWeighted(omega=0.0),
+    "kaplan": Kaplan(),
+}
+UNWEIGHTED = "chinchilla"
+OMEGAS = {"omega 0": "embedding-weighted, omega 0", "omega 1": UNWEIGHTED, "omega free": "embedding-weighted"}
+PLANNED = (UNWEIGHTED, "embedding-weighted", "embedding-weighted, omega 0", "kaplan")
+BUDGETS = (1e15, 1e18, 1e21, 1e24)
+VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
+SHAPES = (16, 54, 128)
+WINDOWS = ((2.9, 5.0), (5.0, 7.0), (7.0, 9.2), (9.2, 11.5))
+SIZES = np.logspace(2, 13, 89)
+PUBLISHED_GAMMA = 47491.0
+
+
+@dataclass
+class EmbeddingsFindings(Findings):
+    """What `analyse` found."""
+
+    table: object
+    sizes: object
+    estimates: dict
+    fits: dict
+    elpd: dict
+    comparison: object
+    published: dict
+    exponents: dict = field(default_factory=dict)
+    exact: dict = field(default_factory=dict)
+    fixed: dict = field(default_factory=dict)
+    local: dict = field(default_factory=dict)
+    moved: list = field(default_factory=list)
+    allocations: dict = field(default_factory=dict)
+    weights: dict = field(default_factory=dict)
+
+
+def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the laws that count embedding parameters apart, reconcile, weigh and plan; see `Page.analyse`."""
+    options = {"seed": seed, "sampler": sampler, **settings}
+    runs, table = load("chinchilla_runs"), chinchilla_configurations()
+    with stage("sizes of models"), warned():
+        sizes = fit(Configurations(), table, **options)
+    with stage("laws of embeddings"), warned():
+        fits = {UNWEIGHTED: earlier.get(UNWEIGHTED) or fit(Chinchilla(), runs, **options)}
+        fits |= {name: fit(law, runs, **options) for name, law in LAWS.items()}
+    with stage("embeddings: leave-one-out"), warned():
+        elpd = {name: loo(f) for name, f in fits.items()}
+        comparison = compare(fits, results=elpd)
+    sets = chinchilla_constants(published)
+    found = EmbeddingsFindings(table, sizes, estimates(table, CHINCHILLA_VOCABULARY), fits, elpd, comparison, sets)
+    with stage("reconciliation"):
+        _reconcile(found)
+    with stage("planning"):
+        _plan(found)
+    found.posteriors = fits | {"configurations": sizes}
+    found.document = _document(found)
+    return found
+
+
+def _reconcile(found):
+    main = found.fits[MAIN]
+    posterior, gamma, delta = constants_and_family(main)
+    found.exponents = reconcile(main)
+    found.exact = reconcile(main, study=Study(exact=True))
+    for source, constants in found.published.items():
+        for basis in BASES:
+            for exact in (False, True):
+                found.fixed[source, basis, exact] = frontier_exponents(
+                    constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
+                )
+        found.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
+    found.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
+    for low, high in WINDOWS:
+        slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
+        found.moved.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+    for vocabulary in VOCABULARIES:
+        slopes = reconcile(main, vocabulary=vocabulary)["nonembedding"]["size"]
+        found.moved.append((f"vocabulary {vocabulary:,}", slopes))
+    for shape in SHAPES:
+        slopes = reconcile(main, aspect_ratio=shape)["nonembedding"]["size"]
+        found.moved.append((f"width over depth {shape}", slopes))
+
+
+def _plan(found):
+    names = {name: found.fits[name] for name in PLANNED}
+    weights = compare(names, results={name: found.elpd[name] for name in names})["weight"].to_dict()
+    for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
+        each = {name: allocate(f, BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
+        found.allocations[vocabulary] = each | {"stacked": stack_allocations(each, weights)}
+    found.weights = weights
+
+
+def at_least(slopes, value=KAPLAN_EXPONENT):
+    """Share of draws with an exponent of at least `value`."""
+    return float((slopes >= value).mean())
+
+
+def omega_entry(found):
+    """Entry of omega: its summary, P(omega > 1/2), and elpd of omega 0, 1 and free."""
+    omega = found.fits["embedding-weighted"]["posterior"]["omega"]
+    pointwise = {label: found.elpd[name].elpd_i.values for label, name in OMEGAS.items()}
+    rows = {}
+    for label, values in pointwise.items():
+        difference = values - pointwise["omega 1"]
+        rows[label] = {
+            "elpd_loo": float(values.sum()),
+            "difference_to_omega_1": float(difference.sum()),
+            "its_se": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
+        }
+    return {"omega": results.summary(omega), "p_above_half": float((omega > 0.5).mean()), "loo": rows}
+
+
+def _document(found):
+    exponents = {
+        basis: {source: float(found.fixed[source, basis, False]["size"][0]) for source in found.published}
+        | {"posterior": results.summary(found.exponents[basis]["size"])}
+        for basis in BASES
+    }
+    sizes = found.sizes["posterior"]
+    reconciliation = {
+        "local_exponent": exponents,
+        "configurations": found.estimates
+        | {"posterior": {n: results.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
+        "p_exponent_above_0.73": at_least(found.exponents["nonembedding"]["size"]),
+        "loss_exponents": {
+            basis: {n: results.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}
+            for basis in BASES
+        },
+        "highest_local_exponent": {
+            "exponent": results.summary(found.local["posterior"]["highest"]),
+            "parameters_nonembedding": results.summary(found.local["posterior"]["highest_at"], ratio=True),
+        },
+        "moved": {label: results.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved},
+        "omega": omega_entry(found),
+        "weights": found.weights,
+        "planning": [
+            entry | {"vocabulary": vocabulary}
+            for vocabulary, each in found.allocations.items()
+            for name, allocation in each.items()
+            for entry in results.allocation_entries(allocation, name)
+        ],
+    }
+    rank = found.comparison["rank"]
+    laws = {
+        name: results.law_entry(f, found.elpd[name]) | {"rank_among_embedding_laws": int(rank[name])}
+        for name, f in found.fits.items()
+        if name != UNWEIGHTED
+    }
+    return {"laws": laws, "reconciliation": reconciliation}

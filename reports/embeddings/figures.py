@@ -1,0 +1,96 @@
+"""Figures of embedding parameters: how they grow, what leaving them out does to exponents, how much they count."""
+
+import numpy as np
+
+from ...inference import law_of
+from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
+from ...models.draws import DRAWS
+from ...models.loss import embeddings
+from ..drawing.density import density
+from ..drawing.style import ABOVE, BASIS_LABELS, BLUE, GREEN, GREY, ORANGE, PUBLISHED_COLOURS, RED, band, figure, line
+
+NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"
+
+
+def sizes(table, fit):
+    """All parameters over those outside the embeddings, models and the fitted relation."""
+    import plotly.graph_objects as go
+
+    posterior = fit["posterior"]
+    n = np.logspace(4, 11.5, 76)
+    total = embeddings.total(n, posterior["gamma"].values[..., None], posterior["delta"].values[..., None]) / n
+    low, middle, high = np.quantile(total, [0.025, 0.5, 0.975], axis=(0, 1))
+    models = go.Scatter(
+        x=table["parameters_nonembedding"],
+        y=table["parameters"] / table["parameters_nonembedding"],
+        mode="markers",
+        marker={"color": RED, "size": 7},
+        name="50 models",
+        hovertemplate="N<sub>x</sub> %{x:.3s}<br>N<sub>T</sub>/N<sub>x</sub> %{y:.3f}<extra></extra>",
+    )
+    relation = line(n, middle, BLUE, "N<sub>x</sub> + γ N<sub>x</sub><sup>δ</sup>, median")
+    return figure(
+        *band(n, low, high, BLUE, "95%"),
+        relation,
+        models,
+        x={"title": NONEMBEDDING, "type": "log"},
+        y={"title": "N<sub>T</sub>/N<sub>x</sub>", "type": "log"},
+    ).update_layout(legend=ABOVE)
+
+
+def local_exponent(local):
+    """Exponent of the optimal N_x in C_x at each size, the posterior's and those of published constants."""
+    ours = local["posterior"]
+    n = ours["size"].values
+    q = ours["exponent"].quantile([0.025, 0.5, 0.975], DRAWS).values
+    traces = [*band(n, q[0], q[2], BLUE, "95%"), line(n, q[1], BLUE, "posterior median")]
+    traces += [
+        line(n, found["exponent"].values, PUBLISHED_COLOURS[source], f"constants of {source}", dash="dash")
+        for source, found in local.items()
+        if source != "posterior"
+    ]
+    traces.append(line(n[[0, -1]], [KAPLAN_EXPONENT] * 2, GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
+    return figure(
+        *traces,
+        x={"title": NONEMBEDDING, "type": "log"},
+        y={"title": "Local exponent of N<sub>x</sub>* in C<sub>x</sub>"},
+    ).update_layout(legend=ABOVE)
+
+
+def measured_exponents(exponents, fixed):
+    """Density of the exponent that a study would have measured, counting embeddings or not."""
+    traces = []
+    for basis, colour in {"nonembedding": ORANGE, "total": BLUE}.items():
+        grid, height = density(exponents[basis]["size"].values)
+        traces.append(line(grid, height, colour, BASIS_LABELS[basis], fill="tozeroy"))
+    top = max(trace.y.max() for trace in traces)
+    for (source, basis, exact), found in fixed.items():
+        if not exact:
+            x, shown = float(found["size"][0]), basis == "nonembedding"
+            colour = PUBLISHED_COLOURS[source]
+            name = f"constants of {source}"
+            traces.append(line([x, x], [0, top], colour, name, dash="dash", showlegend=shown, legendgroup=source))
+    ends = np.concatenate([np.ravel(trace.x) for trace in traces])
+    traces.append(line([KAPLAN_EXPONENT] * 2, [0, top], GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
+    return figure(
+        *traces, x={"title": "Exponent of the optimal size in compute"}, y={"title": "Density"}, height=380
+    ).update_layout(legend=ABOVE, xaxis={"range": [ends.min() - 0.02, ends.max() + 0.02]})
+
+
+def omega(fit):
+    """Posterior density of omega and its prior."""
+    draws = fit["posterior"]["omega"].values
+    grid, height = density(draws)
+    wide = np.linspace(0, max(3.5, grid[-1]), 200)
+    prior = law_of(fit).prior_of["omega"].frozen.pdf(wide)
+    kept = grid >= 0
+    top = height.max()
+    return figure(
+        line(grid[kept], height[kept], BLUE, "posterior", fill="tozeroy"),
+        line(wide, prior, GREY, "prior", dash="dot"),
+        line([0, 0], [0, top], RED, "0: Kaplan's counting", dash="dash"),
+        line([1, 1], [0, top], GREEN, "1: Hoffmann's counting", dash="dash"),
+        x={"title": "ω, weight of an embedding parameter"},
+        y={"title": "Density"},
+        height=380,
+    ).update_layout(legend=ABOVE)

@@ -1,0 +1,203 @@
+"""The page on embedding parameters: Kaplan and Chinchilla reconciled, and how much an embedding counts."""
+
+import pandas as pd
+
+from ...inference.quantities.reconciliation import BASES, KAPLAN_EXPONENT
+from ..drawing import tables
+from ..drawing.style import BASIS_LABELS
+from ..results import summary
+from . import figures
+from .analysis import BUDGETS, MAIN, OMEGAS, at_least
+
+
+def _findings(found):
+    entry = found.document["reconciliation"]
+    local, omega = entry["local_exponent"], entry["omega"]
+    zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
+    probability = entry["p_exponent_above_0.73"]
+    return [
+        "A study like that of Kaplan et al., counting parameters and compute without embeddings, would have measured "
+        f"an exponent of {tables.interval(local['nonembedding']['posterior'], '{:.3f}')} had the law fitted to "
+        f"Chinchilla's runs been true; theirs was {KAPLAN_EXPONENT}. The posterior probability of an exponent at least "
+        f"that large is {probability:.3f}. Counting all parameters it would have measured "
+        f"{tables.interval(local['total']['posterior'], '{:.3f}')}.",
+        f"An embedding parameter counts ω = {tables.interval(omega['omega'], '{:.2f}')} of another one (P(ω &gt; ½) = "
+        f"{omega['p_above_half']:.3f}). Leaving embeddings out (ω = 0) costs "
+        f"{-zero['difference_to_omega_1']:.1f} ± {zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a "
+        f"free ω changes it by {free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one "
+        "vocabulary and few have many embedding parameters: they say little of ω above 1.",
+        "Where N<sub>T</sub> is known, the embedding-corrected law is the Chinchilla law with an error of size, not a "
+        "rival hypothesis of the loss: their difference in elpd is no evidence about embeddings.",
+    ]
+
+
+def _sizes_table(found):
+    rows = [
+        {"estimator": label, "γ": f"{e['gamma']:,.0f}", "δ": f"{e['delta']:.3f}",
+         "width over depth": f"{e['aspect_ratio']:.1f}" if e["aspect_ratio"] else "–"}
+        for label, e in zip(
+            ("least squares of log N_T", "regression of log N_E on log N_x",
+             "least squares, δ = 1/3"), found.estimates.values(), strict=True)
+    ]  # fmt: skip
+    posterior = {n: summary(found.sizes["posterior"][n]) for n in ("gamma", "delta", "aspect_ratio")}
+    rows.append(
+        {
+            "estimator": "posterior",
+            "γ": tables.interval(posterior["gamma"], "{:,.0f}"),
+            "δ": tables.interval(posterior["delta"], "{:.3f}"),
+            "width over depth": tables.interval(posterior["aspect_ratio"], "{:.1f}"),
+        }
+    )
+    rows.append(
+        {"estimator": "published: Pearce and Song 2024", "γ": "47,491", "δ": "0.34", "width over depth": "39.2"}
+    )
+    note = (
+        "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
+        "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note)
+
+
+def _exponents_table(found):
+    rows = []
+    for basis in BASES:
+        ours = found.exponents[basis]
+        row = {
+            "counted": BASIS_LABELS[basis],
+            "from": "posterior",
+            "size": tables.interval(summary(ours["size"]), "{:.3f}"),
+            "size, exact budgets": tables.interval(summary(found.exact[basis]["size"]), "{:.3f}"),
+            "loss": tables.interval(summary(ours["loss"]), "{:.3f}"),
+            "loss above E": tables.interval(summary(ours["reducible_loss"]), "{:.3f}"),
+        }
+        rows.append(row)
+        for source in found.published:
+            grid, exact = (found.fixed[source, basis, flag] for flag in (False, True))
+            rows.append(
+                {
+                    "counted": BASIS_LABELS[basis],
+                    "from": source,
+                    "size": f"{float(grid['size'][0]):.3f}",
+                    "size, exact budgets": f"{float(exact['size'][0]):.3f}",
+                    "loss": f"{float(grid['loss'][0]):.3f}",
+                    "loss above E": f"{float(grid['reducible_loss'][0]):.3f}",
+                }
+            )
+    note = (
+        "Exponents in compute over the frontier of 20 models from 10<sup>2.9</sup> to 10<sup>9.2</sup> N<sub>x</sub>, "
+        "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
+        "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
+    )
+    return tables.html(pd.DataFrame(rows), note=note)
+
+
+def _moved_table(found):
+    rows = [
+        {"studied": label, "exponent": tables.interval(summary(x), "{:.3f}"), "P(≥ 0.73)": f"{at_least(x):.3f}"}
+        for label, x in found.moved
+    ]
+    note = (
+        "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
+        "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54)."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="studied", note=note)
+
+
+def _omega_table(found):
+    entry = found.document["reconciliation"]["omega"]["loo"]
+    rows = []
+    for label, name in OMEGAS.items():
+        allocation = found.allocations[32_000][name]
+        row = {
+            "counting": label.replace("omega", "ω")
+            .replace("ω 0", "ω = 0 (Kaplan's)")
+            .replace("ω 1", "ω = 1 (Hoffmann's)"),
+            "elpd": f"{entry[label]['elpd_loo']:.1f}",
+            "difference to ω = 1": f"{entry[label]['difference_to_omega_1']:+.1f} ± {entry[label]['its_se']:.1f}",
+        }
+        for i, budget in ((0, BUDGETS[0]), (len(BUDGETS) - 1, BUDGETS[-1])):
+            row[f"N_T* at {budget:.0e} FLOP"] = tables.si_interval(summary(allocation["parameters"].isel(compute=i)))
+        rows.append(row)
+    return tables.html(
+        pd.DataFrame(rows), rowname="counting", note="elpd in nats on log loss; ± one standard error of the difference."
+    )
+
+
+def _planning_table(found, vocabulary):
+    rows = []
+    for name, allocation in found.allocations[vocabulary].items():
+        for i, budget in enumerate(BUDGETS):
+            at = allocation.isel(compute=i)
+            rows.append(
+                {
+                    "law": name,
+                    "C (FLOP)": f"{budget:.0e}",
+                    "N_T*": tables.si_interval(summary(at["parameters"])),
+                    "N_x*": tables.si_interval(summary(at["parameters_nonembedding"])),
+                    "D* (tokens)": tables.si_interval(summary(at["tokens"])),
+                    "loss (nats/token)": tables.interval(summary(at["loss"]), "{:.3f}"),
+                }
+            )
+    weights = ", ".join(f"{name} {w:.2f}" for name, w in found.weights.items())
+    return tables.html(
+        pd.DataFrame(rows),
+        title=f"Vocabulary {vocabulary:,}, width over depth 54",
+        note=f"Median [95%]. Stacked: the laws mixed by their leave-one-out weights ({weights}).",
+    )
+
+
+def sections(found, published):
+    """Sections of the page, in order; see `Page.sections`."""
+    main = found.document["laws"][MAIN]["parameters"]
+    return [
+        {"title": "Kaplan, Chinchilla and the embeddings", "points": _findings(found), "blocks": []},
+        {
+            "title": "How embedding parameters grow",
+            "text": [
+                "The 50 models of the Chinchilla study: all parameters over those outside the embeddings, and the "
+                "relation N<sub>T</sub> = N<sub>x</sub> + γ N<sub>x</sub><sup>δ</sup> of Pearce and Song (2024), "
+                "normal on log N<sub>T</sub>. Estimators weigh the models differently and disagree."
+            ],
+            "blocks": [figures.sizes(found.table, found.sizes), _sizes_table(found)],
+        },
+        {
+            "title": "The exponent by size",
+            "text": [
+                "Minimising the loss on 6 N<sub>x</sub> D instead of 6 N<sub>T</sub> D makes the optimum grow faster "
+                "where embeddings are many: from β/(αδ+β) for the smallest models over a hump to β/(α+β) for the "
+                f"largest (equation 17 of the paper, any δ). E {tables.interval(main['E'], '{:.3f}')}, α "
+                f"{tables.interval(main['alpha'], '{:.3f}')}, β {tables.interval(main['beta'], '{:.3f}')}."
+            ],
+            "blocks": [figures.local_exponent(found.local)],
+        },
+        {
+            "title": "What Kaplan would have measured",
+            "text": [
+                "Synthetic training curves from each posterior draw, their frontier, and its slope: the exponent has a "
+                "distribution. What the posterior does not carry is a misfit of the law at sizes far below the runs "
+                "(the smallest has 44 million parameters; the study's models start at 800)."
+            ],
+            "blocks": [
+                figures.measured_exponents(found.exponents, found.fixed),
+                _exponents_table(found),
+                _moved_table(found),
+            ],
+        },
+        {
+            "title": "How much does an embedding parameter count?",
+            "text": [
+                "L = E + A/(N<sub>x</sub> + ω N<sub>E</sub>)<sup>α</sup> + B/D<sup>β</sup> on the 245 runs, ω with an "
+                "Exponential(1) prior."
+            ],
+            "blocks": [
+                figures.omega(found.fits["embedding-weighted"]),
+                _omega_table(found),
+                tables.comparison(found.comparison),
+            ],
+        },
+        {
+            "title": "Planning with a vocabulary and a shape",
+            "text": ["Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law and their stacked average."],
+            "blocks": [_planning_table(found, vocabulary) for vocabulary in found.allocations],
+        },
+    ]

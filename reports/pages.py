@@ -1,0 +1,86 @@
+"""The table of the report's pages.
+
+A page is a subpackage that has ``STAGES``, the names of the steps of its work, ``analyse`` and ``sections``. It is
+imported on first use, so that the command line can read the names of pages at no cost.
+"""
+
+import importlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the report.
+
+    Attributes
+    ----------
+    name : str
+        As ``report --page`` takes it.
+    folder : str
+        The subpackage of ``bayescaling.reports``.
+    """
+
+    name: str
+    folder: str
+
+    @property
+    def stages(self):
+        """Names of the stages that `analyse` goes through."""
+        return self._package().STAGES
+
+    def analyse(self, stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+        """Fit and compute all that the page and its part of results.json show.
+
+        Parameters
+        ----------
+        stage : callable
+            Context manager that names and times a stage.
+        warned : callable
+            Context manager that collects diagnostics for the page.
+        published : DataFrame
+            From ``load("published")``.
+        earlier : dict of str to DataTree
+            Posteriors of the pages before this one.
+        seed : int
+        sampler : str, optional
+        **settings
+            Of the sampler.
+
+        Returns
+        -------
+        Findings
+        """
+        options = {"seed": seed, "sampler": sampler, **settings}
+        return self._package().analyse(stage, warned, published, earlier, **options)
+
+    def sections(self, found, published):
+        """Sections of the page, in order.
+
+        Parameters
+        ----------
+        found : Findings
+            What `analyse` returned.
+        published : DataFrame
+
+        Returns
+        -------
+        list of dict
+            ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
+            figures or HTML tables).
+        """
+        return self._package().sections(found, published)
+
+    def _package(self):
+        return importlib.import_module(f".{self.folder}", __package__)
+
+
+PAGES = {
+    page.name: page
+    for page in (
+        Page("chinchilla", "chinchilla"),
+        Page("embeddings", "embeddings"),
+        Page("small-models", "small_lm"),
+        Page("arithmetic", "arithmetic"),
+        Page("progress", "progress"),
+    )
+}

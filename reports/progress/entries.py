@@ -1,0 +1,163 @@
+"""Entries of results.json on algorithmic progress."""
+
+import warnings
+
+import numpy as np
+
+from ...errors import DiagnosticWarning
+from ...inference.quantities import growth
+from ...inference.quantities.variants import VARIANTS, acceleration, rate_summary
+from ...inference.storage import metadata
+from ...models.progress.growth import doubling_quantiles
+from ...models.progress.specifications import NO_PROGRESS
+from .. import results
+
+WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
+
+
+def document(found):
+    """All entries, by key.
+
+    Parameters
+    ----------
+    found : ProgressFindings
+    """
+    variants = {name: _variant(fit) for name, fit in found.variants.items()}
+    gains = {} if found.gains is None else {"chinchilla_over_kaplan": _rule_gains(found.gains)}
+    return {
+        "progress": {str(k): specification_entry(found, k) for k in found.fits},
+        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
+        "acceleration": {str(cutoff): _acceleration(fit) for cutoff, fit in found.cutoffs.items()},
+        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
+        "variants": variants,
+        "transformer": _transformer(found.variants["transformer_exp"]),
+        "attribution": _attribution(found.attribution["share"]),
+        **gains,
+        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
+        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
+        "leave_future_out": found.future.to_dict("records"),
+        "sensitivity": _sensitivity(found),
+        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
+    }
+
+
+def rate_quantiles(rate):
+    """Doubling time in months as results.json has it: no mean, and null for never."""
+    rate = np.ravel(rate)
+    quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(results.QUANTILES.values()))
+    return {"mean": None, "sd": None} | {
+        name: results.finite(q) for name, q in zip(results.QUANTILES, quantiles, strict=True)
+    }
+
+
+def specification_entry(found, k):
+    """Entry of results.json of one specification."""
+    fit, row = found.fits[k], found.comparison.loc[k]
+    record = metadata(fit)
+    times = found.doubling[k]
+    rates = growth.growth_rates(fit)
+    entry = {
+        "data": record["data"]["source"],
+        "rows": record["data"]["rows"],
+        "scale": "loss",
+        "noise": "normal",
+        "parameters": results.parameters(fit),
+        "elpd_loo": row["elpd"],
+        "elpd_se": row["se"],
+        "p_loo": row["p"],
+        "pareto_k_max": row["pareto_k_max"],
+        "k_above_0.7": int(row["k_above_0.7"]),
+        "rank": int(row["rank"]),
+        "r_hat_max": row["r_hat_max"],
+        "ess_bulk_min": row["ess_bulk_min"],
+        "divergences": int(row["divergences"]),
+        "thinned_by": record["diagnostics"]["thinned_by"],
+        "elpd_diff": row["elpd_diff"],
+        "elpd_diff_se": row["dse"],
+        "elpd_diff_se_by_paper": row["dse_by_paper"],
+        "elpd_leave_paper_out": row["elpd_papers"],
+        "loo_mse": row["loo_mse"],
+        "loo_r2": row["loo_r2"],
+        "weights": {name: row[name] for name in WEIGHTINGS},
+    }
+    if k in NO_PROGRESS:
+        return entry
+    entry["p_progress"] = {label: times.loc[label, "p_progress"] for label in times.index}
+    entry["draws_without_optimum"] = {label: int(times.loc[label, "no_optimum"]) for label in times.index}
+    entry["growth_per_year"] = {label: _rate_summary(rate) for label, rate in rates.items()}
+    entry["doubling_months"] = {label: rate_quantiles(rate) for label, rate in rates.items()}
+    entry["doubling_months_optimal_scaling"] = {
+        label: {"mean": None, "sd": None}
+        | {q: results.finite(times.loc[label, f"optimal_{q}"]) for q in results.QUANTILES}
+        for label in times.index
+    }
+    return entry
+
+
+def _rate_summary(rate):
+    values = np.ravel(rate)
+    return results.summary(values[np.isfinite(values)], ratio=True)
+
+
+def _variant(fit):
+    times, record = rate_summary(fit), metadata(fit)
+    diagnostics = record["diagnostics"]
+    return {
+        "doubling_months": _named_quantiles(times),
+        "p_progress": times["p_progress"],
+        "rows": record["data"]["rows"],
+    } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
+
+
+def _acceleration(fit):
+    change = acceleration(fit)
+    return {name: rate_quantiles(change[name]) for name in ("before", "after")} | {"p_faster": change["p_faster"]}
+
+
+def _transformer(fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        gain = growth.transformer_gain(fit)
+    return {
+        "loss_reduction_percent": results.summary(gain["loss_reduction_percent"]),
+        "gain_1e22": results.summary(gain["gain"].sel(compute=1e22), ratio=True),
+        "gain_1e25": results.summary(gain["gain"].sel(compute=1e25), ratio=True),
+        "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
+    }
+
+
+def _attribution(share):
+    return [
+        dict(zip(("from", "to"), pair.split(">"), strict=True))
+        | {move: results.summary(share.sel(pair=pair, move=move), ratio=True) for move in share["move"].values}
+        for pair in share["pair"].values
+    ]
+
+
+def _rule_gains(gains):
+    return [
+        {"compute": float(c), "gain": results.summary(gains["gain"].sel(compute=c), ratio=True)}
+        for c in gains["compute"].values
+    ]
+
+
+def _sensitivity(found):
+    return {
+        "power_scaling": found.scaling,
+        "prior_grid": [{name: results.finite(x) for name, x in row.items()} for row in found.grid.to_dict("records")],
+        "papers": [
+            {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
+            for row in found.influence.head(15).to_dict("records")
+        ],
+        "prior_driven": found.driven.loc[found.driven["prior_driven"], "coefficient"].tolist(),
+    }
+
+
+def _direct(one):
+    entry = one.to_dict()
+    months = entry.pop("doubling_months")
+    return {"mean": None, "sd": None} | {name: months.get(name) for name in results.QUANTILES} | entry
+
+
+def _named_quantiles(quantiles):
+    return {"mean": None, "sd": None} | {name: results.finite(quantiles[name]) for name in results.QUANTILES}

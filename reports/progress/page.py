@@ -1,0 +1,423 @@
+"""The pages on algorithmic progress: the posteriors of the 20 specifications and published estimates."""
+
+import numpy as np
+
+from ...inference.quantities import growth
+from ...models.draws import flatten
+from ...models.progress.specifications import NO_PROGRESS
+from ..drawing import tables
+from . import figures, quantities_page, sensitivity_page
+from .analysis import MAIN
+from .forest import LONGEST
+from .published import DOUBLING, Published
+from .wording import (
+    POOLED,
+    draws_interval,
+    formula,
+    in_a_row,
+    months,
+    name_of,
+    probability,
+    times,
+    with_progress,
+    words,
+)
+
+COMPUTE_ONLY = 18
+CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
+DELTA = 0.0025
+
+
+def _inseparable(comparison, column="dse"):
+    """Specifications whose elpd is within two standard errors of the best."""
+    return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
+
+
+# What can be said ----------------------------------------------------------------------------------------------------
+
+
+def _medians(found, chosen):
+    return {k: times(found.rates[k])["q50"] for k in chosen if k not in NO_PROGRESS}
+
+
+def _span(medians):
+    shortest, longest = min(medians, key=medians.get), max(medians, key=medians.get)
+    return (
+        f"from {months(medians[shortest])} (specification {shortest}) to {months(medians[longest])} months "
+        f"(specification {longest})"
+    )
+
+
+def _findings(found, published):
+    main, comparison = times(found.rates[MAIN]), found.comparison
+    close, by_paper = _inseparable(comparison), _inseparable(comparison, "dse_by_paper")
+    pooled = "; ".join(f"{name} {words(times(found.pooled[key]))}" for key, name in POOLED.items())
+    still = comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1]
+    return [
+        f"Under specification {MAIN} the compute needed for a given loss halves every {words(main)} months "
+        f"(P(progress) {probability(main['p_progress'])}). Published: "
+        f"{published.words(DOUBLING + 'closed_form')}.",
+        f"Pooled over specifications, in months: {pooled}. Published for the ten best pairs of specification and "
+        f"penalty: {published.words(DOUBLING + 'top10')}.",
+        f"By leave-one-out {len(close)} of {len(comparison)} specifications are within two standard errors of the best "
+        f"({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
+        f"({len(by_paper)} if differences are summed by paper first). Their median doubling times run "
+        f"{_span(_medians(found, close))}: the choice of specification moves the answer that far.",
+        _compute_only(comparison, found),
+        f"Without progress: the better of specifications {' and '.join(map(str, NO_PROGRESS))} lies "
+        f"{-still['elpd_diff']:.1f} nats below the best, standard error "
+        f"{still['dse']:.1f} by rows and {still['dse_by_paper']:.1f} by papers.",
+        _ridge_sentence(found),
+    ]
+
+
+def _compute_only(comparison, found):
+    row = comparison.loc[COMPUTE_ONLY]
+    good = COMPUTE_ONLY in _inseparable(comparison)
+    verdict = "predicts as well as the best, as far as the data tell" if good else "predicts worse than the best"
+    return (
+        f"Specification {COMPUTE_ONLY}, which knows compute alone and not its split, {verdict}: rank "
+        f"{row['rank']:.0f}, elpd {row['elpd_diff']:.1f} from the best (standard error {row['dse']:.1f}), doubling "
+        f"{words(times(found.rates[COMPUTE_ONLY]))} months."
+    )
+
+
+def _year_slopes(found):
+    posterior = found.fits[MAIN]["posterior"]
+    return posterior["alpha_year"].values.ravel(), posterior["beta_year"].values.ravel()
+
+
+def _ridge_sentence(found):
+    from scipy.stats import spearmanr
+
+    a, b = _year_slopes(found)
+    correlation = float(spearmanr(a, b).statistic)
+    sure = [name for name, x in (("parameters", a), ("data", b)) if max((x > 0).mean(), (x < 0).mean()) > 0.975]
+    verdict = (
+        "The data do not say whether progress sits in the use of parameters or of data"
+        if len(sure) < 2
+        else "Progress shows in the use of both parameters and data"
+    )
+    return (
+        f"{verdict}: the yearly falls of the two terms trade off (rank correlation {correlation:.2f}), and "
+        f"P(fall > 0) is {probability((a > 0).mean())} for parameters, {probability((b > 0).mean())} for data and "
+        f"{probability(((a > 0) & (b > 0)).mean())} for both at once, while that of progress as a whole is "
+        f"{probability(times(found.rates[MAIN])['p_progress'])}."
+    )
+
+
+def _extrapolated(found):
+    """Describe how rates depend on the budget and the date, for specifications whose exponents change."""
+    chosen = [k for k in with_progress(found) if k in CHANGING]
+    weight = found.comparison.loc[chosen, "stacking"].sum()
+    entries = []
+    for k in chosen:
+        near = next(iter(growth.growth_rates(found.fits[k], compute=WITHIN[0], year=WITHIN[1]).values()))
+        entries.append(f"{k} has {words(times(found.rates[k]))} against {words(times(near))}")
+    return (
+        "Where exponents change with time the rate depends on budget and date, here 10<sup>25</sup> FLOP in 2023, as "
+        f"in the paper. Months, against {WITHIN[0]:.0e} FLOP in {WITHIN[1]:.0f}, closer to rows: {'; '.join(entries)}. "
+        f"These specifications carry {weight:.0%} of the stacking weight, and pooled intervals their extrapolation."
+    )
+
+
+# Doubling times by specification -------------------------------------------------------------------------------------
+
+
+def _doubling_table(found, published):
+    header = ("specification", "formulas", "closed form", "optimal scaling", "P(progress)", "draws without optimum")
+    rows = []
+    for k in with_progress(found):
+        for label, q in found.doubling[k].iterrows():
+            name = name_of(k) + ("" if label == "all" else f": {label}")
+            certain = probability(q["p_progress"]), f"{q['no_optimum']:.0f}"
+            rows.append((name, formula(k), words(q), words(q, "optimal_"), *certain))
+    for key, name in POOLED.items():
+        q = times(found.pooled[key])
+        rows.append((f"pooled: {name}", "–", words(q), "–", probability(q["p_progress"]), "–"))
+    theirs = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
+    rows.append((f"published: {MAIN}", formula(MAIN), *theirs, "–", "–"))
+    note = (
+        "Months, medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: time of "
+        "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
+        f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
+    )
+    return tables.of_rows(header, rows, note)
+
+
+# Comparison ----------------------------------------------------------------------------------------------------------
+
+
+SCORES = {
+    "rank": ("rank", "{:.0f}"),
+    "elpd": ("elpd by row", "{:.1f}"),
+    "se": ("its se", "{:.1f}"),
+    "elpd_diff": ("difference", "{:.1f}"),
+    "dse": ("se by rows", "{:.1f}"),
+    "dse_by_paper": ("se by papers", "{:.1f}"),
+    "elpd_papers": ("elpd by paper", "{:.1f}"),
+    "loo_mse": ("LOO MSE", "{:.5f}"),
+    "published": ("published LOO MSE", "{:.5f}"),
+    "loo_r2": ("LOO R²", "{:.3f}"),
+}
+WEIGHTS = {
+    "stacking": ("stacking", "{:.3f}"),
+    "pseudo_bma": ("pseudo-BMA+", "{:.3f}"),
+    "by_paper_stacking": ("stacking by paper", "{:.3f}"),
+    "pareto_k_max": ("largest k left", "{:.2f}"),
+    "refitted": ("rows refitted", "{:.0f}"),
+    "papers_refitted": ("papers refitted", "{:.0f}"),
+    "r_hat_max": ("largest r_hat", "{:.3f}"),
+    "ess_bulk_min": ("least bulk ESS", "{:.0f}"),
+    "divergences": ("diverging", "{:.0f}"),
+}
+
+
+def _columns_table(table, columns, note):
+    header = ("specification", *(title for title, _ in columns.values()))
+    rows = [
+        (name_of(k), *("–" if np.isnan(row[name]) else form.format(row[name]) for name, (_, form) in columns.items()))
+        for k, row in table.iterrows()
+    ]
+    return tables.of_rows(header, rows, note)
+
+
+def _comparison_table(found, published):
+    theirs = [published(f"progress.{k}.loo_mse.penalty_{DELTA:g}")[0] for k in found.comparison.index]
+    note = (
+        "elpd in nats, of log perplexity; differences to the best, with one standard error. MSE in squared nats. "
+        f"Published: table 11 of the paper at penalty {DELTA:g}. Its leave-one-out ran over a random 80% of the rows, "
+        f"and its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from "
+        "the row left out."
+    )
+    return _columns_table(found.comparison.assign(published=theirs), SCORES, note)
+
+
+def _weights_table(found):
+    note = "Rows and papers whose Pareto k was above 0.7 were left out by a refit; k is the largest of the others."
+    return _columns_table(found.comparison, WEIGHTS, note)
+
+
+def _comparison_text(found, published):
+    comparison = found.comparison
+    best = comparison["loo_r2"]
+    theirs = published("progress.r2_held_out")[0]
+    error = comparison.loc[MAIN, "loo_mse"]
+    published_error = published(f"progress.{MAIN}.loo_mse.penalty_{DELTA:g}")[0]
+    return [
+        "Expected log predictive density of a row from the others, by Pareto-smoothed importance sampling with refits. "
+        f"Rows of one paper are not independent ({found.table['paper_id'].nunique()} papers, {len(found.table)} rows), "
+        "so differences are judged by paper too.",
+        f"LOO R² runs from {best.min():.3f} to {best.max():.3f} (published on held-out rows: {theirs:g}). "
+        f"Specification {MAIN} has a leave-one-out MSE of {error:.5f} squared nats, published {published_error:.5f}; "
+        f"{COMPUTE_ONLY} has {comparison.loc[COMPUTE_ONLY, 'loo_mse']:.5f}, published "
+        f"{published(f'progress.{COMPUTE_ONLY}.loo_mse.penalty_{DELTA:g}')[0]:.5f}.",
+    ]
+
+
+# The ridge and the coefficients --------------------------------------------------------------------------------------
+
+OFFSETS = {
+    f"{side}_const_{b}": (f"{side}_const[{b}]", f"{side}_const[wt103]")
+    for side in ("alpha", "beta")
+    for b in ("ptb", "wt2")
+}
+
+
+def paper_coefficients(fit):
+    """Draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
+    draws = flatten(fit["posterior"].to_dataset())
+    named = {name: draws[name] for name in ("alpha_year", "alpha_param", "beta_year", "beta_data")}
+    named |= {f"{side}_const": draws[f"{side}_const[wt103]"] for side in ("alpha", "beta")}
+    named |= {name: draws[level] - draws[base] for name, (level, base) in OFFSETS.items()}
+    order = ("const", "const_ptb", "const_wt2", "year", "param", "data")
+    return {
+        name: named[name]
+        for name in (f"{side}_{stem}" for side in ("alpha", "beta") for stem in order)
+        if name in named
+    }
+
+
+def _marks(found, published):
+    marks = {}
+    a, b = (published(f"progress.{MAIN}.{side}_year")[0] for side in ("alpha", "beta"))
+    if np.isfinite(a) and np.isfinite(b):
+        marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
+    for name, fit in found.paper.items():
+        c = fit.coefficients
+        time = "never" if fit.doubling_months is None else f"doubling {fit.doubling_months:.1f} months"
+        marks[f"paper's estimator, {name}"] = (c["alpha_year"], c["beta_year"], time)
+    return marks
+
+
+def modes(values, *, least=0.05, dip=0.9):
+    """Split of draws at the deepest dip of their density between two peaks, or None where there is one peak.
+
+    Parameters
+    ----------
+    values : array_like
+    least : float
+        Share of draws that either side must hold.
+    dip : float
+        The dip must lie below this factor of the lower of the two peaks.
+    """
+    from scipy.stats import gaussian_kde
+
+    values = np.ravel(values)
+    grid = np.linspace(*np.quantile(values, [0.001, 0.999]), 256)
+    height = gaussian_kde(values)(grid)
+    left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
+    depth = height / np.minimum(left, right)
+    lowest = int(depth.argmin())
+    share = (values <= grid[lowest]).mean()
+    return grid[lowest] if depth[lowest] < dip and least < share < 1 - least else None
+
+
+def _ridge_text(found):
+    a, b = _year_slopes(found)
+    rate = found.rates[MAIN].ravel()
+    text = [
+        f"Specification {MAIN} lets parameters and data each carry progress, and one yearly fall makes up for the "
+        f"other: α<sub>year</sub> is {draws_interval(a)}, β<sub>year</sub> {draws_interval(b)}, the doubling time "
+        f"{words(times(rate))} months.",
+        _nearer(found, a, b, rate),
+    ]
+    split = modes(a - b)
+    if split is None:
+        return [*text, "The posterior density of α<sub>year</sub> - β<sub>year</sub> has one peak."]
+    sides = (("more in data", a - b <= split), ("more in parameters", a - b > split))
+    peaks = [
+        f"{name} ({chosen.mean():.0%} of draws: α<sub>year</sub> {np.median(a[chosen]):.3f}, β<sub>year</sub> "
+        f"{np.median(b[chosen]):.3f}, doubling {words(times(rate[chosen]))} months)"
+        for name, chosen in sides
+    ]
+    return [*text, f"The posterior density has two peaks: {' and '.join(peaks)}."]
+
+
+def _nearer(found, a, b, rate):
+    """Describe which share of the posterior is nearer to each end of the paper's estimator, in posterior sds."""
+    ends = [(f.coefficients["alpha_year"], f.coefficients["beta_year"]) for f in found.paper.values()]
+    stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
+    chosen = converged < stops
+    return (
+        f"The paper's estimator stops at one place of the ridge and converges at another: {chosen.mean():.0%} of the "
+        f"draws are nearer to the second, with a doubling time of {words(times(rate[chosen]))} months, against "
+        f"{words(times(rate[~chosen]))} of the others."
+    )
+
+
+def _coefficient_table(found, published):
+    header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
+              "prior-driven")  # fmt: skip
+    driven = found.driven.set_index("coefficient")
+    rows = []
+    for name, draws in paper_coefficients(found.fits[MAIN]).items():
+        estimate = published(f"progress.{MAIN}.{name}")[0]
+        own = OFFSETS.get(name, (f"{name}[wt103]" if name.endswith("const") else name,))[0]
+        above = "–" if np.isnan(estimate) else probability((draws >= estimate).mean())
+        flag = f"{driven.loc[own, 'ratio']:.2f}", "yes" if driven.loc[own, "prior_driven"] else "no"
+        theirs = published.words(f"progress.{MAIN}.{name}")
+        rows.append((name, draws_interval(draws, "{:.4f}"), theirs, above, *flag))
+    note = (
+        "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
+        "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
+        f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
+    )
+    return tables.of_rows(header, rows, note)
+
+
+# The paper's estimator -----------------------------------------------------------------------------------------------
+
+
+def _estimator_text(found):
+    stops, converged = found.paper["as it stops"], found.paper["converged"]
+    early = converged.objective < stops.objective - 1e-9
+    return [
+        f"Penalised least squares: mean squared error plus {stops.delta:g} times the sum of the coefficients' sizes, "
+        f"minimised by SLSQP from zeros. It stops after {stops.iterations} iterations at {stops.objective:.7f}"
+        + (f", too early: a converged optimiser goes lower, to {converged.objective:.7f}." if early else ".")
+        + f" The doubling time is {_point(stops)} months where it stops and {_point(converged)} at the optimum, "
+        f"against {words(times(found.rates[MAIN]))} of the posterior."
+    ]
+
+
+def _estimator_table(found, published):
+    fits = found.paper
+    closed = published.words(DOUBLING + "closed_form")
+    rows = [
+        ("objective (nats²)", *(f"{f.objective:.7f}" for f in fits.values()), "–"),
+        ("mean squared error (nats²)", *(f"{f.mse:.7f}" for f in fits.values()), "–"),
+        ("doubling time (months)", *(_point(f) for f in fits.values()), closed),
+    ]
+    rows += [
+        (name, *(f"{f.coefficients[name]:.6f}" for f in fits.values()), published.words(f"progress.{MAIN}.{name}"))
+        for name in fits["as it stops"].coefficients
+    ]
+    rows.append(("verdict", *(f.message for f in fits.values()), "–"))
+    return tables.of_rows(("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.")
+
+
+def _point(fit):
+    return "never" if fit.doubling_months is None else f"{fit.doubling_months:.3f}"
+
+
+# Sections ------------------------------------------------------------------------------------------------------------
+
+
+def sections(found, published):
+    """Sections on algorithmic progress, in order: each a title, paragraphs, findings and blocks.
+
+    Parameters
+    ----------
+    found : Analysis
+    published : DataFrame
+        From ``load("published")``.
+    """
+    published = Published(published)
+    return [
+        {"title": "Progress: what can be said", "points": _findings(found, published), "blocks": []},
+        *_specification_sections(found, published),
+        *sensitivity_page.sections(found, published),
+        *quantities_page.sections(found, published),
+    ]
+
+
+def _specification_sections(found, published):
+    rate = found.rates[MAIN]
+    a, b = _year_slopes(found)
+    keep = np.isfinite(rate.ravel())
+    return [
+        {
+            "title": "Progress: doubling times by specification",
+            "text": [
+                "Time in which the compute needed for a given loss halves, read off quantiles of the rate; a thick "
+                "line is the central 50%, a thin one 95%. A triangle at the edge means that the interval reaches "
+                f"beyond {LONGEST:g} months or to never. Where rates differ by benchmark or architecture each "
+                "is shown.",
+                _extrapolated(found),
+            ],
+            "blocks": [figures.doubling(found, published), _doubling_table(found, published)],
+        },
+        {
+            "title": "Progress: comparison of specifications",
+            "text": _comparison_text(found, published),
+            "blocks": [
+                figures.elpd_differences(found.comparison, {k: name_of(k) for k in found.comparison.index}),
+                _comparison_table(found, published),
+                _weights_table(found),
+            ],
+        },
+        {
+            "title": "Progress: the ridge, in parameters or in data",
+            "text": _ridge_text(found),
+            "blocks": [
+                figures.ridge(a[keep], b[keep], rate.ravel()[keep], _marks(found, published)),
+                _coefficient_table(found, published),
+            ],
+        },
+        {
+            "title": "Progress: the paper's estimator",
+            "text": _estimator_text(found),
+            "blocks": [_estimator_table(found, published)],
+        },
+    ]

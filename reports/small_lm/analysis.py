@@ -1,0 +1,165 @@
+"""The analysis of small language models trained for this package: fits, frontiers, omega, calibration."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...datasets import load
+from ...inference import draws_of, fit, loo
+from ...inference.calibration.simulation import calibrate, calibration_table
+from ...inference.fitting.corpora import fit_corpora
+from ...inference.points.curves import COUNTED, curve_frontier
+from ...inference.quantities.reconciliation import exponents_within
+from ...models import Chinchilla, EmbeddingWeighted
+from ...models.draws import DRAWS
+from ...models.loss.sizes import least_squares
+from .. import results
+from ..findings import Findings
+
+STAGES = ("small models: fits", "small models: frontiers", "small models: omega", "small models: calibration")
+SCHEMES = {
+    "scheme-1": "one rate, constant",
+    "scheme-2": "best rate, constant",
+    "scheme-3": "best rate, cosine",
+    "scheme-4": "best rate, cosine to six budgets",
+}
+MAIN = "scheme-4"
+THINNED = 4
+SIMULATIONS = 20
+TARGET_ACCEPT = 0.98
+
+
+@dataclass
+class SmallModelsFindings(Findings):
+    """What `analyse` found."""
+
+    runs: object
+    tables: dict
+    truth: dict
+    fits: dict
+    elpd: dict
+    point: dict = field(default_factory=dict)
+    seeds: dict = field(default_factory=dict)
+    steps: dict = field(default_factory=dict)
+    laws: dict = field(default_factory=dict)
+    omega: dict = field(default_factory=dict)
+    elsewhere: dict = field(default_factory=dict)
+    weighted: object = None
+    calibration: object = None
+    entry: dict = field(default_factory=dict)
+
+
+def of_scheme(runs, scheme):
+    """Select the rows that a scheme reads: every reading at constant rates or of one budget, else the ends of runs.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As ``load("small_lm_runs")`` gives it.
+    scheme : str
+    """
+    rows = runs[[scheme in names.split() for names in runs["scheme"]]]
+    if (rows["schedule"] != "constant").any() and rows["budget_fraction"].nunique() > 1:
+        rows = rows[rows["annealed"] == 1]
+    rows = rows.reset_index(drop=True)
+    rows.attrs["source"] = f"small_lm_runs, {scheme}"
+    return rows
+
+
+def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
+    # Few sizes leave E and the exponents strongly dependent.
+    options = {"seed": seed, "sampler": sampler, "target_accept": TARGET_ACCEPT, **settings}
+    runs = load("small_lm_runs")
+    tables = {scheme: of_scheme(runs, scheme) for scheme in SCHEMES}
+    first = runs.iloc[0]
+    truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
+    truth["oracle"] = float(first["loss_oracle"])
+    with stage("small models: fits"), warned():
+        fits = {scheme: fit(Chinchilla(), table, **options) for scheme, table in tables.items()}
+        elpd = {scheme: loo(f) for scheme, f in fits.items()}
+    found = SmallModelsFindings(runs, tables, truth, fits, elpd)
+    with stage("small models: frontiers"):
+        for scheme in SCHEMES:
+            _frontiers(found, scheme)
+    with stage("small models: omega"), warned():
+        found.weighted = fit(EmbeddingWeighted(), tables[MAIN], **options)
+        corpora = {"chinchilla": load("chinchilla_runs"), "small models": tables[MAIN]}
+        joint, _, _ = fit_corpora(EmbeddingWeighted(), corpora, **options)
+        found.omega = {"these runs": found.weighted["posterior"]["omega"], "with Chinchilla's runs": joint["omega"]}
+        if "embedding-weighted" in earlier:
+            found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
+    with stage("small models: calibration"):
+        posterior = fits[MAIN]["posterior"]
+        values = {name: float(posterior[name].median()) for name in Chinchilla().prior_of}
+        simulated = calibrate(
+            Chinchilla(),
+            tables[MAIN],
+            truth=values,
+            simulations=SIMULATIONS,
+            seed=seed,
+            sampler=sampler,
+            target_accept=TARGET_ACCEPT,
+        )
+        found.calibration = calibration_table(simulated)
+    found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
+    found.entry = _entry(found)
+    found.document = {"small_lm": found.entry}
+    return found
+
+
+def _frontiers(found, scheme):
+    table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
+    thinned = posterior.isel(draw=slice(None, None, THINNED))
+    predicted = draws_of(found.fits[scheme]).mean().isel(draw=slice(None, None, THINNED))
+    predicted = predicted.transpose(*DRAWS, "run").values.reshape(-1, len(table))
+    sizes = table.drop_duplicates("parameters")
+    gamma, delta = least_squares(sizes)
+    low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
+    for basis in COUNTED:
+        found.point[scheme, basis] = curve_frontier(table, basis=basis)
+        found.seeds[scheme, basis] = {
+            int(seed): results.finite(float(curve_frontier(rows, basis=basis)["size"]))
+            for seed, rows in table.groupby("seed")
+        }
+        found.steps[scheme, basis] = curve_frontier(table, predicted, basis=basis)
+    found.laws[scheme, "total"] = posterior["exponent_parameters"]
+    found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
+
+
+def _entry(found):
+    entry = {"truth": found.truth, "schemes": {}, "omega": {}}
+    for scheme in SCHEMES:
+        table, posterior = found.tables[scheme], found.fits[scheme]["posterior"]
+        excess = posterior["E"] - found.truth["entropy"]
+        entry["schemes"][scheme] = {
+            "rows": len(table),
+            "runs": int(table["run"].nunique()),
+            "law": results.law_entry(found.fits[scheme], found.elpd[scheme]),
+            "E_minus_entropy": results.summary(excess),
+            "p_E_above_entropy": float((excess > 0).mean()),
+            "exponent": {
+                basis: {
+                    "envelope": results.finite(float(found.point[scheme, basis]["size"])),
+                    "envelope_by_seed": found.seeds[scheme, basis],
+                    "envelope_of_the_law": _summary(found.steps[scheme, basis]["size"]),
+                    "law": results.summary(found.laws[scheme, basis]),
+                }
+                for basis in COUNTED
+            },
+        }
+    entry["omega"] = {
+        label: results.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
+    }
+    entry["calibration"] = {
+        "simulations": found.calibration.attrs["simulations"],
+        "not_converged": found.calibration.attrs["not_converged"],
+        "quantities": results.comparison_entries(found.calibration),
+    }
+    return entry
+
+
+def _summary(slopes):
+    values = np.ravel(slopes)
+    values = values[np.isfinite(values)]
+    return results.summary(values) if len(values) else None

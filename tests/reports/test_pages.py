@@ -1,0 +1,109 @@
+import json
+import re
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference.points.curves import curve_frontier
+from bayescaling.inference.quantities.lengths import lengths_at, lengths_table
+from bayescaling.models import Lengths
+from bayescaling.reports.arithmetic import analysis
+from bayescaling.reports.build import report
+from bayescaling.reports.small_lm.analysis import SCHEMES, of_scheme
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+SETTINGS = {"draws": 200, "tune": 300, "chains": 2, "seed": 3}
+TITLES = {
+    "embeddings": ("Kaplan, Chinchilla and the embeddings", "What Kaplan would have measured"),
+    "small-models": ("Small language models whose floor is known", "Is the fitted floor the true one?"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder of a report of the pages on embeddings and on small models, with few draws."""
+    folder = tmp_path_factory.mktemp("pages")
+    report(folder, pages=tuple(TITLES), **SETTINGS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def document(folder):
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+
+def of_draws(draws):
+    values = np.ravel(draws)
+    return {"mean": values.mean(), "q2.5": np.quantile(values, 0.025), "q97.5": np.quantile(values, 0.975)}
+
+
+def agrees(said, draws):
+    return all(said[name] == pytest.approx(x, rel=1e-6) for name, x in of_draws(draws).items())
+
+
+def test_every_section_is_on_the_page_and_shows_its_figures(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    for titles in TITLES.values():
+        assert all(f"<h2>{title}</h2>" in text for title in titles)
+    body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split()
+
+
+def test_the_reconciliation_is_that_of_the_posterior(folder, document):
+    said = document["reconciliation"]
+    fit = bs.open_fit(folder / "posteriors" / "embedding-corrected.nc")
+    slopes = bs.reconcile(fit)["nonembedding"]["size"]
+    assert agrees(said["local_exponent"]["nonembedding"]["posterior"], slopes)
+    assert said["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
+    omega = bs.open_fit(folder / "posteriors" / "embedding-weighted.nc")["posterior"]["omega"]
+    assert agrees(said["omega"]["omega"], omega)
+    for entry in said["planning"]:
+        product = 6 * entry["parameters"]["q50"] * entry["tokens"]["q50"]
+        assert product == pytest.approx(entry["compute"], rel=0.05)
+
+
+def test_small_models_are_those_of_the_table(folder, document):
+    said = document["small_lm"]
+    runs = bs.load("small_lm_runs")
+    assert set(said["schemes"]) == set(SCHEMES)
+    for scheme, entry in said["schemes"].items():
+        fit = bs.open_fit(folder / "posteriors" / f"small-models-{scheme}.nc")
+        table = of_scheme(runs, scheme)
+        assert fit["observed_data"].sizes["run"] == len(table) == entry["rows"]
+        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - runs["irreducible_loss"].iloc[0])
+        assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
+        envelope = float(curve_frontier(table, basis="total")["size"])
+        assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
+    assert said["calibration"]["simulations"] == 20
+    assert 0 <= said["calibration"]["quantities"]["E"]["coverage_90"] <= 1
+
+
+def test_a_scheme_has_whole_curves_or_ends():
+    runs = bs.load("small_lm_runs")
+    full = set(runs.loc[runs["budget_fraction"] == 1, "run"])
+    for scheme in SCHEMES:
+        table = of_scheme(runs, scheme)
+        if scheme == "scheme-4":
+            assert (table["annealed"] == 1).all() and table["run"].is_unique
+            assert sorted(table["budget_fraction"].unique()) == [0.25, 0.5, 0.75, 1.0, 1.5, 2.0]
+        else:
+            assert set(table["run"]) <= full and (table.groupby("run").size() == 10).all()
+        assert table.groupby(["parameters", "budget_fraction"])["seed"].nunique().eq(3).all()
+
+
+def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
+    shapes = {analysis.MAIN: Lengths(), "binomial": Lengths(noise="binomial")}
+    monkeypatch.setattr(analysis, "SHAPES", shapes)
+    document = report(tmp_path, pages=("arithmetic",), **SETTINGS)["lengths"]
+    counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
+    assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
+    table = lengths_table(fit)
+    for (label, share), row in table.iterrows():
+        assert document["lengths"]["typical"][label][f"{share:g}"]["q50"] == pytest.approx(row["q50"])
+    seen = {(c["first"], c["second"]): c["p_first"] for c in document["contrasts"] if c["of"] == "length"}
+    for (first, second), probability in seen.items():
+        halves = [lengths_at(fit, 0.5).sel(condition=label).values for label in (first, second)]
+        assert probability == pytest.approx(float((halves[0] > halves[1]).mean()))
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<h2>Arithmetic: how far beyond training</h2>" in text and "<h2>Accuracy by length</h2>" in text
+    assert all(row.name in text for _, row in counts.drop_duplicates("run").set_index("run").iterrows())

@@ -1,0 +1,246 @@
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.reports.chinchilla.page import LABELS
+
+SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
+SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
+SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss")
+TITLES = (
+    "What the posterior says",
+    "The data",
+    "Parameters beside the published sets",
+    "The usual point estimators",
+    "The loss surface",
+    "Posterior predictive check",
+    "Which noise? Leave-one-out comparison",
+    "Compute-optimal allocation",
+    "Priors and convergence",
+    "Diagnostics and provenance",
+    "How to cite",
+)
+
+
+class Page(HTMLParser):
+    """What a browser would fetch and show: addresses, headings, anchors, links and the text of each table's cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.addresses, self.ids, self.links, self.headings, self.tables, self.scripts = [], [], [], [], [], 0
+        self._open = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.scripts += tag == "script"
+        if tag == "a":
+            self.links.append(attributes["href"])
+        elif tag in ("script", "link", "img", "iframe", "source"):
+            self.addresses += [attributes[name] for name in ("src", "href") if name in attributes]
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self._open = "cell"
+        elif tag == "h2":
+            self.headings.append("")
+            self._open = "heading"
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th", "h2"):
+            self._open = None
+
+    def handle_data(self, data):
+        if self._open == "cell":
+            self.tables[-1][-1][-1] += data
+        elif self._open == "heading":
+            self.headings[-1] += data
+
+    def table_with(self, column):
+        """Rows, by the text of their first cell, of the only table that has `column`."""
+        ((header, *rows),) = [table for table in self.tables if column in table[0]]
+        return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows if len(row) == len(header)}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Folder of a report that the command line made with few draws, and what it printed."""
+    folder = tmp_path_factory.mktemp("made") / "deep" / "report"
+    command = [
+        Path(sys.executable).with_name("bayescaling"),
+        "report",
+        "--out",
+        folder,
+        "--page",
+        "chinchilla",
+        *SETTINGS,
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
+    return folder, done.stdout
+
+
+@pytest.fixture(scope="module")
+def document(made):
+    return json.loads((made[0] / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+
+@pytest.fixture(scope="module")
+def text(made):
+    return (made[0] / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+@pytest.fixture(scope="module")
+def posteriors(made):
+    return {path.stem: bs.open_fit(path) for path in (made[0] / "posteriors").iterdir()}
+
+
+def file_of(law):
+    return law.replace(", ", "-").replace(" ", "-")
+
+
+def is_summary(q, *, ratio=False):
+    assert list(q) == SUMMARY
+    assert all(q[name] is None for name in ("mean", "sd")) if ratio else all(np.isfinite(x) for x in q.values())
+    assert q["q2.5"] <= q["q50"] <= q["q97.5"]
+
+
+def test_it_writes_its_files_and_nothing_else(made, document):
+    folder, printed = made
+    assert {path.name for path in folder.iterdir()} == {"index.html", "results.json", "posteriors"}
+    assert {path.stem for path in (folder / "posteriors").iterdir()} == {file_of(law) for law in document["laws"]}
+    assert printed == (folder / "results.json").read_text(encoding="utf-8")
+
+
+# results.json ---------------------------------------------------------------------------------------------------------
+
+
+def test_provenance(document):
+    said = document["provenance"]
+    assert set(said) == {"versions", "seed", "draws", "chains", "sampler", "data", "priors"}
+    assert (said["seed"], said["draws"], said["chains"], said["sampler"]) == (3, 200, 2, "nutpie")
+    assert said["versions"]["bayescaling"] == bs.__version__
+    assert {"python", "pymc", "nutpie", "arviz-stats"} <= set(said["versions"])
+    assert all(re.fullmatch("[0-9a-f]{64}", sha) for sha in said["data"].values())
+    assert set(said["priors"]) == set(document["laws"])
+    assert document["schema"] == 1
+    assert all(seconds >= 0 for seconds in document["seconds"].values())
+
+
+def test_what_it_says_of_each_law(document):
+    assert {"chinchilla"} < set(document["laws"])
+    for law in document["laws"].values():
+        assert (law["data"], law["rows"]) == ("chinchilla_runs", 245)
+        assert law["scale"] in ("log_loss", "loss")
+        for q in law["parameters"].values():
+            is_summary(q)
+        assert {"E", "A", "B", "alpha", "beta", "sigma", "exponent_parameters"} <= set(law["parameters"])
+        assert all(np.isfinite(law[name]) for name in ("elpd_loo", "elpd_se", "p_loo", "pareto_k_max", "r_hat_max"))
+        assert law["ess_bulk_min"] > 0
+        assert law["divergences"] >= 0
+        assert law["k_above_0.7"] >= 0
+    ranks = sorted(document["laws"].values(), key=lambda law: -law["elpd_loo"])
+    assert [law["rank"] for law in ranks] == list(range(1, len(ranks) + 1))
+    for constants in document["laws"]["chinchilla"]["point_estimates"].values():
+        assert all(np.isfinite(x) for x in constants.values())
+
+
+def test_what_it_says_of_allocation_and_of_published_numbers(document):
+    for entry in document["allocation"]:
+        assert set(entry) >= {"law", "compute", *SIZES, "extrapolation"}
+        for name in SIZES:
+            is_summary(entry[name], ratio=name == "tokens_per_parameter")
+    for entry in document["published"]:
+        assert set(entry) >= {"quantity", "published", "ours", "p_at_least"}
+        assert 0 <= entry["p_at_least"] <= 1
+    assert {"chinchilla.E", "chinchilla.alpha"} <= {entry["quantity"] for entry in document["published"]}
+
+
+def test_each_number_is_that_of_the_saved_posterior(document, posteriors):
+    for name, law in document["laws"].items():
+        posterior = posteriors[file_of(name)]["posterior"]
+        for quantity, q in law["parameters"].items():
+            draws = posterior[quantity].values.ravel()
+            again = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.025, 0.5, 0.975])]
+            np.testing.assert_allclose(list(q.values()), again, rtol=1e-12)
+    main = posteriors["chinchilla"]
+    again = bs.allocate(main, [entry["compute"] for entry in document["allocation"]])
+    for i, entry in enumerate(document["allocation"]):
+        for name in SIZES:
+            draws = again[name].isel(compute=i).values
+            assert entry[name]["q97.5"] == pytest.approx(np.quantile(draws, 0.975), rel=1e-12)
+    for entry in document["published"]:
+        draws = main["posterior"][entry["quantity"].removeprefix("chinchilla.")].values
+        assert entry["p_at_least"] == (draws >= entry["published"]).mean()
+    assert bs.loo(main).elpd == pytest.approx(document["laws"]["chinchilla"]["elpd_loo"], rel=1e-9)
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_needs_nothing_else(page, text):
+    assert page.scripts
+    assert [address for address in page.addresses if not address.startswith("data:")] == []
+    assert not re.search(r"@import|url\(\s*['\"]?https?:", text)
+
+
+def test_the_page_has_its_sections_and_leads_to_them(page):
+    assert set(TITLES) <= set(page.headings)
+    assert page.links
+    assert all(page.ids.count(link.removeprefix("#")) == 1 for link in page.links if link.startswith("#"))
+    assert sum(name.startswith("figure-") for name in page.ids) >= 8
+
+
+def test_the_page_shows_the_numbers_of_the_document(page, document):
+    ours = document["laws"]["chinchilla"]["parameters"]
+    rows = page.table_with("median [95%]")
+    assert set(LABELS.values()) <= set(rows)
+    for name, label in LABELS.items():
+        shown, q = rows[label], ours[name]
+        assert float(shown["mean"]) == pytest.approx(q["mean"], rel=1e-3)
+        assert float(shown["sd"]) == pytest.approx(q["sd"], rel=1e-2)
+        median, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", shown["median [95%]"]).groups())
+        assert [low, median, high] == pytest.approx([q["q2.5"], q["q50"], q["q97.5"]], rel=1e-3)
+
+
+def test_the_page_shows_the_comparison_of_the_document(page, document):
+    rows = page.table_with("elpd")
+    for name, law in document["laws"].items():
+        shown = {column: cell.replace(",", "").replace("\N{MINUS SIGN}", "-") for column, cell in rows[name].items()}
+        assert float(shown["elpd"]) == pytest.approx(law["elpd_loo"], abs=0.051)
+        assert int(shown["k > 0.7"]) == law["k_above_0.7"]
+        assert int(shown["divergences"]) == law["divergences"]
+
+
+def test_the_page_says_what_is_not_to_be_trusted(page, text, posteriors):
+    verdicts = dict(row for table in page.tables for row in table if len(row) == 2)
+    for name, fit in posteriors.items():
+        (verdict,) = [said for law, said in verdicts.items() if file_of(law) == name]
+        assert ("NOT TO BE TRUSTED" in verdict) == (not bs.diagnose(fit)["ok"])
+    bad = sum(not bs.diagnose(fit)["ok"] for fit in posteriors.values())
+    assert text.count('<div class="warning">') >= bad
+
+
+def test_the_page_gives_versions_and_fingerprints(text, document):
+    for version in document["provenance"]["versions"].values():
+        assert version in text
+    for sha in document["provenance"]["data"].values():
+        assert sha in text
