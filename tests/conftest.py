@@ -3,8 +3,7 @@ import warnings
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference import Fitter
-from bayescaling.inference.fitting.progress import ProgressFitter, State
+from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
@@ -57,12 +56,12 @@ def fit_default(runs):
 @pytest.fixture(scope="session")
 def fitter(runs):
     """Student-t noise on log loss, compiled once."""
-    return Fitter(bs.Chinchilla(), runs)
+    return bs.Fitter(bs.Chinchilla(), runs)
 
 
 @pytest.fixture(scope="session")
 def fitter_normal(runs):
-    return Fitter(bs.Chinchilla(noise="normal"), runs)
+    return bs.Fitter(bs.Chinchilla(noise="normal"), runs)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +72,7 @@ def fit_normal(fitter_normal, runs):
 @pytest.fixture(scope="session")
 def fitter_reading_error(runs):
     """Huber noise with a reading error, on the scale of the loss."""
-    return Fitter(bs.Chinchilla(noise="huber", scale="loss", measurement_error=True), runs)
+    return bs.Fitter(bs.Chinchilla(noise="huber", scale="loss", measurement_error=True), runs)
 
 
 @pytest.fixture(scope="session")
@@ -100,18 +99,19 @@ def evaluations():
 @pytest.fixture(scope="session")
 def progress_fitter(evaluations):
     """All laws of progress on the built-in evaluations; the plain graph is compiled at its first fit."""
-    return ProgressFitter(evaluations)
+    return bs.progress_fitter(evaluations)
 
 
 @pytest.fixture(scope="session")
-def progress_state(evaluations):
+def progress_draws(evaluations):
     """Build draws of a law of progress, fitted to nothing: z normal with a given spread."""
 
-    def state(law, *, seed=0, draws=3, spread=0.7, table=evaluations):
+    def draws(law, *, seed=0, draws=3, spread=0.7, table=evaluations):
         z = spread * np.random.default_rng(seed).normal(size=(1, draws, DIMENSION))
-        return State(law, law.reference(table), law.rows(table), z)
+        rows = law.rows(table)
+        return ProgressDraws(law, law.reference(rows), rows, z)
 
-    return state
+    return draws
 
 
 @pytest.fixture
