@@ -6,92 +6,186 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference import diagnostics
-from bayescaling.models.loss.embedding.configurations import chinchilla_configurations
+from bayescaling.datasets import KINDS
+from bayescaling.inference.loo.loo import importance_sampling
+from bayescaling.inference.loo.moment_matching import moment_match
+from bayescaling.inference.loo.refits import exact_loo
+from bayescaling.inference.quantities.sensitivity import power_scaling, prior_driven
+from bayescaling.models.draws import flatten
+from bayescaling.models.laws import LAWS
 
-SHORT = {"draws": 100, "tune": 200, "chains": 2}
-LAWS = {
-    "chinchilla": lambda: (bs.Chinchilla(), "chinchilla_runs"),
-    "reading error": lambda: (bs.Chinchilla(noise="normal", measurement_error=True), "chinchilla_runs"),
-    "kaplan": lambda: (bs.Kaplan(), "chinchilla_runs"),
-    "embedding-weighted": lambda: (bs.EmbeddingWeighted(), "chinchilla_runs"),
-    "embedding-corrected": lambda: (bs.EmbeddingCorrected(), "chinchilla_runs"),
-    "embedding-corrected, joint": lambda: (bs.EmbeddingCorrected(joint=True), "chinchilla_runs"),
-    "configurations": lambda: (bs.Configurations(), chinchilla_configurations()),
-    "progress-7": lambda: (bs.models.Progress(7), "lm_progress"),
-    "progress-14": lambda: (bs.models.Progress(14), "lm_progress"),
-    "progress-18, paper effects": lambda: (bs.models.Progress(18, paper_effects=True), "lm_progress"),
-    "lengths": lambda: (bs.Lengths(), "arithmetic_runs"),
-    "lengths, no seeds": lambda: (bs.Lengths(seeds=False), "arithmetic_runs"),
+SHORT = {"draws": 150, "tune": 300, "chains": 2}
+STUDIED = {
+    "chinchilla": bs.Chinchilla(),
+    "chinchilla, reading error": bs.Chinchilla(noise="normal", measurement_error=True),
+    "kaplan": bs.Kaplan(),
+    "data-constrained": bs.DataConstrained(),
+    "frontier": bs.Frontier(),
+    "embedding-weighted": bs.EmbeddingWeighted(),
+    "embedding-corrected": bs.EmbeddingCorrected(),
+    "embedding-corrected, joint": bs.EmbeddingCorrected(joint=True),
+    "configurations": bs.Configurations(),
+    "progress-7": bs.Progress(7),
+    "progress-14": bs.Progress(14),
+    "progress-18, paper effects": bs.Progress(18, paper_effects=True),
+    "lengths": bs.Lengths(),
+    "lengths, no seeds": bs.Lengths(seeds=False),
 }
-OTHERS = [name for name in LAWS if name.startswith(("progress", "lengths"))]
+TABLES = {"data-constrained": "data_constrained_runs"}
+quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 
 
-def except_for(*names, why):
-    """Laws, those named marked as refused today."""
-    return [pytest.param(n, marks=pytest.mark.xfail(reason=why, strict=True)) if n in names else n for n in LAWS]
+def test_every_law_is_studied():
+    assert {law.name.split("-")[0] for law in STUDIED.values()} >= {name.split("-")[0] for name in LAWS}
 
 
-@pytest.fixture(scope="module")
-def fits():
-    """Short fits by name, each made once."""
-    made = {}
-
-    def fit(name):
-        if name not in made:
-            law, table = LAWS[name]()
-            table = bs.load(table) if isinstance(table, str) else table
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", bs.DiagnosticWarning)
-                made[name] = law, table, bs.fit(law, table, seed=1, **SHORT)
-        return made[name]
-
-    return fit
+def table_for(name):
+    """Table that a law is studied on."""
+    if name in TABLES:
+        runs = bs.load(TABLES[name])
+        return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
+    return STUDIED[name].usual_table()
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_fit_has_the_groups_of_arviz_and_diagnostics(fits, name):
-    law, _, fit = fits(name)
-    assert {"posterior", "sample_stats", "log_likelihood", "observed_data", "constant_data"} <= set(fit.children)
-    assert all(np.isfinite(x).all() for x in fit["posterior"].data_vars.values())
-    assert fit["posterior"].sizes["chain"] == 2
-    assert np.isfinite(fit["log_likelihood"][law.scale]).all()
+@pytest.fixture(scope="module", params=list(STUDIED))
+def studied(request):
+    """A law with its fitter and a short fit with every group, compiled once for all tests of this file."""
+    law = STUDIED[request.param]
+    predictive = {"prior_predictive": True, "posterior_predictive": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        fitter = bs.Fitter(law, table_for(request.param))
+        if law.upstream:
+            fit = bs.fit(law, fitter.table, seed=1, **predictive, **SHORT)
+        else:
+            fit = fitter.fit(seed=1, least_ess=0, **predictive, **SHORT)
+    return fitter, fit
+
+
+def test_fit_has_the_groups_of_arviz(studied):
+    fitter, fit = studied
+    law, dimension = fitter.law, KINDS[fitter.law.kind].dimension
+    assert set(fit.children) == {
+        *("posterior", "unconstrained_posterior", "sample_stats", "log_likelihood", "log_prior", "observed_data"),
+        *("constant_data", "posterior_predictive", "prior", "prior_predictive"),
+    }
+    for group in ("posterior", "log_likelihood", "log_prior", "prior"):
+        assert all(np.isfinite(x).all() for x in fit[group].data_vars.values()), group
+    assert fit["log_likelihood"][law.scale].dims == ("chain", "draw", law.unit)
+    for group in ("posterior_predictive", "prior_predictive"):
+        assert fit[group][law.scale].dims == ("chain", "draw", dimension)
+        assert fit[group].sizes[dimension] == fit["observed_data"].sizes[dimension] == len(fitter.rows)
     assert isinstance(bs.diagnose(fit)["ok"], bool)
-    assert diagnostics.ess_bulk(fit["posterior"].to_dataset())
 
 
-@pytest.mark.parametrize("name", LAWS)
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_leave_one_out_sums_its_observations(fits, name):
-    _, _, fit = fits(name)
-    result = bs.loo(fit)
-    assert np.isfinite(result.elpd)
-    np.testing.assert_allclose(result.elpd, result.elpd_i.sum())
+def test_posterior_predictive_is_near_what_was_observed(studied):
+    fitter, fit = studied
+    law = fitter.law
+    foretold = fit["posterior_predictive"][law.scale].median(("chain", "draw")).values
+    assert np.corrcoef(foretold, fit["observed_data"][law.scale].values)[0, 1] > 0.6
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_a_fit_opens_as_it_was_saved(fits, name, tmp_path):
-    _, _, fit = fits(name)
+def test_the_table_and_the_draws_come_back_from_a_file(studied, tmp_path):
+    fitter, fit = studied
     bs.save_fit(fit, tmp_path / "fit.nc")
     opened = bs.open_fit(tmp_path / "fit.nc")
     assert opened.attrs == fit.attrs
     for group, node in fit.children.items():
         xr.testing.assert_equal(opened[group].to_dataset(), node.to_dataset())
+    assert bs.table_of(opened).equals(fitter.rows)
+    assert bs.law_of(opened).label == fitter.law.label
+    named = bs.draws_of(opened).named()
+    for name, x in fit["posterior"].data_vars.items():
+        np.testing.assert_array_equal(named[name].values, x.values)
 
 
-@pytest.mark.parametrize("name", except_for(*OTHERS, why="predictive groups are refused for this kind of law"))
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_predictive_groups_are_of_the_observations(fits, name):
-    law, table, _ = fits(name)
-    fit = bs.fit(law, table, seed=2, prior_predictive=True, posterior_predictive=True, **SHORT)
-    for group in ("posterior_predictive", "prior_predictive"):
-        assert fit[group][law.scale].dims[2:] == fit["observed_data"][law.scale].dims
+def test_the_real_line_and_back(studied):
+    _, fit = studied
+    draws = bs.draws_of(fit)
+    again = draws.from_real_line(draws.real_line())
+    assert draws.real_line().sizes["coordinate"] == len(np.unique(draws.real_line()["coordinate"]))
+    for name, x in flatten(draws.named()).items():
+        np.testing.assert_allclose(flatten(again.named())[name], x, rtol=1e-7, atol=1e-9)
+    assert np.isfinite(again.log_density()).all()
 
 
-@pytest.mark.parametrize("name", except_for("embedding-corrected", why="has no one posterior to calibrate"))
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_calibration_of_two_simulations(fits, name):
-    law, table, _ = fits(name)
-    found = bs.calibrate(law, table, simulations=2, seed=3, **SHORT)
+@quiet
+def test_leave_one_out(studied):
+    fitter, fit = studied
+    result = importance_sampling(fit)
+    assert np.isfinite(result.elpd)
+    np.testing.assert_allclose(result.elpd, result.elpd_i.sum())
+    assert result.n_data_points == fit["log_likelihood"].sizes[fitter.law.unit]
+
+
+@quiet
+def test_moment_matching_moves_draws_of_units_of_rows(studied):
+    fitter, fit = studied
+    if fitter.law.mended_by != "moment_matching":
+        pytest.skip("the runs' own parameters are integrated out: refits mend it")
+    result = importance_sampling(fit)
+    worst = int(result.pareto_k.argmax())
+    result.pareto_k.values[worst] = 0.9
+    mended = moment_match(fit, result)
+    assert np.isfinite(mended.elpd)
+    assert abs(float(mended.elpd_i[worst] - result.elpd_i[worst])) < 1.5
+
+
+@quiet
+def test_a_refit_without_a_unit_agrees_with_importance_sampling(studied):
+    fitter, fit = studied
+    if fitter.law.upstream:
+        pytest.skip("a cut has no refit of its own")
+    result = importance_sampling(fit)
+    safest = int(result.pareto_k.argmin())
+    found = exact_loo(fit, [safest], fitter=fitter, seed=2, **SHORT)
+    assert found["refitted"].values.tolist() == [i == safest for i in range(found["refitted"].size)]
+    error = 5 * float(found["elpd_se"][safest]) + 0.05 * abs(float(found["elpd"][safest])) + 0.1
+    assert float(found["elpd"][safest]) == pytest.approx(float(result.elpd_i[safest]), abs=error)
+
+
+@quiet
+def test_sensitivity_of_anything_to_the_prior(studied):
+    _, fit = studied
+    name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
+    found = power_scaling(fit, xr.DataArray(draws, dims=("chain", "draw")))
+    assert np.isfinite([found["prior"], found["likelihood"]]).all()
+    table = prior_driven(fit, draws=500)
+    assert (table["prior"] > 0).all()
+    assert name in set(table["coefficient"])
+
+
+@quiet
+def test_calibration_simulates_and_fits_again(studied):
+    fitter, _ = studied
+    if fitter.law.upstream:
+        with pytest.raises(bs.InputError, match="no one posterior"):
+            bs.calibrate(fitter.law, fitter.table, simulations=2)
+        return
+    found = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SHORT)
     assert found.sizes["simulation"] == 2
-    assert {"median", "rank", "sd", "truth"} <= set(found.data_vars)
+    assert np.isfinite(found["median"]).all()
+    assert "log_likelihood" in found["quantity"].values
+
+
+def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
+    fitter, fit = studied
+    law = fitter.law
+    if law.kind != "runs" or law.name == "configurations":
+        with pytest.raises(bs.InputError, match="no compute-optimal size"):
+            bs.allocate(fit, 1e21)
+        return
+    at = bs.allocate(fit, [1e21, 1e22])
+    assert np.isfinite(at["loss"]).all()
+    assert (at["loss"].isel(compute=1) < at["loss"].isel(compute=0)).all()
+
+
+def test_laws_of_runs_predict_runs_not_made(studied):
+    fitter, fit = studied
+    if fitter.law.kind != "runs":
+        with pytest.raises(bs.InputError, match="need a law such as"):
+            bs.predict(fit, fitter.rows)
+        return
+    found = bs.predict(fit, fitter.rows.head(4), noise=False)["loss"]
+    assert found.dims == ("chain", "draw", "run")
+    assert np.isfinite(found).all()

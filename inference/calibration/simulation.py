@@ -46,7 +46,17 @@ LOG_LIKELIHOOD = "log_likelihood"
 
 
 def calibrate(
-    law, table, *, truth="posterior", simulations=100, seed=1, sampler=None, out=None, progress=False, **settings
+    law,
+    table,
+    *,
+    truth="posterior",
+    simulations=100,
+    seed=1,
+    sampler=None,
+    fitter=None,
+    out=None,
+    progress=False,
+    **settings,
 ):
     """Fit a law to many tables simulated from it and record where the truths lie among the draws.
 
@@ -62,6 +72,8 @@ def calibrate(
     seed : int
         With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
     sampler : str, optional
+    fitter : Fitter, optional
+        Of this law and table, compiled before.
     out : path-like, optional
         A netCDF file, written after every simulation. If it holds fewer simulations, the rest are added.
     progress : bool
@@ -115,7 +127,7 @@ def calibrate(
     }
     done = _begun(out, record)
     if len(done) < simulations:
-        fitter = Fitter(law, table, sampler=record["sampler"])
+        fitter = fitter or Fitter(law, table, sampler=record["sampler"])
         truth_of = _truths(fitter, truth, seed, settings)
         for s in track(
             range(len(done), simulations), "simulations", simulations, len(done),
