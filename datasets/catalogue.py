@@ -222,6 +222,11 @@ def catalogue():
     -------
     pandas.DataFrame
         A row per table: ``name``, ``rows``, ``kind``, ``description``, ``source``, ``licence``.
+
+    Examples
+    --------
+    >>> "chinchilla_runs" in set(catalogue()["name"])
+    True
     """
     fields = ["name", "rows", "kind", "description", "source", "licence"]
     return pd.DataFrame([{field: getattr(table, field) for field in fields} for table in TABLES.values()])
@@ -245,6 +250,11 @@ def load(name):
     ------
     InputError
         If there is no such table.
+
+    Examples
+    --------
+    >>> len(load("chinchilla_runs"))
+    245
     """
     table = _entry(name)
     frame, label, _ = open_table(FOLDER / f"{name}.csv")
@@ -263,6 +273,11 @@ def notes(name):
     -------
     str
         Markdown.
+
+    Examples
+    --------
+    >>> notes("chinchilla_runs").splitlines()[0][:17]
+    '# chinchilla_runs'
     """
     table = _entry(name)
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")

@@ -45,6 +45,13 @@ def read_counts(source, *, columns=None):
     ------
     InputError
         If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> run = {"run": "a", "embedding": "fire", "train_digits": 6, "length_a": [3, 9], "length_b": [3, 9]}
+    >>> read_counts(pd.DataFrame(run | {"correct": [99, 12], "total": 100}))["split"].tolist()
+    ['id', 'ood']
     """
     table, label, name = open_table(source)
     table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)

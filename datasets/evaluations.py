@@ -37,6 +37,13 @@ def read_evaluations(source, *, columns=None):
     ------
     InputError
         If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = {"publication_date": ["2019-02-14"], "benchmark": "wt103", "parameters": 1.5e9, "dataset_tokens": 3e9}
+    >>> round(read_evaluations(pd.DataFrame(row | {"transformer": 1, "perplexity": 17.5}))["year"].item(), 2)
+    2019.12
     """
     table, label, name = open_table(source)
     table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)

@@ -51,6 +51,13 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     InputError
         If the table cannot be read or used. The message is one line with the file, the line, the column, the value
         found and the mend. Lines of a text file count from its header, which is line 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"params": [1e9, 2e9], "training tokens": [2e10, 2e10], "val_loss": [2.9, 2.7]})
+    >>> list(read(table).columns)
+    ['parameters', 'tokens', 'training_flop', 'loss']
     """
     table, label, name = open_table(source)
     table = _without(table, [ignore] if isinstance(ignore, str) else ignore, label)

@@ -42,7 +42,16 @@ def with_metadata(fit, record):
 
 
 def diagnose(fit):
-    """Return the stored diagnostics of a fit: figures, ``ok`` and ``warnings``."""
+    """Return the stored diagnostics of a fit: figures, ``ok`` and ``warnings``.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> bs.diagnose(fit)["divergences"]
+    0
+    """
     return metadata(fit)["diagnostics"]
 
 
@@ -59,6 +68,14 @@ def law_of(fit, kind=None):
     ------
     InputError
         If the tree is no fit, or its law is of another kind.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> bs.law_of(fit).label
+    'chinchilla'
     """
     entry = metadata(fit)["law"]
     found = _law(entry["name"], json.dumps(entry["options"]))
@@ -81,14 +98,32 @@ def _law(name, options):
 
 
 def table_of(fit):
-    """Return the table that a fit saw, as a DataFrame: every column, as `read` gave it."""
+    """Return the table that a fit saw, as a DataFrame: every column, as `read` gave it.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> bs.table_of(fit).equals(runs)
+    True
+    """
     frame = KINDS[law_of(fit).kind].from_dataset(fit["constant_data"].to_dataset())
     frame.attrs["source"] = metadata(fit)["data"]["source"]
     return frame
 
 
 def draws_of(fit, kind=None):
-    """Return the `Draws` of a fit; parameters and errors as for `law_of`."""
+    """Return the `Draws` of a fit; parameters and errors as for `law_of`.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> bs.draws_of(fit).log_likelihood().sizes["run"]
+    245
+    """
     law = law_of(fit, kind)
     sampled = fit["posterior"].to_dataset().assign(z=fit["unconstrained_posterior"]["z"])
     return law.draws(sampled, table_of(fit), metadata(fit)["law"]["reference"])
@@ -157,6 +192,17 @@ def save_fit(fit, path):
     ------
     InputError
         If `fit` is no fit, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bs.save_fit(fit, f"{folder}/chinchilla.nc")
+    ...     bs.law_of(bs.open_fit(f"{folder}/chinchilla.nc")).name
+    'chinchilla'
     """
     metadata(fit)
     replace(path, lambda temporary: fit.to_netcdf(temporary, engine="h5netcdf"))
@@ -178,6 +224,13 @@ def open_fit(path):
     ------
     InputError
         If the file is missing, is no netCDF file, or is no fit of this package.
+
+    Examples
+    --------
+    >>> open_fit("missing.nc")
+    Traceback (most recent call last):
+        ...
+    bayescaling.errors.InputError: missing.nc: there is no such file
     """
     path = Path(path)
     if not path.is_file():

@@ -98,6 +98,14 @@ def calibrate(
     -----
     DiagnosticWarning
         If the chains that truths are drawn from did not converge; fits to simulated tables that failed are counted.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> found = bs.calibrate(bs.Chinchilla(noise="normal"), runs, simulations=2, seed=1, draws=200, tune=300, chains=2)
+    >>> found["rank"].sizes["simulation"]
+    2
     """
     if not isinstance(law, Law):
         raise InputError(f"calibration: {law!r} is no law; pass one such as Chinchilla()")
@@ -275,6 +283,14 @@ def calibration_table(dataset, levels=LEVELS):
         ``bias`` (mean of median - truth), ``bias_se`` and ``sd`` (mean posterior standard deviation) come before, and
         no probability, for ranks of one truth are not uniform. ``attrs`` has ``simulations`` and ``not_converged``,
         those whose fit failed a diagnostic; they are counted with the rest.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> found = bs.calibrate(bs.Chinchilla(noise="normal"), runs, simulations=2, seed=1, draws=200, tune=300, chains=2)
+    >>> bs.calibration_table(found)["coverage_90"].between(0, 1).all()
+    True
     """
     simulations = dataset.sizes["simulation"]
     fixed = isinstance(record_of(dataset)["truth"], dict)

@@ -56,6 +56,16 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     ----------
     .. [1] Chung, Y. et al. (2013). A nondegenerate penalized likelihood estimator for variance parameters in
        multilevel models. Psychometrika 78, 685-709.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> corpora = {"first": runs.iloc[::2], "second": runs.iloc[1::2]}
+    >>> law = bs.Chinchilla(noise="normal")
+    >>> posterior, _, _ = bs.fit_corpora(law, corpora, shared=("alpha",), pooled=("beta",), seed=1, draws=300, tune=500)
+    >>> posterior["beta"].dims
+    ('chain', 'draw', 'corpus')
     """
     if len(corpora) < 2:
         raise InputError(f"{len(corpora)} corpora were given; give at least two, or use fit")

@@ -15,6 +15,11 @@ def progress_fitter(table=None, *, sampler=None):
     table : DataFrame, optional
         Evaluations; the built-in ``lm_progress`` by default.
     sampler : str, optional
+
+    Examples
+    --------
+    >>> progress_fitter().rows.shape[0]
+    231
     """
     return Fitter(Progress(), load("lm_progress") if table is None else table, sampler=sampler, shared=True)
 

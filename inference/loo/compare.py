@@ -73,6 +73,15 @@ def compare(fits, *, weighting="stacking", results=None):
     -----
     DiagnosticWarning
         If a Pareto k above 0.7 remains.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> normal = bs.fit(bs.Chinchilla(noise="normal"), runs, seed=1, draws=500, tune=500)
+    >>> list(bs.compare({"Student-t": fit, "normal": normal}).index)
+    ['Student-t', 'normal']
     """
     check_comparable(fits)
     results = results or {name: loo(fit) for name, fit in fits.items()}

@@ -147,6 +147,14 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
         ``by_paper_stacking``.
     pointwise : DataFrame
         ``elpd`` of each row under each specification.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fits = bs.fit_progress(specifications=[7, 16], draws=500, tune=500)
+    >>> table, pointwise = bs.compare_progress(fits, papers=False)
+    >>> list(table.index)
+    [7, 16]
     """
     from rich.console import Console
     from rich.progress import track

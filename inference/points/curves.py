@@ -49,6 +49,14 @@ def curve_frontier(runs, losses=None, *, basis="total", budgets=BUDGETS):
     ------
     InputError
         If a column is missing or not positive, the basis is unknown, or there are fewer than two sizes.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("small_lm_runs")
+    >>> curves = runs[runs["scheme"].str.contains("scheme-1")]
+    >>> sorted(bs.curve_frontier(curves, basis="total").data_vars)
+    ['loss', 'points', 'size']
     """
     check_basis(basis)
     columns = positive_columns(runs, ("parameters", *COUNTED.values(), "tokens", "loss"), purpose="curve_frontier")

@@ -108,6 +108,12 @@ def fit_isoflop(runs, *, budgets=None, width=0.1, minimum_runs=8):
     -----
     DiagnosticWarning
         If fewer than 3 groups have a minimum.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> 0.3 < bs.fit_isoflop(bs.load("chinchilla_runs")).exponent < 0.7
+    True
     """
     if not width > 0:
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
@@ -160,6 +166,12 @@ def fit_frontier(runs, *, bins=20, minimum_runs=3):
     -----
     DiagnosticWarning
         If fewer than 3 bins have an optimum.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> 0.3 < bs.fit_frontier(bs.load("chinchilla_runs")).exponent < 0.7
+    True
     """
     if bins < FEWEST_OPTIMA:
         raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")

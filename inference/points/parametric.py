@@ -151,6 +151,13 @@ def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     ----------
     .. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, section 3.3.
     .. [2] Besiroglu, T. et al. (2024). Chinchilla scaling: a replication attempt. arXiv:2404.10102.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs").nsmallest(240, "loss")
+    >>> round(bs.fit_huber(runs).constants["E"], 2)
+    1.82
     """
     _check_options(threshold, scale, drop_highest)
     sample, centre = _sample(runs, drop_highest)

@@ -88,6 +88,15 @@ def stack_allocations(allocations, weights, *, seed=0):
     -------
     Dataset
         As from `allocate`, of as many draws as the first.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> at = bs.allocate(fit, 1e21)
+    >>> bs.stack_allocations({"a": at, "b": at}, {"a": 0.3, "b": 0.7}).sizes["compute"]
+    1
     """
     first = next(iter(allocations.values()))
     chains, draws = first.sizes["chain"], first.sizes["draw"]

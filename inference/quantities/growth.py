@@ -149,6 +149,13 @@ def growth_rates(fit, *, compute=COMPUTE, year=YEAR):
     -------
     dict of str to DataArray
         By label ("all", a benchmark or an architecture): log units a year, dims (chain, draw).
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
+    >>> list(bs.growth_rates(fit))
+    ['all']
     """
     draws = draws_of(fit, "evaluations")
     return {
@@ -174,6 +181,13 @@ def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5
         One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
         time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
         ``no_optimum`` counts draws without an optimum, which both leave out.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
+    >>> bs.doubling_times(fit).loc["all", "q50"] > 0
+    True
     """
     draws = draws_of(fit, "evaluations")
     rows = []

@@ -84,6 +84,13 @@ def length_at_accuracy(fit, shares=SHARES, *, seeds="typical", conditions=None, 
     ------
     InputError
         If a share is not between 0 and 1, or a condition has a level that no run had.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bs.length_at_accuracy(fit, [0.5, 0.95]).dims
+    ('chain', 'draw', 'condition', 'share')
     """
     shares = np.atleast_1d(np.asarray(shares, float))
     if not ((shares > 0) & (shares < 1)).all():
@@ -112,6 +119,13 @@ def length_summary(fit, shares=SHARES, *, seeds="typical", conditions=None, seed
     -------
     DataFrame
         A row for each condition (or run) and share: ``q2.5``, ``q50``, ``q97.5`` in digits (0 for none), ``p_none``.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bs.length_summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6
+    True
     """
     found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
     dimension = found.dims[2]
@@ -147,6 +161,14 @@ def accuracy_at_length(fit, length_a, length_b=None, *, seeds="typical", conditi
     -------
     DataArray
         Dims chain, draw, condition (or run), cell, with the lengths as coordinates of cell.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> curve = bs.accuracy_at_length(fit, [4, 40])
+    >>> bool((curve.isel(cell=0) > curve.isel(cell=1)).all())
+    True
     """
     fitted = draws_of(fit, "counts")
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
@@ -177,6 +199,13 @@ def predict_counts(fit, length_a, length_b=None, *, total=100, seeds="new", cond
     -------
     DataArray of int
         Problems right; dims chain, draw, condition (or run), cell.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> int(bs.predict_counts(fit, [3], total=20).max())
+    20
     """
     totals = np.asarray(total)
     if totals.dtype.kind not in "iu" or not (totals > 0).all():
@@ -250,6 +279,13 @@ def embedding_contrasts(fit, *, seeds="typical", share=0.5, seed=0):
     ------
     InputError
         If no two conditions differ in their embedding alone.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bs.embedding_contrasts(fit)["p_first"].between(0, 1).all()
+    True
     """
     if seeds not in SEEDS[:2]:
         raise InputError(unknown("seeds", seeds, SEEDS[:2]))

@@ -186,6 +186,15 @@ def reconcile(fit, *, vocabulary=None, aspect_ratio=None, study=None):
     ------
     InputError
         If the law is another, or the vocabulary or aspect ratio is not a positive number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> exponents = bs.reconcile(fit)
+    >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
+    True
     """
     constants, gamma, delta = constants_and_family(fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
     return {basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study) for basis in BASES}

@@ -78,6 +78,11 @@ class Lengths(Law):
     References
     ----------
     .. [1] McLeish, S. et al. (2024). Transformers can do arithmetic with the right embeddings. arXiv:2405.17399.
+
+    Examples
+    --------
+    >>> Lengths(shape="linear").parts
+    ('log_reach', 'log_steepness', 'logit_lapse', 'logit_shorter', 'log_precision')
     """
 
     noise: str = "beta_binomial"

@@ -22,7 +22,7 @@ def loss(compute, *, E, A, gamma):
 
     Examples
     --------
-    >>> float(loss(1e20, E=1.5, A=100.0, gamma=0.1))
+    >>> round(float(loss(1e20, E=1.5, A=100.0, gamma=0.1)), 6)
     2.5
     """
     return E + A * exp(-gamma * log(compute))

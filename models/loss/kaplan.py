@@ -132,6 +132,11 @@ class Kaplan(LossLaw):
 
     and sigma and nu as in `Chinchilla`. Derived, draw by draw: Nc, Dc, ``exponent_parameters = aD/(aN+aD)`` and nu.
     The options are those of `Chinchilla`.
+
+    Examples
+    --------
+    >>> [q.name for q in Kaplan(noise="normal").free_parameters]
+    ['loss_centre', 'parameter_share', 'aN', 'aD', 'sigma']
     """
 
     name: ClassVar[str] = "kaplan"

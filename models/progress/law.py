@@ -75,6 +75,13 @@ class Progress(Law):
     ------
     InputError
         If an option is unknown or options exclude each other.
+
+    Examples
+    --------
+    >>> Progress(7, cutoff=2018.0).label
+    'progress-7, cutoff=2018'
+    >>> Progress(Specification("b + y + n", "b + y + d")).name
+    'progress'
     """
 
     specification: int | Specification = 7

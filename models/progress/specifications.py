@@ -149,6 +149,11 @@ class Specification:
     ------
     InputError
         If a formula cannot be used.
+
+    Examples
+    --------
+    >>> [column.label for column in Specification("b + y + n", "b + d").columns_parameters]
+    ['wt103', 'wt2', 'ptb', 'all', 'all']
     """
 
     parameters: str

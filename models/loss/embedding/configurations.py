@@ -73,6 +73,11 @@ class Configurations(LossLaw):
     ------
     InputError
         If an option or prior is unknown or out of range.
+
+    Examples
+    --------
+    >>> Configurations(delta=1 / 3).label
+    'configurations, delta=0.333333'
     """
 
     noise: str = "normal"

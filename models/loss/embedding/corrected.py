@@ -47,6 +47,11 @@ class EmbeddingCorrected(LossLaw):
     ------
     InputError
         If delta is outside (0, 1), the configurations cannot inform the relation, or an option or prior is unknown.
+
+    Examples
+    --------
+    >>> EmbeddingCorrected().upstream, EmbeddingCorrected(joint=True).upstream
+    (('gamma', 'delta'), ())
     """
 
     delta: float | None = None

@@ -73,6 +73,11 @@ class EmbeddingWeighted(LossLaw):
     ------
     InputError
         If omega is not a number of at least 0, or an option or prior is unknown.
+
+    Examples
+    --------
+    >>> EmbeddingWeighted(omega=0).label
+    'embedding-weighted, omega=0'
     """
 
     omega: float | None = None
