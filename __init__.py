@@ -23,6 +23,7 @@ _HOMES = {
         "Progress",
         "Specification",
         "laws",
+        "register_law",
     ],
     "inference": [
         "Fitter",

@@ -1,6 +1,6 @@
 """What is believed: laws as mathematics and as PyMC models, priors and noise."""
 
-from .laws import law, laws
+from .laws import law, laws, register_law
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla
 from .loss.data_constrained import DataConstrained
@@ -28,4 +28,5 @@ __all__ = [
     "Specification",
     "law",
     "laws",
+    "register_law",
 ]

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from ..datasets.wording import unknown
+from ..datasets.wording import quoted, unknown
 from ..errors import InputError
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla
@@ -40,6 +40,35 @@ def laws():
     'chinchilla'
     """
     return (*LAWS, *PROGRESS)
+
+
+def register_law(kind):
+    """Let a law of one's own be found by its name: by `law`, the command line's process and `open_fit`.
+
+    Parameters
+    ----------
+    kind : type
+        A class of laws, such as a subclass of `LossLaw`.
+
+    Returns
+    -------
+    type
+        The class itself, so that this may be used as a decorator.
+
+    Raises
+    ------
+    InputError
+        If another law has the name.
+
+    Examples
+    --------
+    >>> register_law(Chinchilla).name
+    'chinchilla'
+    """
+    if kind.name in PROGRESS or LAWS.get(kind.name, kind).__qualname__ != kind.__qualname__:
+        raise InputError(f"there is a law called {quoted(kind.name)} already; give this one another name")
+    LAWS[kind.name] = kind
+    return kind
 
 
 def law(name, **options):

@@ -4,10 +4,12 @@ import re
 import subprocess
 import sys
 import tomllib
+import types
 from pathlib import Path
 
 import bayescaling as bs
 import pytest
+from bayescaling.models import laws as registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -120,18 +122,34 @@ def test_no_file_names_a_machine():
             assert not MACHINE.search(text), f"{name}: {MACHINE.search(text)[0]}"
 
 
-def python_block():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    return block
+def script(path):
+    """Join the Python blocks of a page."""
+    return "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL))
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_the_script_in_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(compile(python_block(), "README.md", "exec"), {"__name__": "__main__"})
+    exec(compile(script("README.md"), "README.md", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out
     assert os.listdir(tmp_path) == ["chinchilla.nc"]
+
+
+def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "LAWS", dict(registry.LAWS))
+    # A dataclass looks its own module up.
+    module = types.ModuleType("a_law_of_ones_own")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(script("docs/add-a-law.md"), "add-a-law.md", "exec"), module.__dict__)
+    interval, *_ = capsys.readouterr().out.splitlines()
+    low, high = (float(x) for x in re.match(r"beta ([0-9.]+) to ([0-9.]+),", interval).groups())
+    assert low < 0.35 < high
+    lines = [
+        line for line in script("docs/add-a-law.md").split("@dataclass")[1].split("bs.register_law")[0].splitlines()
+    ]
+    assert sum(bool(line.strip()) for line in lines) <= 40
+    assert os.listdir(tmp_path) == ["data-alone.nc"]
 
 
 def commands():
