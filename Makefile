@@ -1,7 +1,8 @@
 # make report     fit everything on the built-in tables and write report/index.html
 # make test       check the style, run the tests, try the built wheel, run the tests of inference on a newer Python
+# make quick      run the tests that compile and train nothing
 #
-# Both set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
+# All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
 
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
@@ -9,7 +10,7 @@ PIP := -m pip --disable-pip-version-check install --quiet
 NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/datasets \
 	--ignore=tests/reports --ignore=tests/training
 
-.PHONY: report test style pytest wheel next next-pytest
+.PHONY: report test quick style pytest wheel next next-pytest
 .NOTPARALLEL:
 
 report: .venv/installed
@@ -22,7 +23,10 @@ style: .venv/installed
 	.venv/bin/ruff format --check .
 
 pytest: .venv/installed
-	.venv/bin/pytest -n 2 --dist loadfile --durations=25
+	.venv/bin/pytest -n 2 --dist loadgroup --durations=25
+
+quick: .venv/installed
+	.venv/bin/pytest -n 2 --dist loadgroup -m "not slow"
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py
@@ -33,7 +37,7 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	.venv-next/bin/pytest -n 2 --dist loadfile --durations=25 $(NOT_INFERENCE)
+	.venv-next/bin/pytest -n 2 --dist loadgroup --durations=25 $(NOT_INFERENCE)
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

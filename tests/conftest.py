@@ -6,6 +6,20 @@ import pytest
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 
+# What a test is given of these was compiled and sampled, which takes seconds to minutes.
+COMPILED = ("fit", "fitter", "studied", "sweep")
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one file run in one process, where they share what was compiled; those of one law in the contract too."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            law = item.callspec.id if "studied" in item.fixturenames else ""
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.name}{law}"))
+        if any(name.startswith(COMPILED) for name in item.fixturenames):
+            item.add_marker("slow")
+
+
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
 PUBLISHED = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 

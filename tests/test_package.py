@@ -145,10 +145,8 @@ def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
     interval, *_ = capsys.readouterr().out.splitlines()
     low, high = (float(x) for x in re.match(r"beta ([0-9.]+) to ([0-9.]+),", interval).groups())
     assert low < 0.35 < high
-    lines = [
-        line for line in script("docs/add-a-law.md").split("@dataclass")[1].split("bs.register_law")[0].splitlines()
-    ]
-    assert sum(bool(line.strip()) for line in lines) <= 40
+    law = script("docs/add-a-law.md").split("@dataclass")[1].split("bs.register_law")[0]
+    assert sum(bool(line.strip()) for line in law.splitlines()) <= 40
     assert os.listdir(tmp_path) == ["data-alone.nc"]
 
 
