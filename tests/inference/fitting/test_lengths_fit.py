@@ -15,6 +15,10 @@ def test_fit_is_a_tree_as_of_other_laws(lengths_fit, lengths_counts, lengths_des
     assert lengths_fit["posterior"]["log_reach"].sel(embedding="abacus").dims == ("chain", "draw")
     assert list(lengths_fit["posterior"]["log_reach_run"]["run"].values) == [name for name, *_ in lengths_design.runs]
     assert bs.diagnose(lengths_fit)["ok"], bs.diagnose(lengths_fit)["warnings"]
+    draws = bs.draws_of(lengths_fit)
+    moved = draws.from_real_line(draws.real_line())
+    np.testing.assert_allclose(moved.named()["log_reach_run"], draws.named()["log_reach_run"], rtol=1e-8)
+    np.testing.assert_allclose(draws.log_density(), moved.log_density(), rtol=1e-10)
     pd.testing.assert_frame_equal(bs.table_of(lengths_fit)[list(lengths_counts)], lengths_counts, check_dtype=False)
 
 

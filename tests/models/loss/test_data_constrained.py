@@ -124,7 +124,9 @@ def test_the_search_is_as_good_as_a_grid_where_tokens_are_limited(compute, uniqu
     grid = np.geomspace(1e3, compute / 6 / 1e3, 200_001)
     losses = at(grid, compute / 6 / grid)
     assert float(at(parameters, tokens)) <= losses.min() + 1e-14
-    assert float(parameters) == pytest.approx(grid[losses.argmin()], rel=1e-3)
+    # Far beyond what the tokens are worth the loss is flat to the last digit: any of those sizes will do.
+    least = grid[losses <= losses.min() + 1e-14]
+    assert least.min() * (1 - 1e-3) <= float(parameters) <= least.max() * (1 + 1e-3)
 
 
 def test_the_search_goes_draw_by_draw():
