@@ -2,7 +2,9 @@ import warnings
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
+from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 
@@ -126,6 +128,73 @@ def progress_draws(evaluations):
         return ProgressDraws(law, law.reference(rows), rows, z)
 
     return draws
+
+
+class LengthsDesign:
+    """Three runs of each of two embeddings, the curves that their counts are simulated from, and builders of others."""
+
+    train = 8
+    grid = (1, 3, 5, 8, 9, 10, 12, 15, 20)
+    curves = {  # noqa: RUF012
+        "abacus": {"log_reach": 0.7, "log_steepness": 1.8, "logit_lapse": -4.0, "logit_shorter": -1.5},
+        "nope": {"log_reach": 0.1, "log_steepness": 2.8, "logit_lapse": -3.0, "logit_shorter": -2.5},
+    }
+    spreads = {  # noqa: RUF012
+        "log_reach": 0.15, "log_steepness": 0.2, "logit_lapse": 0.5, "logit_shorter": 0.2, "log_precision": 0.2,
+    }  # fmt: skip
+    precision = 3.4
+
+    def __init__(self):
+        self.runs = [(f"{e}-{seed}", e, "standard", 1) for e in self.curves for seed in range(3)]
+        self.embeddings = [e for _, e, _, _ in self.runs]
+        self.log_train = np.full(len(self.runs), np.log(self.train))
+        self.table = self.cells(self.runs)
+
+    def cells(self, runs, grid=grid, total=50):
+        """Build cells of runs, given as (name, embedding, architecture, recurrences)."""
+        a, b = (x.ravel() for x in np.meshgrid(grid, grid, indexing="ij"))
+        parts = [
+            pd.DataFrame(
+                {"run": name, "embedding": embedding, "architecture": architecture, "recurrences": recurrences,
+                 "train_digits": self.train, "length_a": a, "length_b": b, "correct": 0, "total": total}
+            )
+            for name, embedding, architecture, recurrences in runs
+        ]  # fmt: skip
+        return bs.read_counts(pd.concat(parts, ignore_index=True))
+
+    def curves_of(self, embeddings, rng=None):
+        """Parameters of runs, at those of their embeddings or about them: dict of (run,)."""
+        found = {part: np.array([self.curves[e][part] for e in embeddings]) for part in PARTS[:-1]}
+        found["log_precision"] = np.full(len(embeddings), self.precision)
+        if rng is not None:
+            found = {part: x + self.spreads[part] * rng.standard_normal(len(x)) for part, x in found.items()}
+        return found
+
+
+@pytest.fixture(scope="session")
+def lengths_design():
+    return LengthsDesign()
+
+
+@pytest.fixture(scope="session")
+def lengths_counts(lengths_design):
+    rng = np.random.default_rng(4)
+    curves = lengths_design.curves_of(lengths_design.embeddings, rng)
+    table = lengths_design.table
+    return table.assign(correct=bs.Lengths().simulate(curves, table, rng))
+
+
+@pytest.fixture(scope="session")
+def lengths_fitter(lengths_counts):
+    return bs.Fitter(bs.Lengths(), lengths_counts)
+
+
+@pytest.fixture(scope="session")
+def lengths_fit(lengths_fitter):
+    """The default fit, refits of its leave-one-out done."""
+    fit = lengths_fitter.fit(seed=1)
+    bs.loo(fit, fitter=lengths_fitter)
+    return fit
 
 
 @pytest.fixture

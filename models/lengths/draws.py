@@ -33,7 +33,7 @@ class LengthsDraws(Draws):
     real : ndarray, shape (chain, draw, coordinate), optional
         Coordinates of the draws on the real line.
     log_units : ndarray, shape (chain, draw), optional
-        Log density of the units in which runs were sampled.
+        Log density of the units in which runs were sampled; worked out from `real` where it is absent.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class LengthsDraws(Draws):
         Coefficients.
     """
 
-    def __init__(self, law, reference, rows, sampled, curve, real=None, log_units=0.0):
+    def __init__(self, law, reference, rows, sampled, curve, real=None, log_units=None):
         super().__init__(law, reference, rows)
         self.sampled, self.curve = sampled, curve
         self.values = {name: x.values for name, x in sampled.data_vars.items()}
@@ -67,7 +67,7 @@ class LengthsDraws(Draws):
         values = {name: x.values for name, x in coefficients.data_vars.items()}
         if not law.seeds:
             curve = law.typical(values, law.matrices(design.runs_of(reference), reference))
-            return cls(law, reference, rows, coefficients, curve, real)
+            return cls(law, reference, rows, coefficients, curve, real, 0.0)
         arrays = law.design_arrays(rows, reference)
         curve, log_units = law.curves(values | {UNITS: units}, arrays)
         found = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
@@ -121,6 +121,12 @@ class LengthsDraws(Draws):
         run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
         return np.bincount(run, gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1), len(self.reference["runs"]))
 
+    @cached_property
+    def present(self):
+        """Places in the reference of the runs that have rows: the units that can be left out."""
+        own = set(self.rows["run"])
+        return [place for place, run in enumerate(self.reference["runs"]) if run in own]
+
     def points(self, seed=0):
         """Draw importance points of each run about what these draws say of it; see `integrals.Points`."""
         return Points(self, seed=seed)
@@ -128,18 +134,21 @@ class LengthsDraws(Draws):
     def log_likelihood(self, rows=None, *, seed=0):
         """Log density of each run's counts, the run's own parameters integrated out: dims (chain, draw, run).
 
+        The runs are those that have rows, in order of the reference.
+
         ``attrs["integration_efficiency_min"]`` is that of importance sampling: the tenth percentile over draws, of the
         run where it is least, as a number of points; None where runs of a condition do not differ.
         """
-        at, names = self._at(rows), self.reference["runs"]
+        at = self._at(rows)
+        names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
             points = at.points(seed)
-            found = [of_draws(at, points, run) for run in range(len(names))]
+            found = [of_draws(at, points, run) for run in at.present]
             efficiency = float(min(np.quantile(effective, 0.1) for _, effective in found))
             densities = [density for density, _ in found]
         else:
             log_choose, efficiency = at.log_choose(), None
-            densities = [without_spread(at, at.rows, run) + log_choose[run] for run in range(len(names))]
+            densities = [without_spread(at, at.rows, run) + log_choose[run] for run in at.present]
         array = self._array(np.stack(densities, -1), RUN, names).rename(self.law.scale)
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
@@ -157,6 +166,8 @@ class LengthsDraws(Draws):
 
     def log_density(self):
         """Log posterior density on the real line up to a constant: dims (chain, draw)."""
+        if self._log_units is None:
+            return self.from_real_line(self.real_line()).log_density()
         total, _ = self._unconstrained_prior()
         return total + self._log_units + self.total_log_likelihood()
 
@@ -213,13 +224,16 @@ class LengthsDraws(Draws):
 
     # Leaving out -----------------------------------------------------------------------------------------------------
 
+    def _name(self, i):
+        return self.reference["runs"][self.present[i]]
+
     def without(self, i):
-        """Cells of all runs but run `i`."""
-        return self.rows[self.rows["run"] != self.reference["runs"][i]].reset_index(drop=True)
+        """Cells of all runs but the `i`-th that has rows."""
+        return self.rows[self.rows["run"] != self._name(i)].reset_index(drop=True)
 
     def left_out_mean(self, fitted, i):
         """Mean number of problems that run `i` gets right under draws fitted to the others."""
-        own = self.rows[self.rows["run"] == self.reference["runs"][i]]
+        own = self.rows[self.rows["run"] == self._name(i)]
         return float(fitted.mean(own).values.mean((0, 1)).sum())
 
     @cached_property
@@ -231,7 +245,7 @@ class LengthsDraws(Draws):
         if self.law.seeds:
             if seed not in self._own_points:
                 self._own_points[seed] = self.points(seed)
-            density, _ = of_draws(fitted, self._own_points[seed], i)
+            density, _ = of_draws(fitted, self._own_points[seed], self.present[i])
         else:
-            density = without_spread(fitted, self.rows, i) + self.log_choose()[i]
+            density = without_spread(fitted, self.rows, self.present[i]) + self.log_choose()[self.present[i]]
         return xr.DataArray(density, dims=DRAWS)

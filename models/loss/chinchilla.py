@@ -180,7 +180,7 @@ class Chinchilla(LossLaw):
 
     def reference(self, table):
         """Geometric means of N and D."""
-        parameters, tokens = geometric_means(table, self.columns)
+        parameters, tokens = geometric_means(table, ("parameters", "tokens"))
         return {"reference_parameters": parameters, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):

@@ -14,7 +14,6 @@ import warnings
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference import LengthsFitter
 from bayescaling.inference.quantities.lengths import conditions as conditions_of
 from bayescaling.models.lengths import curve as lengths
 
@@ -63,13 +62,12 @@ def simulated(fitter, table, kind, seeds, seed):
     assert list(conditions_of(fit).index) == list(EMBEDDINGS)
     ranks = {}
     for seeds_of, curve in (("typical", typical), ("runs", runs), ("new", new)):
-        found = bs.lengths_at(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
+        found = bs.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
         true = lengths.length_at(curve, np.log(TRAIN), 0.5, fitter.law.shape)
         # Draws equal to the truth, both being none, take a random place.
         ties = rng.random(len(true)) * (found == true).mean((0, 1))
         ranks[seeds_of] = (found < true).mean((0, 1)) + ties
-    verdict = bs.diagnose(fit)
-    return ranks, verdict
+    return ranks, bs.diagnose(fit)
 
 
 def main():
@@ -81,13 +79,13 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     table = design(options.seeds)
-    fitter = LengthsFitter(bs.Lengths(), table)
+    fitter = bs.Fitter(bs.Lengths(), table)
     start, found, divergences, r_hats = time.perf_counter(), [], 0, []
     for s in range(options.simulations):
-        ranks, verdict = simulated(fitter, table, options.truth, options.seeds, s)
+        ranks, diagnostics = simulated(fitter, table, options.truth, options.seeds, s)
         found.append(ranks)
-        divergences += verdict["divergences"]
-        r_hats.append(verdict["r_hat_max"])
+        divergences += diagnostics["divergences"]
+        r_hats.append(diagnostics["r_hat_max"])
     seconds = (time.perf_counter() - start) / options.simulations
     print(f"{options.simulations} simulations, truth {options.truth}, {options.seeds} seeds, {seconds:.1f} s each")
     print(f"{divergences} divergences, median r_hat {np.median(r_hats):.4f}, largest {np.max(r_hats):.4f}")

@@ -10,7 +10,6 @@ import warnings
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference import Fitter
 
 TRUTH = {
     "loss_centre": 2.58,
@@ -44,7 +43,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     runs = bs.load("chinchilla_runs")
-    fitter = Fitter(bs.EmbeddingWeighted(), runs)
+    fitter = bs.Fitter(bs.EmbeddingWeighted(), runs)
     for omega in OMEGAS:
         q = covered(fitter, runs, omega, options.simulations, options.seed)
         inside = ((q[:, i] <= omega) & (omega <= q[:, -1 - i]) for i in (0, 1))

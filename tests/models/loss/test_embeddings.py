@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.models.loss import chinchilla, embeddings, kaplan
-from bayescaling.models.loss.embedding.configurations import DELTA, RATIO, SCATTER, chinchilla_configurations
-from bayescaling.models.loss.embedding.laws import OMEGA
-from bayescaling.models.loss.embedding.sizes import estimates, least_squares, regression
+from bayescaling.models.loss.embedding.configurations import DELTA, RATIO, SCATTER
+from bayescaling.models.loss.embedding.weighted import OMEGA
+from bayescaling.models.loss.sizes import chinchilla_configurations, estimates, least_squares, regression
 from scipy.optimize import minimize_scalar
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
@@ -171,7 +171,7 @@ def numerical_optimum(law, constants, compute):
 @pytest.mark.parametrize("omega", [0.0, 0.5, 1.0, 2.0, 5.0])
 def test_the_optimum_at_a_weight_is_the_numerical_one(omega, compute):
     law = bs.EmbeddingWeighted(omega=omega)
-    n, total, tokens = law.optimum(BESIROGLU, compute, gamma=GAMMA)
+    n, total, tokens = law.optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
     assert 6 * total * tokens == pytest.approx(compute, rel=1e-12)
     assert total == pytest.approx(embeddings.total(n, GAMMA), rel=1e-12)
     assert n == pytest.approx(numerical_optimum(law, BESIROGLU, compute), rel=1e-4)
@@ -191,7 +191,7 @@ def test_of_two_local_optima_the_better_is_found(budget):
     losses = loss(grid)
     lower = (losses[1:-1] < losses[:-2]) & (losses[1:-1] < losses[2:])
     assert lower.sum() == 2
-    found = law.optimum(constants, budget, **family)[0]
+    found = law.optimal_sizes(constants, budget, **family)[0]
     assert found == pytest.approx(grid[losses.argmin()], rel=0.02)
     assert loss(found) <= losses.min()
 
@@ -201,9 +201,9 @@ def test_of_two_local_optima_the_better_is_found(budget):
 )
 def test_the_optimum_is_the_same_in_other_array_libraries(jax, law, constants):
     budgets = np.logspace(14, 26, 5)
-    expected = law.optimum(constants, budgets, gamma=GAMMA)
+    expected = law.optimal_sizes(constants, budgets, gamma=GAMMA)
     for convert in (lambda x: xr.DataArray(x, dims="compute"), jax.numpy.asarray):
-        found = law.optimum(constants, convert(budgets), gamma=GAMMA)
+        found = law.optimal_sizes(constants, convert(budgets), gamma=GAMMA)
         assert {type(x) for x in found} == {type(convert(budgets))}
         np.testing.assert_allclose(found, expected, rtol=1e-10)
 
@@ -212,32 +212,32 @@ def test_the_optimum_goes_draw_by_draw():
     spread = xr.DataArray(np.linspace(0.9, 1.1, 6).reshape(2, 3), dims=("chain", "draw"))
     draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
     budgets = xr.DataArray([1e18, 1e22], dims="compute")
-    found = bs.EmbeddingWeighted().optimum(draws, budgets, gamma=GAMMA)
+    found = bs.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
     for chain, draw, compute in np.ndindex(2, 3, 2):
         place = {"chain": chain, "draw": draw}
         one = {name: float(x[place]) for name, x in draws.items()}
-        alone = bs.EmbeddingWeighted(omega=one["omega"]).optimum(one, float(budgets[compute]), gamma=GAMMA)
+        alone = bs.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
         assert [float(x[place | {"compute": compute}]) for x in found] == pytest.approx(alone, rel=1e-10)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_the_optimum_at_weight_one_is_chinchillas(compute):
     without_floor = {name: BESIROGLU[name] for name in ("A", "B", "alpha", "beta")}
-    _, total, tokens = bs.EmbeddingWeighted(omega=1.0).optimum(BESIROGLU, compute, gamma=GAMMA)
+    _, total, tokens = bs.EmbeddingWeighted(omega=1.0).optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
     assert (total, tokens) == pytest.approx(chinchilla.optimum(compute, **without_floor), rel=1e-9)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_kaplans_optimum_within_a_family_is_the_numerical_one(compute):
     law = bs.Kaplan()
-    n, total, tokens = law.optimum(kaplan.PUBLISHED, compute, gamma=GAMMA)
+    n, total, tokens = law.optimal_sizes(kaplan.PUBLISHED, compute, gamma=GAMMA)
     assert 6 * total * tokens == pytest.approx(compute, rel=1e-12)
     assert n == pytest.approx(numerical_optimum(law, kaplan.PUBLISHED, compute), rel=1e-4)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_kaplans_optimum_without_embeddings_is_the_closed_form(compute):
-    n, total, tokens = bs.Kaplan().optimum(kaplan.PUBLISHED, compute, gamma=1e-9)
+    n, total, tokens = bs.Kaplan().optimal_sizes(kaplan.PUBLISHED, compute, gamma=1e-9)
     assert (n, tokens) == pytest.approx(kaplan.optimum(compute, **kaplan.PUBLISHED), rel=1e-9)
     assert total == pytest.approx(n, rel=1e-9)
 

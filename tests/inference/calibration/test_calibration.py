@@ -1,14 +1,15 @@
 import json
+from dataclasses import replace
 
 import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.inference.calibration import simulation as calibration
-from bayescaling.inference.calibration.simulation import calibrate, calibration_table, flagged, verdict
-from bayescaling.inference.calibration.truths import family_of
+from bayescaling.inference.calibration.simulation import calibrate, calibration_table, not_uniform, sentence
 from bayescaling.inference.calibration.uniformity import RANKS, band, p_uniform, shares_below
-from bayescaling.inference.fitting.progress import State
+from bayescaling.inference.fitting.fitter import Fitter
+from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
 from scipy import stats
 
@@ -48,17 +49,18 @@ def test_truths_of_the_posterior_lie_uniformly_in_fits_to_both_tables(runs):
 
 def test_a_fit_that_misstates_its_scatter_is_found_out(runs, monkeypatch):
     """A sampler of half the width: ranks pile up at both ends."""
-    family = family_of(bs.Chinchilla(), runs)
-    right = family.fit
+    right = Fitter.sample
 
-    def narrow(*arguments):
-        draws, said = right(*arguments)
-        return {name: x.mean() + 0.4 * (x - x.mean()) for name, x in draws.items()}, said
+    def narrow(fitter, rows=None, **options):
+        sampled = right(fitter, rows, **options)
+        if rows is None:  # the posterior that truths are drawn from
+            return sampled
+        mean = sampled.posterior.mean()
+        return replace(sampled, posterior=mean + 0.4 * (sampled.posterior - mean))
 
-    monkeypatch.setattr(family, "fit", narrow)
-    monkeypatch.setattr(calibration, "family_of", lambda *_: family)
+    monkeypatch.setattr(Fitter, "sample", narrow)
     table = calibration_table(calibrate(bs.Chinchilla(), runs, simulations=20, seed=2, **SHORT))
-    assert flagged(table) and "not uniform" in verdict(table)
+    assert not_uniform(table) and "not uniform" in sentence(table)
     assert table["coverage_90"].mean() < 0.7
 
 
@@ -71,13 +73,15 @@ def test_a_fit_that_misstates_its_scatter_is_found_out(runs, monkeypatch):
         (bs.Progress(7), "lm_progress", "prior"),
         (bs.Progress(10, noise="student_t"), "lm_progress", "posterior"),
         (bs.Progress(7, paper_effects=True), "lm_progress", "posterior"),
+        (bs.Configurations(), None, "posterior"),
+        (bs.DataConstrained(), "data_constrained_runs", "posterior"),
         (bs.Lengths(), "arithmetic_runs", "prior"),
         (bs.Lengths(noise="binomial", seeds=False), "arithmetic_runs", "posterior"),
     ],
     ids=lambda x: getattr(x, "name", x),
 )
 def test_laws_of_every_kind_can_be_calibrated(law, table, truth):
-    rows = bs.load(table)
+    rows = bs.load(table) if table else law.usual_table()
     if law.name == "lengths":
         rows = rows[rows["run"].isin(rows["run"].unique()[:5]) & (rows["length_a"] == rows["length_b"])]
         rows = rows.reset_index(drop=True)
@@ -92,16 +96,16 @@ def test_laws_of_every_kind_can_be_calibrated(law, table, truth):
 @pytest.mark.parametrize("noise", [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}], ids=str)
 def test_simulated_evaluations_scatter_as_their_truth_says(noise):
     law, rng = bs.Progress(7, **noise), np.random.default_rng(0)
-    family = family_of(law, bs.load("lm_progress"))
-    truth = 0.3 * family.prior(rng)
-    state = State(law, family.reference, family.table, truth["z"].values)
-    named, mean = {name: x.values for name, x in state.named().items()}, state.predicted()[0, 0]
-    loss = np.log([family.simulated(truth, rng)["perplexity"] for _ in range(60)])
+    rows = law.rows(bs.load("lm_progress"))
+    reference = law.reference(rows)
+    truth = ProgressDraws(law, reference, rows, 0.3 * law.prior_draws(rng, reference, rows).z)
+    named, mean = {name: x.values for name, x in truth.named().items()}, truth.mean().values[0, 0]
+    loss = np.log([law.from_scale(truth.replicate(rng).values[0, 0]) for _ in range(60)])
     residual = (np.log(loss) - np.log(mean)) if law.scale == "log_loss" else loss - mean
     scale = float(named["sigma"].item())
     if law.paper_effects:
         scale = np.hypot(scale, named["paper_sd"].item())
-        papers = family.table["paper_id"].to_numpy()
+        papers = rows["paper_id"].to_numpy()
         same = (papers[:, None] == papers) & ~np.eye(len(papers), dtype=bool)
         correlation = (residual.T @ residual / len(residual))[same].mean() / scale**2
         assert correlation == pytest.approx(named["rho"].item(), abs=0.1)
@@ -145,24 +149,22 @@ def test_the_band_holds_uniform_ranks_as_often_as_it_says():
 def test_an_interrupted_calibration_goes_on_and_ends_as_an_unbroken_one(runs, tmp_path, monkeypatch):
     options = {"simulations": 3, "seed": 4, **SHORT}
     whole = calibrate(bs.Chinchilla(), runs, out=tmp_path / "whole.nc", **options)
-    family = family_of(bs.Chinchilla(), runs)
-    simulated, calls = family.simulated, []
+    sample, calls = Fitter.sample, []
 
-    def broken(*arguments):
+    def broken(*arguments, **options):
         calls.append(1)
-        if len(calls) > 2:
+        if len(calls) > 3:  # the truths and two simulations
             raise KeyboardInterrupt
-        return simulated(*arguments)
+        return sample(*arguments, **options)
 
-    monkeypatch.setattr(family, "simulated", broken)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(calibration, "family_of", lambda *_: family)
+        patched.setattr(Fitter, "sample", broken)
         calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options)
     assert xr.open_dataset(tmp_path / "part.nc", engine="h5netcdf").sizes["simulation"] == 2
     again = calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options)
     xr.testing.assert_equal(again, whole)
     # A file that holds all is read, not made again.
-    monkeypatch.setattr(calibration, "family_of", None)
+    monkeypatch.setattr(calibration, "Fitter", None)
     xr.testing.assert_equal(calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options), whole)
     with pytest.raises(bs.InputError, match="another seed"):
         calibrate(bs.Chinchilla(), runs, out=tmp_path / "part.nc", **options | {"seed": 5})
@@ -199,11 +201,10 @@ def test_what_cannot_be_calibrated_is_refused(law, options, said, runs):
 
 
 def test_prior_truths_have_losses_that_a_perplexity_holds():
-    family = family_of(bs.Progress(7), bs.load("lm_progress"))
-    rng = np.random.default_rng(0)
-    z = np.concatenate([family.prior(rng)["z"].values for _ in range(200)], axis=1)
-    assert z.shape == (1, 200, DIMENSION)
-    assert State(family.law, family.reference, family.table, z).predicted().max() < 600
+    fitter, rng = Fitter(bs.Progress(7), bs.load("lm_progress")), np.random.default_rng(0)
+    truths = [calibration._prior_truth(fitter, rng) for _ in range(200)]
+    assert {truth.z.shape for truth in truths} == {(1, 1, DIMENSION)}
+    assert max(truth.mean().values.max() for truth in truths) < 600
 
 
 def test_a_penalty_is_refused():

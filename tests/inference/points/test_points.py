@@ -6,8 +6,8 @@ import pytest
 from bayescaling import load
 from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.inference.points import huber
-from bayescaling.inference.points.envelopes import frontier_fit, isoflop_fit
-from bayescaling.inference.points.parametric import _sample, huber_fit
+from bayescaling.inference.points.envelopes import fit_frontier, fit_isoflop
+from bayescaling.inference.points.parametric import _sample, fit_huber
 from bayescaling.models.loss import chinchilla
 from bayescaling.models.loss.noise import huber_logp
 from scipy.integrate import quad
@@ -53,7 +53,7 @@ OPTIMA = {
 
 @pytest.mark.parametrize(("scale", "read_off"), OPTIMA)
 def test_reaches_the_known_optimum_of_the_chinchilla_runs(runs, scale, read_off):
-    fit = huber_fit(digitised(runs) if read_off else runs, scale=scale, drop_highest=5)
+    fit = fit_huber(digitised(runs) if read_off else runs, scale=scale, drop_highest=5)
     reached = [fit.constants[name] for name in ("A", "B", "alpha", "beta", "E")]
     assert reached == pytest.approx(OPTIMA[scale, read_off], rel=2e-5)
     assert fit.converged
@@ -67,7 +67,7 @@ def test_reaches_the_known_optimum_of_the_chinchilla_runs(runs, scale, read_off)
 @pytest.mark.parametrize("scale", ["free", "fixed"])
 @pytest.mark.parametrize("threshold", [1e-3, 0.1, 1.345])
 def test_the_optimum_is_a_minimum(runs, scale, threshold):
-    fit = huber_fit(runs, scale=scale, threshold=threshold, drop_highest=5, starts=3)
+    fit = fit_huber(runs, scale=scale, threshold=threshold, drop_highest=5, starts=3)
     sample, centre = _sample(runs, 5)
     c = fit.constants
     theta = np.array(
@@ -98,14 +98,14 @@ def test_the_optimum_is_a_minimum(runs, scale, threshold):
 
 @pytest.mark.parametrize("scale", ["free", "fixed"])
 def test_recovers_the_constants_of_noise_free_losses(noise_free, scale):
-    fit = huber_fit(noise_free, scale=scale, starts=10)
+    fit = fit_huber(noise_free, scale=scale, starts=10)
     assert fit.converged
     assert fit.constants == pytest.approx(TRUTH, rel=1e-6)
     assert fit.exponent == pytest.approx(chinchilla.parameter_exponent(**TRUTH), rel=1e-6)
 
 
 def test_recovers_the_constants_and_the_scale_of_noisy_losses():
-    fit = huber_fit(isoflop_design(noise=1e-3, sizes=101), threshold=5.0, starts=5)
+    fit = fit_huber(isoflop_design(noise=1e-3, sizes=101), threshold=5.0, starts=5)
     assert fit.constants == pytest.approx(TRUTH, rel=0.1)
     assert fit.scale == pytest.approx(1e-3, rel=0.1)
 
@@ -113,7 +113,7 @@ def test_recovers_the_constants_and_the_scale_of_noisy_losses():
 def test_starts_can_be_given_and_bad_ones_are_counted(runs):
     near = [6.0, 7.5, 0.6, 0.35, 0.37]
     without_tokens = [6.0, 0.0, 0.6, 0.35, 2.0]
-    fit = huber_fit(runs, scale="fixed", starts=[near, without_tokens], drop_highest=5)
+    fit = fit_huber(runs, scale="fixed", starts=[near, without_tokens], drop_highest=5)
     assert fit.converged
     assert (fit.starts, fit.starts_at_best, fit.starts_unconverged) == (2, 1, 1)
     assert fit.other_optima == []
@@ -121,7 +121,7 @@ def test_starts_can_be_given_and_bad_ones_are_counted(runs):
 
 def test_accepts_a_minimum_where_fewer_residuals_vanish_than_there_are_constants(runs):
     resampled = runs.sample(40, replace=True, random_state=52)
-    fit = huber_fit(resampled, starts=10)
+    fit = fit_huber(resampled, starts=10)
     assert fit.hessian_min_eigenvalue < 1e-9
     assert fit.converged
     assert fit.starts_at_best == 10
@@ -129,14 +129,14 @@ def test_accepts_a_minimum_where_fewer_residuals_vanish_than_there_are_constants
 
 
 def test_is_deterministic_and_blind_to_the_order_of_rows(runs):
-    first, again = (huber_fit(runs, starts=4).to_dict() for _ in range(2))
+    first, again = (fit_huber(runs, starts=4).to_dict() for _ in range(2))
     assert first == again
-    shuffled = huber_fit(runs.sample(frac=1, random_state=0), starts=4)
+    shuffled = fit_huber(runs.sample(frac=1, random_state=0), starts=4)
     assert shuffled.constants == pytest.approx(first["constants"], rel=1e-6)
 
 
 def test_point_fit_is_json(runs):
-    document = json.loads(json.dumps(huber_fit(runs, starts=2).to_dict(), allow_nan=False))
+    document = json.loads(json.dumps(fit_huber(runs, starts=2).to_dict(), allow_nan=False))
     assert set(document["constants"]) == {"E", "A", "B", "alpha", "beta"}
     assert document["exponent"] == document["constants"]["beta"] / (
         document["constants"]["alpha"] + document["constants"]["beta"]
@@ -205,7 +205,7 @@ def test_warns_where_the_runs_do_not_identify_the_law(noise_free):
     sizes = two_sizes * (1 + 1e-12 * np.arange(len(noise_free)))
     loss = chinchilla.loss(sizes, noise_free["tokens"], **TRUTH)
     with pytest.warns(DiagnosticWarning, match="no minimum was reached"):
-        fit = huber_fit(noise_free.assign(parameters=sizes, loss=loss), scale="fixed", starts=3)
+        fit = fit_huber(noise_free.assign(parameters=sizes, loss=loss), scale="fixed", starts=3)
     assert not fit.converged
 
 
@@ -213,14 +213,14 @@ def test_warns_where_a_constant_runs_off_to_zero(noise_free):
     noise = 1e-2 * np.random.default_rng(3).standard_normal(len(noise_free))
     loss = 2e3 * np.exp(noise) / noise_free["tokens"] ** 0.37
     with pytest.warns(DiagnosticWarning, match="no minimum was reached"):
-        fit = huber_fit(noise_free.assign(loss=loss), starts=3)
+        fit = fit_huber(noise_free.assign(loss=loss), starts=3)
     assert not fit.converged
 
 
 def test_warns_of_an_exponent_that_is_not_positive(noise_free):
     loss = 2 + 0.01 * (noise_free["parameters"] / 1e8) ** 0.5 + 2e3 / noise_free["tokens"] ** 0.37
     with pytest.warns(DiagnosticWarning, match=r"alpha is -0\.5, so the law has no compute optimum"):
-        fit = huber_fit(noise_free.assign(loss=loss), scale="fixed", starts=10)
+        fit = fit_huber(noise_free.assign(loss=loss), scale="fixed", starts=10)
     assert fit.constants["alpha"] == pytest.approx(-0.5, abs=1e-4)
 
 
@@ -239,17 +239,17 @@ def test_warns_of_an_exponent_that_is_not_positive(noise_free):
         (lambda r: r.assign(tokens=2e10), {}, "column 'tokens' is 2e+10 in every row; add runs"),
         (lambda r: r.assign(parameters=1e9 + 1e9 * (r.index % 2)), {}, "column 'parameters' has 2 different values"),
         (lambda r: r.assign(loss=r["loss"].where(r.index != 3, -1)), {}, "column 'loss' is -1.0 in row 3"),
-        (lambda r: r.drop(columns="tokens"), {}, 'huber_fit needs "tokens"'),
+        (lambda r: r.drop(columns="tokens"), {}, 'fit_huber needs "tokens"'),
     ],
 )
-def test_huber_fit_refuses_bad_input_in_one_line(runs, change, options, message):
+def test_fit_huber_refuses_bad_input_in_one_line(runs, change, options, message):
     with pytest.raises(InputError) as caught:
-        huber_fit(change(runs), **options)
+        fit_huber(change(runs), **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("estimator", [isoflop_fit, frontier_fit])
+@pytest.mark.parametrize("estimator", [fit_isoflop, fit_frontier])
 def test_envelopes_recover_the_exponent_of_noise_free_losses(noise_free, estimator):
     law = estimator(noise_free)
     assert law.converged
@@ -262,7 +262,7 @@ def test_envelopes_recover_the_exponent_of_noise_free_losses(noise_free, estimat
 
 
 def test_isoflop_groups_the_chinchilla_runs_and_sums_up_what_it_used(runs):
-    law = isoflop_fit(runs)
+    law = fit_isoflop(runs)
     used = law.points[law.points["used"]]
     assert law.rows == used["runs"].sum()
     assert (used["runs"] >= 8).all()
@@ -279,7 +279,7 @@ def test_isoflop_takes_budgets_and_says_why_it_leaves_groups_out(noise_free):
     far = noise_free["training_flop"] > 1e20
     kept = far | (noise_free["training_flop"] == first) & (noise_free["parameters"] < 5e7)
     few = noise_free[noise_free["training_flop"] == second].head(3)
-    law = isoflop_fit(pd.concat([noise_free[kept], few]), budgets=noise_free["training_flop"].unique())
+    law = fit_isoflop(pd.concat([noise_free[kept], few]), budgets=noise_free["training_flop"].unique())
     assert law.points["reason"].tolist()[:2] == [
         "the parabola has no minimum within the sizes of the group",
         "fewer than 8 runs",
@@ -289,7 +289,7 @@ def test_isoflop_takes_budgets_and_says_why_it_leaves_groups_out(noise_free):
     assert document["points"][0]["parameters"] is None
 
 
-@pytest.mark.parametrize("estimator", [isoflop_fit, frontier_fit])
+@pytest.mark.parametrize("estimator", [fit_isoflop, fit_frontier])
 def test_envelopes_warn_without_enough_optima(noise_free, estimator):
     with pytest.warns(DiagnosticWarning, match="2 of 2 levels of compute have an optimum"):
         law = estimator(noise_free[noise_free["training_flop"] < 5e18])
@@ -300,13 +300,13 @@ def test_envelopes_warn_without_enough_optima(noise_free, estimator):
 @pytest.mark.parametrize(
     ("estimator", "options", "message"),
     [
-        (isoflop_fit, {"width": 0}, "width must be a positive number"),
-        (isoflop_fit, {"minimum_runs": 3}, "minimum_runs must be 4 or more"),
-        (isoflop_fit, {"minimum_runs": 300}, "column 'training_flop' has no 300 runs within 0.1 decades"),
-        (isoflop_fit, {"budgets": [-1.0]}, "budgets must be positive numbers of FLOP"),
-        (isoflop_fit, {"budgets": [1e30]}, "column 'training_flop' has no"),
-        (frontier_fit, {"bins": 2}, "bins must be 3 or more, not 2"),
-        (frontier_fit, {"minimum_runs": 2}, "minimum_runs must be 3 or more"),
+        (fit_isoflop, {"width": 0}, "width must be a positive number"),
+        (fit_isoflop, {"minimum_runs": 3}, "minimum_runs must be 4 or more"),
+        (fit_isoflop, {"minimum_runs": 300}, "column 'training_flop' has no 300 runs within 0.1 decades"),
+        (fit_isoflop, {"budgets": [-1.0]}, "budgets must be positive numbers of FLOP"),
+        (fit_isoflop, {"budgets": [1e30]}, "column 'training_flop' has no"),
+        (fit_frontier, {"bins": 2}, "bins must be 3 or more, not 2"),
+        (fit_frontier, {"minimum_runs": 2}, "minimum_runs must be 3 or more"),
     ],
 )
 def test_envelopes_refuse_bad_options(runs, estimator, options, message):

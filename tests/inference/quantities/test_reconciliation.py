@@ -3,10 +3,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.quantities.allocation import family_constant
 from bayescaling.inference.quantities.reconciliation import Study, frontier_exponents, local_exponents
 from bayescaling.models.loss import embeddings
-from bayescaling.models.loss.embedding.configurations import configurations_of
+from bayescaling.models.loss.sizes import family_constant
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
@@ -125,7 +124,7 @@ def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(chinchill
 
 def test_a_stacked_allocation_mixes_in_proportion(chinchilla, weighted):
     each = {"a": bs.allocate(chinchilla, BUDGETS), "b": bs.allocate(weighted, BUDGETS)}
-    mixed = bs.stacked(each, {"a": 0.25, "b": 0.75})
+    mixed = bs.stack_allocations(each, {"a": 0.25, "b": 0.75})
     assert mixed["loss"].shape == each["a"]["loss"].shape
     of_b = np.isin(mixed["loss"].values[..., 0], each["b"]["loss"].values[..., 0])
     assert of_b.mean() == pytest.approx(0.75, abs=1e-3)
@@ -139,8 +138,10 @@ def test_shapes_that_are_none_are_refused(chinchilla, option):
 
 
 def test_a_fit_of_sizes_has_no_optimal_size(runs):
-    sizes = configurations_of(runs)
-    fit = bs.fit(bs.Configurations(delta=1 / 3), sizes, seed=1)
+    fit = bs.fit(bs.Configurations(delta=1 / 3), runs, seed=1)
+    assert (
+        len(bs.table_of(fit)) == runs[["parameters", "parameters_nonembedding"]].drop_duplicates().shape[0] < len(runs)
+    )
     with pytest.raises(InputError, match="configurations has no compute-optimal size"):
         bs.allocate(fit, BUDGETS)
     with pytest.raises(InputError, match="configurations does not say the loss"):

@@ -7,7 +7,7 @@ from bayescaling.inference import Fitter, law_of, metadata
 from bayescaling.inference.fitting.samplers import Compiled
 from bayescaling.models.laws import law as named
 from bayescaling.models.loss import embeddings
-from bayescaling.models.loss.embedding.configurations import chinchilla_configurations
+from bayescaling.models.loss.sizes import chinchilla_configurations
 
 SCATTER = {"sigma": 0.004, "nu_minus_one": 8.0}
 WEIGHTED = {"loss_centre": 2.58, "reducible_share": 0.3, "parameter_share": 0.49, "alpha": 0.35, "beta": 0.36}
@@ -177,9 +177,9 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
 
     monkeypatch.setattr(Compiled, "sample", diverging)
     law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
-    verdict = bs.diagnose(bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500))
-    assert verdict["divergences"] == verdict["imputations_refitted"] == len(calls) - 2 > 0
-    assert not verdict["ok"] and len(set(verdict["warnings"])) == len(verdict["warnings"])
+    found = bs.diagnose(bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500))
+    assert found["divergences"] == found["imputations_refitted"] == len(calls) - 2 > 0
+    assert not found["ok"] and len(set(found["warnings"])) == len(found["warnings"])
 
 
 def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
@@ -224,7 +224,7 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
         transform = model.rvs_to_transforms[variable]
         x = np.asarray(point[variable.name])
         transformed[value] = x if transform is None else transform.forward(x, *variable.owner.inputs).eval()
-    said = dict(zip(["losses", "beside"], model.compile_logp(
+    said = dict(zip(["losses", "potential"], model.compile_logp(
         [model.observed_RVs[0], model.potentials[0]], sum=False)(transformed), strict=True))  # fmt: skip
     constants = law.constants(point, reference)
     mean = law.mean(constants, {name: runs[name].to_numpy() for name in law.columns})
@@ -234,7 +234,7 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
     total = embeddings.total(table["parameters_nonembedding"], constants["gamma"], constants["delta"])
     error = np.log(table["parameters"] / total).to_numpy()
     expected = sizes.residuals.logp(error, *sizes.residuals.arguments(point)).sum()
-    assert float(said["beside"]) == pytest.approx(float(expected), rel=1e-9)
+    assert float(said["potential"]) == pytest.approx(float(expected), rel=1e-9)
 
 
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):

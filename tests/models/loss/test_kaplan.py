@@ -5,7 +5,6 @@ import xarray as xr
 from bayescaling.errors import InputError
 from bayescaling.inference.quantities.rules import chinchilla_over_kaplan
 from bayescaling.models.loss import chinchilla, kaplan, rules
-from bayescaling.models.progress.law import Progress
 from scipy.optimize import brentq, minimize_scalar
 
 # As Ho et al. (2024), appendix B, take them from Hoffmann et al. (2022).
@@ -120,9 +119,9 @@ def test_the_gain_of_a_posterior_is_that_of_each_draw(fit_default):
     assert found["outside"].values.tolist() == [False, True]
 
 
-def test_unusable_input_is_refused_in_one_line(fit_default, monkeypatch):
+def test_unusable_input_is_refused_in_one_line(fit_default, runs, quiet):
     with pytest.raises(InputError, match="compute must be positive FLOP"):
         chinchilla_over_kaplan(fit_default, -1)
-    monkeypatch.setattr("bayescaling.inference.rules.law_of", lambda fit: Progress(7))
-    with pytest.raises(InputError, match='needs a fit of chinchilla, not of "progress-7"'):
-        chinchilla_over_kaplan(fit_default, 1e21)
+    other = bs.fit(bs.Kaplan(noise="normal"), runs, seed=1, draws=20, tune=50, chains=2)
+    with pytest.raises(InputError, match='needs a fit of chinchilla, not of "kaplan"'):
+        chinchilla_over_kaplan(other, 1e21)

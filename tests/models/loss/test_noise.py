@@ -4,7 +4,6 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference.fitting import evaluate
 from bayescaling.models.backend import pymc
 from bayescaling.models.loss.noise import Noise, huber_draw, huber_logp, huber_normaliser, normal_logp, student_t_logp
 from scipy import stats
@@ -194,8 +193,9 @@ def test_what_is_sampled_is_what_is_scored(runs, noise, scale, reading):
             x, jacobian = prior.from_unconstrained(point[variable.name])
             log_prior += float(prior.frozen.logpdf(x) + jacobian)
         sampled = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in values.items()})
-        draws = sampled.merge(evaluate.derived(law, sampled, reference))
-        expected = log_prior + float(evaluate.log_likelihood(law, draws, few).sum())
+        draws = law.draws(sampled, few, reference)
+        expected = log_prior + float(draws.total_log_likelihood())
+        assert float(draws.log_density()) == pytest.approx(expected, rel=1e-10)
         assert float(log_density(point)) == pytest.approx(expected, rel=1e-10)
         if slope:
             assert_gradient(log_density, slope, point)
@@ -210,9 +210,9 @@ def assert_gradient(log_density, slope, point):
 
 def test_unknown_noise_and_scale_and_threshold_are_refused():
     with pytest.raises(bs.InputError, match='noise "student" is unknown; did you mean "student_t"'):
-        bs.Chinchilla(noise="student").quantities  # noqa: B018
+        bs.Chinchilla(noise="student").free_parameters  # noqa: B018
     with pytest.raises(bs.InputError, match='scale "log" is unknown'):
-        bs.Chinchilla(scale="log").quantities  # noqa: B018
+        bs.Chinchilla(scale="log").free_parameters  # noqa: B018
     for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
         with pytest.raises(bs.InputError, match="must be a positive number"):
             bs.Chinchilla(noise="huber", threshold=threshold)

@@ -110,8 +110,8 @@ def joint():
 
 
 def test_corpora_share_omega_and_keep_their_own_exponents(joint):
-    posterior, likelihood, verdict = joint
-    assert verdict["ok"] and set(likelihood) == {"large", "small"}
+    posterior, likelihood, found = joint
+    assert found["ok"] and set(likelihood) == {"large", "small"}
     low, high = posterior["omega"].quantile([0.005, 0.995]).values
     assert low < 0.6 < high and high - low < 0.6
     for name, true in (("alpha", [0.34, 0.42]), ("beta", [0.36, 0.40])):

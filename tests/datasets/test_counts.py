@@ -1,0 +1,62 @@
+import bayescaling as bs
+import pandas as pd
+import pytest
+
+SMALL = pd.DataFrame(
+    {"run": ["a"] * 3 + ["b"] * 3, "embedding": ["abacus"] * 3 + ["nope"] * 3, "train_digits": 5,
+     "length_a": [3, 5, 9] * 2, "length_b": [3, 5, 9] * 2, "correct": [9, 8, 1, 9, 5, 0], "total": 10}
+)  # fmt: skip
+
+
+def with_value(column, value, row=1):
+    table = SMALL.astype({column: object})
+    table.loc[row, column] = value
+    return table
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (with_value("correct", 11), "11 of 10 problems"),
+        (with_value("correct", -1), "found -1, which is not a finite number of at least 0"),
+        (with_value("correct", 2.5), "found 2.5, which is no whole number"),
+        (with_value("correct", None), "found nothing"),
+        (with_value("total", 0), "found 0, which is not a positive finite number"),
+        (with_value("length_a", 0), "found 0, which is not a positive finite number"),
+        (with_value("length_a", "3x"), "is not a number"),
+        (with_value("embedding", "fire"), 'run "a" had "abacus" before'),
+        (with_value("train_digits", 6), 'run "a" had 5 before'),
+        (pd.concat([SMALL, SMALL.iloc[[4]]]), 'run "b" has lengths 5 and 5 before'),
+        (SMALL.drop(columns="embedding"), '"embedding" are needed'),
+        (SMALL.assign(split="inside"), "one of id, ood, ood100"),
+        (with_value("run", None), "found nothing (a blank)"),
+    ],
+)
+def test_tables_that_cannot_be_used_are_refused_in_one_line(table, said):
+    with pytest.raises(bs.InputError) as refused:
+        bs.read_counts(table)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_optional_columns_are_filled_in(tmp_path):
+    path = tmp_path / "counts.csv"
+    SMALL.assign(run=[1, 1, 1, 2, 2, 2], length_b=[3, 5, 150] * 2).to_csv(path, index=False)
+    table = bs.read_counts(path)
+    assert table["run"].tolist() == ["1"] * 3 + ["2"] * 3
+    assert table["split"].tolist() == ["id", "id", "ood100"] * 2
+    assert (table["architecture"] == "standard").all()
+    assert (table["recurrences"] == 1).all()
+    assert table.attrs["source"] == "counts.csv"
+
+
+def test_a_column_of_another_name_can_be_chosen():
+    table = bs.read_counts(SMALL.rename(columns={"correct": "hits"}), columns={"correct": "hits"})
+    assert table["correct"].tolist() == SMALL["correct"].tolist()
+
+
+def test_a_column_that_need_not_be_there_can_be_deleted():
+    with pytest.raises(bs.InputError, match=r'column "k_max": found -1, .* delete the row or the column$'):
+        bs.read_counts(SMALL.assign(k_max=-1.0))
+    with pytest.raises(bs.InputError, match=r'column "length_a": .* or delete the row$'):
+        bs.read_counts(SMALL.assign(length_a=-1))

@@ -1,0 +1,68 @@
+import bayescaling as bs
+import numpy as np
+import pytest
+import scipy.stats as st
+import xarray as xr
+from bayescaling.models.lengths import modes
+from bayescaling.models.lengths.draws import LengthsDraws
+from bayescaling.models.lengths.integrals import Points, of_draws
+from scipy.special import expit
+
+
+def test_integrated_density_is_that_of_quadrature(lengths_design):
+    """Compare the density of a run's counts with quadrature on a fine grid, in a law of two parameters a run."""
+    law = bs.Lengths(noise="binomial", operands="longest", lapse=False)
+    two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
+    table = lengths_design.cells(two, grid=(5, 10, 20), total=5)
+    truth = {part: lengths_design.curves_of(["abacus", "nope"])[part] for part in law.parts}
+    table = table.assign(correct=law.simulate(truth, table, np.random.default_rng(3)))
+    reference = law.reference(table)
+    rng, draws = np.random.default_rng(0), 200
+    around = {part: x + 0.4 * rng.standard_normal((1, draws, 2)) for part, x in truth.items()}
+    values = {part: (("chain", "draw", "embedding"), around[part]) for part in law.parts}
+    values |= {f"{part}_sd": (("chain", "draw"), 0.1 + rng.random((1, draws))) for part in law.parts}
+    sampled = xr.Dataset(values, coords={"chain": [0], "draw": np.arange(draws)})
+    density = LengthsDraws(law, reference, table, sampled, curve=around).log_likelihood()
+    assert density.attrs["integration_efficiency_min"] > 50
+    for run, draw in ((0, 0), (1, 7)):
+        means = [around[part][0, draw, run] for part in law.parts]
+        spreads = [float(values[f"{part}_sd"][1][0, draw]) for part in law.parts]
+        reach, steepness = (m + s * np.linspace(-7, 7, 801) for m, s in zip(means, spreads, strict=True))
+        log_joint = st.norm.logpdf(reach, means[0], spreads[0])[:, None] + st.norm.logpdf(
+            steepness, means[1], spreads[1]
+        )
+        for cell in table[table["run"] == reference["runs"][run]].itertuples():
+            beyond = np.log(max(cell.length_a, cell.length_b) / lengths_design.train) - reach[:, None]
+            log_joint = log_joint + st.binom.logpmf(cell.correct, cell.total, expit(-np.exp(steepness) * beyond))
+        expected = np.log(np.trapezoid(np.trapezoid(np.exp(log_joint), steepness), reach))
+        assert float(density[0, draw, run]) == pytest.approx(expected, abs=0.05)
+
+
+def test_points_of_importance_sampling_agree_between_seeds(lengths_fit):
+    draws = bs.draws_of(lengths_fit)
+    once, again = (draws.log_likelihood(seed=seed) for seed in (1, 2))
+    assert float(np.abs(once - again).mean()) < 0.05
+    assert bs.diagnose(lengths_fit)["integration_efficiency_min"] > 50
+
+
+def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_design):
+    """Density of a run left out, by integrating over new runs drawn by plain Monte Carlo."""
+    draws = bs.draws_of(lengths_fit)
+    density, _ = of_draws(draws, Points(draws), 1)
+    rng = np.random.default_rng(0)
+    curve = draws.typical(draws.runs)
+    chain, draw, n = 0, 11, 40_000
+    u = np.stack(
+        [
+            curve[p][chain, draw, 1] + draws.values[f"{p}_sd"][chain, draw] * rng.standard_normal(n)
+            for p in draws.law.parts
+        ],
+        axis=-1,
+    )
+    groups = modes.of_run(draws.law.groups(draws.rows, draws.reference), 1)
+    logs = modes.run_log_likelihood(u, draws.law.parts, np.log(lengths_design.train), groups, "log")
+    logs = logs + draws.log_choose()[1]
+    weights = np.exp(logs - logs.max())
+    expected = np.log(weights.mean()) + logs.max()
+    error = weights.std() / weights.mean() / np.sqrt(n)
+    assert float(density[chain, draw]) == pytest.approx(expected, abs=4 * error + 0.05)

@@ -1,0 +1,45 @@
+import bayescaling as bs
+import numpy as np
+from bayescaling.models.lengths import modes
+from scipy.optimize import minimize
+
+
+def test_no_search_ends_above_the_mode_of_a_run():
+    """Of the built-in runs one is hard: some searches end at a point that is no optimum."""
+    law, counts = bs.Lengths(), bs.load("arithmetic_runs")
+    reference = law.reference(counts)
+    arrays, log_train = law.design_arrays(counts, reference), np.log(6.0)
+    priors = [law.prior_of[part] for part in law.parts]
+    location = np.array([prior.frozen.median() for prior in priors])
+    spread = np.array([1.5 * np.diff(prior.frozen.ppf([0.16, 0.84]))[0] for prior in priors])
+    for run in range(len(reference["runs"])):
+        own = modes.of_run(law.groups(counts, reference), run)
+
+        def cost(u, own=own):
+            scaled = (u - location) / spread
+            return 0.5 * scaled @ scaled - modes.run_log_likelihood(u, law.parts, log_train, own, "log")
+
+        least = cost(arrays["centre"][run])
+        for start in (-0.3, 0.3, 2.0):
+            u = np.array([start, *location[1:]])
+            assert least < minimize(cost, u, method="Nelder-Mead", options={"maxfev": 4000, "fatol": 1e-8}).fun + 1e-3
+
+
+def test_modes_lie_where_long_tables_were_simulated(lengths_design):
+    grid = tuple(range(1, 21))
+    table = lengths_design.cells([("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)], grid=grid, total=200)
+    truth = lengths_design.curves_of(["abacus", "nope"])
+    law = bs.Lengths()
+    table = table.assign(correct=law.simulate(truth, table, np.random.default_rng(0)))
+    arrays = law.design_arrays(table, law.reference(table))
+    for i, part in enumerate(law.parts):
+        error = np.abs(arrays["centre"][:, i] - truth[part]) * np.sqrt(arrays["information"][:, i])
+        assert (error < 4).all(), part
+
+
+def test_a_run_without_counts_has_no_information(lengths_counts):
+    law = bs.Lengths()
+    kept = lengths_counts[lengths_counts["run"] != "nope-1"]
+    arrays = law.design_arrays(kept, law.reference(lengths_counts))
+    assert (arrays["information"][4] == 0).all()
+    assert (np.delete(arrays["information"], 4, axis=0) > 0).all()
