@@ -214,9 +214,9 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
     pd.testing.assert_series_equal(again.iloc[0], table.iloc[0])
 
 
-def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_state, evaluations):
+def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_draws, evaluations):
     law = Progress(7, paper_effects=True)
-    state = progress_state(law, draws=1)
+    state = progress_draws(law, draws=1)
     papers, named = evaluations["paper_id"].to_numpy(), state.named()
     left = np.random.default_rng(0).uniform(size=231) < 0.4
     assert {0, 1, 2} <= set(np.bincount(papers)[papers[left]] - np.bincount(papers[left])[papers[left]])

@@ -20,11 +20,11 @@ FACTORS = {"transformer": "exp", "irreducible": True}
 
 
 @pytest.fixture
-def fit_of(progress_state):
+def fit_of(progress_draws):
     """A fit whose draws come from a normal z instead of a sampler."""
 
     def fit(law, **options):
-        state = progress_state(law, **options)
+        state = progress_draws(law, **options)
         tree = state.tree(xr.Dataset({"diverging": (("chain", "draw"), np.zeros(state.z.shape[:2], bool))}))
         said = {"law": {"name": law.name, "options": law.options, "reference": state.reference}}
         return state, with_metadata(tree, json.loads(json.dumps(said | {"data": {"source": "lm_progress"}})))
@@ -61,9 +61,9 @@ def test_the_optimum_is_the_numerical_minimum():
 
 @pytest.mark.parametrize("benchmark", ["wt103", "wt2", "ptb"])
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_the_local_law_is_the_law(k, benchmark, progress_state):
+def test_the_local_law_is_the_law(k, benchmark, progress_draws):
     law = Progress(k)
-    state = progress_state(law, spread=0.4)
+    state = progress_draws(law, spread=0.4)
     for transformer in (True, False):
         local = Local(state, year=2019.3, benchmark=benchmark, transformer=transformer)
         for n, d in ((1e7, 1e9), (1.7e11, 3e8), (1e8, 1e13)):
@@ -131,8 +131,8 @@ def test_rates_are_the_papers_formulas(fit_of):
 
 
 @pytest.mark.parametrize("k", [k for k in SPECIFICATIONS if k not in (16, 17)])
-def test_optimal_scaling_is_the_rate_for_small_gains_of_compute(k, progress_state):
-    state = progress_state(Progress(k), draws=40)
+def test_optimal_scaling_is_the_rate_for_small_gains_of_compute(k, progress_draws):
+    state = progress_draws(Progress(k), draws=40)
     local = Local(state)
     rate, here = local.rate(1e24), local.optimum(1e24)
     there = local.optimum(1e24 * (1 + 1e-5))
