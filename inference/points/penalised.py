@@ -273,7 +273,7 @@ def _weights(problem, delta):
 
 
 def _problem(law, table):
-    rows = law.rows(table)
+    rows = law.kept(table)
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
     points = law.points_of(rows, law.origin(rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]

@@ -70,6 +70,10 @@ class ProgressDraws(Draws):
             return family.paper_log_likelihood(self.c, self.design)
         return self.rowwise() @ self.design["paper"].T
 
+    def total_log_likelihood(self, rows=None):
+        """Log density of all rows together; under paper effects rows of a paper are not independent."""
+        return self._summed(self._at(rows).by_paper().sum(-1))
+
     def _summed(self, values):
         return xr.DataArray(values, dims=DRAWS, coords=draw_coordinates(*self.z.shape[:2]))
 

@@ -203,6 +203,18 @@ class Progress(Law):
             If a column that the law needs is missing, there are too few rows, or a benchmark of the specification has
             none.
         """
+        rows = self.kept(table)
+        self._check(rows)
+        return rows
+
+    def kept(self, table):
+        """Rows of a table that the options leave in, however few.
+
+        Raises
+        ------
+        InputError
+            If a column that the law needs is missing.
+        """
         needed = [*self.columns]
         needed += ["epochs"] if self.data_definition != "dataset" else []
         needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
@@ -216,7 +228,6 @@ class Progress(Law):
             kept = kept[kept["vocabulary"].notna()]
         kept = kept.reset_index(drop=True)
         kept.attrs = dict(table.attrs)
-        self._check(kept)
         return kept
 
     def _check(self, rows):

@@ -3,11 +3,10 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitting.progress import State
 from bayescaling.models import law as law_named
 from bayescaling.models.backend import pymc
 from bayescaling.models.progress import family
-from bayescaling.models.progress.design import OPTIONAL
+from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy import stats
@@ -129,41 +128,41 @@ def refused(k, options):
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_the_mean_is_the_formula_of_table_10_in_the_named_coefficients(k, evaluations, progress_state):
+def test_the_mean_is_the_formula_of_table_10_in_the_named_coefficients(k, evaluations, progress_draws):
     for options in VARIANTS:
         if refused(k, options):
             with pytest.raises(bs.InputError, match=UNCUT[k]):
-                Progress(k, **options).reference(evaluations)
+                progress_draws(Progress(k, **options))
             continue
         law = Progress(k, **options)
-        state = progress_state(law, seed=k, spread=0.5)
-        assert state.c["reducible"][..., : len(law.levels)].min() > family.LEAST_REDUCIBLE
-        expected = by_the_table(law, state.named(), evaluations)
-        np.testing.assert_allclose(state.predicted(), expected, rtol=1e-9, err_msg=str(options))
+        draws = progress_draws(law, seed=k, spread=0.5)
+        assert draws.c["reducible"][..., : len(law.levels)].min() > family.LEAST_REDUCIBLE
+        expected = by_the_table(law, draws.named(), evaluations)
+        np.testing.assert_allclose(draws.mean(), expected, rtol=1e-9, err_msg=str(options))
 
 
 @pytest.mark.parametrize("options", [o for o in VARIANTS if "paper_effects" not in o], ids=str)
-def test_residuals_have_the_named_noise(options, evaluations, progress_state):
+def test_residuals_have_the_named_noise(options, evaluations, progress_draws):
     law = Progress(7, **options)
-    state = progress_state(law)
-    named, observed = state.named(), np.log(kept_rows(law, evaluations)["perplexity"].to_numpy())
+    draws = progress_draws(law)
+    named, observed = draws.named(), np.log(kept_rows(law, evaluations)["perplexity"].to_numpy())
     mean, sigma = by_the_table(law, named, evaluations), named["sigma"].values[..., None]
     if law.scale == "log_loss":
         observed, mean = np.log(observed), np.log(mean)
     noise = stats.t(named["nu"].values[..., None]) if law.noise == "student_t" else stats.norm
     expected = noise.logpdf((observed - mean) / sigma) - np.log(sigma)
-    np.testing.assert_allclose(state.log_likelihood(), expected, rtol=1e-9)
-    by_paper = [expected[..., state.rows["paper_id"] == p].sum(-1) for p in np.unique(state.rows["paper_id"])]
-    np.testing.assert_allclose(state.paper_log_likelihood(), np.stack(by_paper, -1), rtol=1e-9)
+    np.testing.assert_allclose(draws.log_likelihood(), expected, rtol=1e-9)
+    by_paper = [expected[..., draws.rows["paper_id"] == p].sum(-1) for p in np.unique(draws.rows["paper_id"])]
+    np.testing.assert_allclose(draws.by_paper(), np.stack(by_paper, -1), rtol=1e-9)
 
 
 @pytest.mark.parametrize("k", [7, 13, 18])
-def test_paper_effects_are_compound_symmetry(k, evaluations, progress_state):
+def test_paper_effects_are_compound_symmetry(k, evaluations, progress_draws):
     law = Progress(k, paper_effects=True)
-    state = progress_state(law, draws=2)
-    named, papers = state.named(), evaluations["paper_id"].to_numpy()
+    draws = progress_draws(law, draws=2)
+    named, papers = draws.named(), evaluations["paper_id"].to_numpy()
     residual = np.log(evaluations["perplexity"].to_numpy()) - by_the_table(law, named, evaluations)[0]
-    together, given = state.paper_log_likelihood()[0], state.log_likelihood()[0]
+    together, given = draws.by_paper()[0], draws.rowwise()[0]
     for draw in range(2):
         sigma, tau = (float(named[name][0, draw]) for name in ("sigma", "paper_sd"))
         assert float(named["rho"][0, draw]) == pytest.approx(tau**2 / (tau**2 + sigma**2))
@@ -187,13 +186,16 @@ def graph_density(evaluations):
     graphs = {}
 
     def density(law, z):
-        features = OPTIONAL if law.features else ()
-        if features not in graphs:
-            model = Progress(7).model(evaluations, features=features)
-            graphs[features] = model, model.compile_logp(mode="FAST_COMPILE")
-        model, logp = graphs[features]
+        program = law.program(shared=True)
+        if program not in graphs:
+            first = Progress(7, pooling=True) if law.features else Progress(7)
+            assert first.program(shared=True) == program
+            model = first.model(first.rows(evaluations), shared=True)
+            graphs[program] = model, model.compile_logp(mode="FAST_COMPILE")
+        model, logp = graphs[program]
+        rows = law.rows(evaluations)
         with model:
-            pm.set_data({k: x for k, x in law.design(evaluations, law.reference(evaluations)).items() if k in model})
+            pm.set_data({k: x for k, x in law.design_arrays(rows, law.reference(rows)).items() if k in model})
         return [float(logp({"z": row})) for row in z]
 
     return density
@@ -205,29 +207,31 @@ GRAPHS = [(k, {}) for k in SPECIFICATIONS] + [
 
 
 @pytest.mark.parametrize(("k", "options"), GRAPHS, ids=str)
-def test_pymc_and_numpy_agree_on_the_density(k, options, progress_state, graph_density):
+def test_pymc_and_numpy_agree_on_the_density(k, options, progress_draws, graph_density):
     law = Progress(k, **options)
-    state = progress_state(law, draws=2)
-    prior = family.log_prior(state.z, state.c, state.design)
-    likelihood = family.total_log_likelihood(state.c, state.design)
+    draws = progress_draws(law, draws=2)
+    prior = family.log_prior(draws.z, draws.c, draws.design)
+    likelihood = family.total_log_likelihood(draws.c, draws.design)
+    np.testing.assert_allclose(likelihood, draws.total_log_likelihood(), rtol=1e-12)
     if not law.paper_effects:
-        np.testing.assert_allclose(likelihood, state.log_likelihood().sum(-1), rtol=1e-12)
+        np.testing.assert_allclose(likelihood, draws.log_likelihood().sum("evaluation"), rtol=1e-12)
     if law.penalty is None:
-        np.testing.assert_allclose(prior, stats.norm.logpdf(state.z).sum(-1), rtol=1e-12)
-    np.testing.assert_allclose(state.log_density(), prior + likelihood, rtol=1e-12)
-    np.testing.assert_allclose(graph_density(law, state.z[0]), (prior + likelihood)[0], rtol=1e-10)
+        np.testing.assert_allclose(prior, stats.norm.logpdf(draws.z).sum(-1), rtol=1e-12)
+    np.testing.assert_allclose(draws.log_density(), prior + likelihood, rtol=1e-12)
+    np.testing.assert_allclose(draws.log_prior()["z"], prior, rtol=1e-12)
+    np.testing.assert_allclose(graph_density(law, draws.z[0]), (prior + likelihood)[0], rtol=1e-10)
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_units_and_the_order_of_rows_do_not_matter(k, evaluations, progress_state):
+def test_units_and_the_order_of_rows_do_not_matter(k, evaluations, progress_draws):
     law, shuffled = Progress(k), evaluations.sample(frac=1, random_state=0)
-    density = progress_state(law).log_density()
+    density = progress_draws(law).log_density()
     millions = evaluations.assign(parameters=evaluations["parameters"] / 1e6, year=evaluations["year"])
     words = millions.assign(dataset_tokens=evaluations["dataset_tokens"] / 1.3)
     for table in (words, shuffled, *([] if k in (14, 15) else [words.assign(year=words["year"] - 2000)])):
-        np.testing.assert_allclose(progress_state(law, table=table).log_density(), density, rtol=1e-9)
+        np.testing.assert_allclose(progress_draws(law, table=table).log_density(), density, rtol=1e-9)
     later = evaluations.assign(year=evaluations["year"] * 1.1)
-    assert np.allclose(progress_state(law, table=later).log_density(), density, rtol=1e-6) == (k in (16, 17))
+    assert np.allclose(progress_draws(law, table=later).log_density(), density, rtol=1e-6) == (k in (16, 17))
 
 
 def papers_coefficients(law, reference, named):
@@ -252,28 +256,29 @@ PENALISED = [(k, {}) for k in (1, 2, 3, 5, 7, 11, 12, 14, 15, 17, 18, 19)] + [
 
 
 @pytest.mark.parametrize(("k", "options"), PENALISED, ids=str)
-def test_the_penalty_is_the_papers_objective_as_a_density_of_its_coefficients(k, options, evaluations, progress_state):
+def test_the_penalty_is_the_papers_objective_as_a_density_of_its_coefficients(k, options, evaluations, progress_draws):
     delta, rows = 0.0025, len(evaluations)
     law = Progress(k, penalty=delta, **options)
-    state = progress_state(law, draws=5, spread=0.4)
+    draws = progress_draws(law, draws=5, spread=0.4)
 
     def theta(z):
-        return papers_coefficients(law, state.reference, State(law, state.reference, evaluations, z[None]).named())
+        named = ProgressDraws(law, draws.reference, evaluations, z[None]).named()
+        return papers_coefficients(law, draws.reference, named)
 
     covered = np.flatnonzero(law.active(sampled_only=True))
-    assert theta(state.z[0]).shape[1] == len(covered)
-    sigma, left = state.c["sigma"][0, :, 0], []
-    for i, z in enumerate(state.z[0]):
+    assert theta(draws.z[0]).shape[1] == len(covered)
+    sigma, left = draws.c["sigma"][0, :, 0], []
+    for i, z in enumerate(draws.z[0]):
         step = 1e-5 * np.eye(family.DIMENSION)[covered]
         jacobian = (theta(z + step) - theta(z - step)) / 2e-5
-        error = np.log(evaluations["perplexity"]) - state.predicted()[0, i]
+        error = np.log(evaluations["perplexity"]) - draws.mean().values[0, i]
         objective = (error**2).mean() + delta * np.abs(theta(z[None])).sum()
         density = -rows * objective / (2 * sigma[i] ** 2)
         normaliser = -rows * np.log(sigma[i]) - len(covered) * np.log(4 * sigma[i] ** 2 / (rows * delta))
         others = stats.norm.logpdf(np.delete(z, covered)).sum()
         left.append(density + normaliser + others + np.linalg.slogdet(jacobian)[1])
     # Equal but for a constant, at different sigma too: the Laplace density's normaliser is in.
-    offset = state.log_density()[0] - left
+    offset = draws.log_density()[0] - left
     assert np.ptp(sigma) > 0.01
     np.testing.assert_allclose(offset, offset[0], atol=1e-4)
 
@@ -283,10 +288,10 @@ LAWS += [(Specification("b + y + t:n", "b + b:y + d", vocabulary=True), {"poolin
 
 
 @pytest.mark.parametrize(("k", "options"), LAWS, ids=str)
-def test_a_law_is_rebuilt_from_what_a_fit_stores(k, options, progress_state):
+def test_a_law_is_rebuilt_from_what_a_fit_stores(k, options, progress_draws):
     law = Progress(k, **options)
     again = law_named(law.name, **json.loads(json.dumps(law.options, allow_nan=False)))
     assert again == law
     assert law != Progress(3)
     assert (law == Progress(k)) == (not options)
-    np.testing.assert_array_equal(progress_state(again).log_density(), progress_state(law).log_density())
+    np.testing.assert_array_equal(progress_draws(again).log_density(), progress_draws(law).log_density())

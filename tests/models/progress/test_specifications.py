@@ -1,9 +1,9 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitting.progress import State
 from bayescaling.models import law as law_named
 from bayescaling.models.progress import family
+from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Column, Specification, coefficient_count, parse
 
@@ -23,9 +23,9 @@ OWN = {
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_as_many_coefficients_as_the_paper_has(k, progress_state):
+def test_as_many_coefficients_as_the_paper_has(k, progress_draws):
     assert coefficient_count(SPECIFICATIONS[k]) == COUNTS[k]
-    named = progress_state(Progress(k), draws=1).named()
+    named = progress_draws(Progress(k), draws=1).named()
     extra = {"sigma", "loss_centre", "parameter_share"}
     assert sum(v.size for name, v in named.data_vars.items() if name not in extra) == COUNTS[k]
     # Coordinates move the coefficients and the scatter, none more.
@@ -33,14 +33,14 @@ def test_as_many_coefficients_as_the_paper_has(k, progress_state):
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_every_coordinate_moves_the_loss_and_no_idle_one_does(k, progress_state):
+def test_every_coordinate_moves_the_loss_and_no_idle_one_does(k, progress_draws):
     law = Progress(k)
-    state = progress_state(law, draws=1)
+    drawn = progress_draws(law, draws=1)
     for j in range(family.DIMENSION):
-        z = state.z.copy()
+        z = drawn.z.copy()
         z[..., j] += 0.1
-        moved = State(law, state.reference, state.rows, z)
-        same = np.array_equal(moved.log_likelihood(), state.log_likelihood())
+        moved = ProgressDraws(law, drawn.reference, drawn.rows, z)
+        same = np.array_equal(moved.rowwise(), drawn.rowwise())
         assert same != law.active()[j], j
 
 
@@ -49,10 +49,14 @@ def test_a_users_own_notation_gives_the_posterior_of_the_built_in(k, evaluations
     own, built_in = Progress(OWN[k]), Progress(k)
     assert OWN[k] is not SPECIFICATIONS[k]
     z = np.random.default_rng(k).normal(size=(1, 4, family.DIMENSION))
-    densities = [State(law, law.reference(evaluations), evaluations, z).log_density() for law in (own, built_in)]
+    densities = [
+        ProgressDraws(law, law.reference(evaluations), evaluations, z).log_density() for law in (own, built_in)
+    ]
     np.testing.assert_array_equal(*densities)
     other = Progress(9 if k != 9 else 8)
-    assert not np.allclose(densities[0], State(other, other.reference(evaluations), evaluations, z).log_density())
+    assert not np.allclose(
+        densities[0], ProgressDraws(other, other.reference(evaluations), evaluations, z).log_density()
+    )
 
 
 def points_at(law, years):
@@ -180,9 +184,9 @@ def test_unknown_options_and_tables_that_cannot_inform_a_law_are_refused(evaluat
     with pytest.raises(bs.InputError, match=r"option of the progress-7 law, .*noize.*did you mean .*noise"):
         law_named("progress-7", noize="normal")
     with pytest.raises(bs.InputError, match=r"column 'benchmark' has no row of 'ptb'"):
-        progress_fitter.fit(Progress(7), rows=evaluations[evaluations["benchmark"] != "ptb"])
+        progress_fitter.fit(evaluations[evaluations["benchmark"] != "ptb"])
     with pytest.raises(bs.InputError, match="10 rows are fewer than the 11 sampled"):
-        progress_fitter.fit(Progress(7), rows=evaluations[:10])
+        progress_fitter.fit(evaluations[:10])
     for law, column in ((Progress(20), "epochs"), (Progress(7, unknown_vocabulary="drop"), "vocabulary")):
         with pytest.raises(bs.InputError, match=column):
             law.rows(evaluations.drop(columns=column))

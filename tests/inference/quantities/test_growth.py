@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bayescaling.datasets import KINDS
 from bayescaling.inference.quantities import growth as quantities
-from bayescaling.inference.quantities.growth import Local
+from bayescaling.inference.quantities.growth import GrowthAt
 from bayescaling.inference.quantities.variants import acceleration
 from bayescaling.inference.storage import with_metadata
 from bayescaling.models.progress import growth
@@ -20,24 +21,29 @@ FACTORS = {"transformer": "exp", "irreducible": True}
 
 
 @pytest.fixture
-def fit_of(progress_state):
-    """A fit whose draws come from a normal z instead of a sampler."""
+def fit_of(progress_draws):
+    """A fit whose draws come from a normal z instead of a sampler, and the draws."""
 
     def fit(law, **options):
-        state = progress_state(law, **options)
-        tree = state.tree(xr.Dataset({"diverging": (("chain", "draw"), np.zeros(state.z.shape[:2], bool))}))
-        said = {"law": {"name": law.name, "options": law.options, "reference": state.reference}}
-        return state, with_metadata(tree, json.loads(json.dumps(said | {"data": {"source": "lm_progress"}})))
+        draws = progress_draws(law, **options)
+        groups = {
+            "posterior": draws.named(),
+            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
+            "constant_data": KINDS[law.kind].to_dataset(draws.rows),
+        }
+        said = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
+        said = json.loads(json.dumps(said | {"data": {"source": "lm_progress"}}))
+        return draws, with_metadata(xr.DataTree.from_dict(groups), said)
 
     return fit
 
 
-def loss_at(state, n, d, *, year, transformer=1, benchmark="wt103"):
+def loss_at(draws, n, d, *, year, transformer=1, benchmark="wt103"):
     """Mean loss of one system for one draw, through the design of a table."""
-    shrink = 1 + 2.9157 * (1 - np.exp(-1 / 2.9157)) if state.law.data_definition == "diminishing" else 1.0
+    shrink = 1 + 2.9157 * (1 - np.exp(-1 / 2.9157)) if draws.law.data_definition == "diminishing" else 1.0
     row = {"parameters": n, "dataset_tokens": d / shrink, "year": year, "benchmark": benchmark, "epochs": 1.0}
     row |= {"transformer": transformer, "perplexity": 20.0, "vocabulary": np.nan}
-    return state.mean(pd.DataFrame([row]))[..., 0]
+    return draws.mean(pd.DataFrame([row])).values[..., 0]
 
 
 def test_the_optimum_is_the_numerical_minimum():
@@ -61,20 +67,20 @@ def test_the_optimum_is_the_numerical_minimum():
 
 @pytest.mark.parametrize("benchmark", ["wt103", "wt2", "ptb"])
 @pytest.mark.parametrize("k", SPECIFICATIONS)
-def test_the_local_law_is_the_law(k, benchmark, progress_state):
+def test_the_local_law_is_the_law(k, benchmark, progress_draws):
     law = Progress(k)
-    state = progress_state(law, spread=0.4)
+    draws = progress_draws(law, spread=0.4)
     for transformer in (True, False):
-        local = Local(state, year=2019.3, benchmark=benchmark, transformer=transformer)
+        local = GrowthAt(draws, year=2019.3, benchmark=benchmark, transformer=transformer)
         for n, d in ((1e7, 1e9), (1.7e11, 3e8), (1e8, 1e13)):
             at = {"year": 2019.3, "transformer": transformer, "benchmark": benchmark}
-            expected = local.reducible(loss_at(state, n, d, **at))
+            expected = local.reducible(loss_at(draws, n, d, **at))
             np.testing.assert_allclose(sum(local.terms(np.log(n), np.log(d))), expected, rtol=1e-9)
 
 
-def least_loss(state, compute, year, benchmark, transformer):
+def least_loss(draws, compute, year, benchmark, transformer):
     """Reducible loss at the optimum of a budget, minimised numerically, (chain, draw)."""
-    local = Local(state, year=year, benchmark=benchmark, transformer=transformer)
+    local = GrowthAt(draws, year=year, benchmark=benchmark, transformer=transformer)
     if local.single:
         return local.terms(0.0, np.log(compute / 6))[0]
     slots, found = np.log(compute / 6), np.empty(local.a.shape)
@@ -94,7 +100,7 @@ OWN_RATES = Specification("b + y + c + c:log(Y)", "")
 @pytest.mark.parametrize(("compute", "year"), PLACES)
 @pytest.mark.parametrize("k", [*SPECIFICATIONS, OWN_RATES], ids=str)
 def test_the_rate_is_the_fall_of_the_budget_of_one_optimal_loss(k, compute, year, fit_of):
-    state, fit = fit_of(Progress(k), spread=0.3)
+    draws, fit = fit_of(Progress(k), spread=0.3)
     places = quantities.labels_of(fit)
     rates = quantities.growth_rates(fit, compute=compute, year=year)
     assert list(rates) == list(places)
@@ -102,7 +108,7 @@ def test_the_rate_is_the_fall_of_the_budget_of_one_optimal_loss(k, compute, year
     for label, (benchmark, transformer) in places.items():
 
         def log_loss(log_compute, date, place=(benchmark, transformer)):
-            return np.log(least_loss(state, np.exp(log_compute), date, *place))
+            return np.log(least_loss(draws, np.exp(log_compute), date, *place))
 
         at = np.log(compute)
         by_year = (log_loss(at, year + step) - log_loss(at, year - step)) / (2 * step)
@@ -114,8 +120,8 @@ def test_the_rate_is_the_fall_of_the_budget_of_one_optimal_loss(k, compute, year
 
 def test_rates_are_the_papers_formulas(fit_of):
     for k in (1, 7, 12, 18):
-        state, fit = fit_of(Progress(k))
-        v = state.named()
+        draws, fit = fit_of(Progress(k))
+        v = draws.named()
         (rate,) = quantities.growth_rates(fit).values()
         expected = {
             12: lambda v: v["shared_year"] * (1 / v["alpha_param"] + 1 / v["beta_data"]),
@@ -123,17 +129,17 @@ def test_rates_are_the_papers_formulas(fit_of):
         }.get(k, lambda v: v["alpha_year"] / v["alpha_param"] + v["beta_year"] / v["beta_data"])(v)
         np.testing.assert_allclose(rate, expected)
         assert growth.doubling_months(rate.values) == pytest.approx(12 * np.log(2) / expected.values)
-    state, fit = fit_of(Progress(11))
-    v = state.named()
+    draws, fit = fit_of(Progress(11))
+    v = draws.named()
     for benchmark, rate in quantities.growth_rates(fit).items():
         at = v.sel(benchmark=benchmark)
         np.testing.assert_allclose(rate, at["alpha_year"] / at["alpha_param"] + at["beta_year"] / at["beta_data"])
 
 
 @pytest.mark.parametrize("k", [k for k in SPECIFICATIONS if k not in (16, 17)])
-def test_optimal_scaling_is_the_rate_for_small_gains_of_compute(k, progress_state):
-    state = progress_state(Progress(k), draws=40)
-    local = Local(state)
+def test_optimal_scaling_is_the_rate_for_small_gains_of_compute(k, progress_draws):
+    draws = progress_draws(Progress(k), draws=40)
+    local = GrowthAt(draws)
     rate, here = local.rate(1e24), local.optimum(1e24)
     there = local.optimum(1e24 * (1 + 1e-5))
     years = growth.years_to_match(*local.terms(*here), *local.falls(*here), sum(local.terms(*there)))
@@ -185,8 +191,8 @@ def test_years_to_match_are_the_root():
 
 
 def test_draws_without_an_optimum_are_counted_and_left_out(fit_of):
-    state, fit = fit_of(Progress(14), draws=200, spread=0.9)
-    local = Local(state, year=2060.0)
+    draws, fit = fit_of(Progress(14), draws=200, spread=0.9)
+    local = GrowthAt(draws, year=2060.0)
     lost = (local.a <= 0) | (local.b <= 0)
     assert 5 < lost.sum() < 150
     table = quantities.doubling_times(fit, year=2060.0)
@@ -216,7 +222,7 @@ def test_shapley_values_are_fair():
 
 @pytest.mark.parametrize("k", [2, 7, 15, 16])
 def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
-    state, fit = fit_of(Progress(k), spread=0.4)
+    draws, fit = fit_of(Progress(k), spread=0.4)
     systems = bs.load("attribution_systems")
     found = quantities.attribution(fit, systems)["share"]
     assert found.sizes["pair"] == len(systems) * (len(systems) - 1) / 2
@@ -230,7 +236,7 @@ def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
 
     def value(made):
         n, d = (start, end)[made[0]].parameters, (start, end)[made[1]].dataset_tokens
-        laws = [Local(state, year=dates[made[i]]) for i in (2, 3)]
+        laws = [GrowthAt(draws, year=dates[made[i]]) for i in (2, 3)]
         return np.exp(laws[0].p - laws[0].a * np.log(n)) + np.exp(laws[1].q - laws[1].b * np.log(d))
 
     gains = np.stack(growth.shapley(value, 4))
@@ -241,23 +247,23 @@ def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
 @pytest.mark.parametrize("k", [7, 15, 18])
 @pytest.mark.parametrize("form", ["exp", "sigmoid"])
 def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form, fit_of):
-    state, fit = fit_of(Progress(k, transformer=form, irreducible=True), draws=30, spread=0.4)
+    draws, fit = fit_of(Progress(k, transformer=form, irreducible=True), draws=30, spread=0.4)
     found = quantities.transformer_gain(fit, compute=(1e22, 1e24))
-    factor = state.named()["transformer_factor"].values
+    factor = draws.named()["transformer_factor"].values
     assert (form == "sigmoid") == (factor < 1).all()
     np.testing.assert_allclose(found["loss_reduction_percent"], 100 * (1 - factor))
     for compute in (1e22, 1e24):
         size, gain = np.sqrt(compute / 6), found["gain"].sel(compute=compute).values[0]
-        local = Local(state)
+        local = GrowthAt(draws)
         usable = (local.a[0] > 0) & (local.single | (local.b[0] > 0))
         assert usable.sum() > 15
         np.testing.assert_array_equal(np.isfinite(gain), usable)
         assert ((gain > 1) == (factor[0] < 1))[usable].all()
-        ours = loss_at(state, size, size, year=2023.0, transformer=1)[0]
+        ours = loss_at(draws, size, size, year=2023.0, transformer=1)[0]
         for draw in np.flatnonzero(usable)[:4]:
 
             def excess(log_a, draw=draw, ours=ours, size=size):
-                moved = loss_at(state, size * np.exp(log_a), size * np.exp(log_a), year=2023.0, transformer=0)
+                moved = loss_at(draws, size * np.exp(log_a), size * np.exp(log_a), year=2023.0, transformer=0)
                 return moved[0, draw] - ours[draw]
 
             assert np.log(gain[draw]) == pytest.approx(2 * brentq(excess, -60, 60), abs=1e-7)
@@ -265,7 +271,7 @@ def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form,
 
 @pytest.mark.parametrize(("k", "options"), [(7, {}), (7, FACTORS), (11, {}), (15, {}), (18, {}), (19, {}), (20, {})])
 def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
-    state, fit = fit_of(Progress(k, **options), draws=8, spread=0.3)
+    draws, fit = fit_of(Progress(k, **options), draws=8, spread=0.3)
     log_n = np.log([1e7, 1e9, 1e11])
     found = quantities.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
     assert found.dims == ("year", "size", "chain", "draw")
@@ -274,16 +280,16 @@ def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
             log_d = found.sel(year=year).values[i, 0]
             for draw, x in enumerate(log_d):
                 if x < 60:
-                    assert loss_at(state, n, np.exp(x), year=year)[0, draw] == pytest.approx(3.3)
+                    assert loss_at(draws, n, np.exp(x), year=year)[0, draw] == pytest.approx(3.3)
                 else:
-                    assert loss_at(state, n, np.exp(60.0), year=year)[0, draw] > 3.3
+                    assert loss_at(draws, n, np.exp(60.0), year=year)[0, draw] > 3.3
     assert np.isfinite(found).mean() > 0.2
 
 
 def test_effective_and_physical_compute_build_up(fit_of):
-    state, fit = fit_of(Progress(9))
+    draws, fit = fit_of(Progress(9))
     years = np.array([2014.0, 2016.5, 2022.0])
-    found, rate = quantities.effective_compute(fit, years), Local(state).rate()
+    found, rate = quantities.effective_compute(fit, years), GrowthAt(draws).rate()
     np.testing.assert_allclose(found, np.array([0, 2.5, 8])[:, None, None] * rate)
     doublings = {2013: 0, 2014: 0, 2015: 2, 2018: 8, 2018.5: 12, 2019: 16, 2020: 18, 2022.5: 23}
     np.testing.assert_allclose(quantities.physical_compute(list(doublings)) / np.log(2), list(doublings.values()))
@@ -291,8 +297,8 @@ def test_effective_and_physical_compute_build_up(fit_of):
 
 @pytest.mark.parametrize("form", ["hinge", "jump"])
 def test_acceleration_is_the_change_of_the_slopes(form, fit_of):
-    state, fit = fit_of(Progress(7, cutoff=2018.0, cutoff_form=form), draws=50)
-    found, v = acceleration(fit), state.named()
+    draws, fit = fit_of(Progress(7, cutoff=2018.0, cutoff_form=form), draws=50)
+    found, v = acceleration(fit), draws.named()
     change = v["alpha_year_change"] / v["alpha_param"] + v["beta_year_change"] / v["beta_data"]
     np.testing.assert_allclose(found["after"] - found["before"], change, atol=1e-9)
     np.testing.assert_allclose(
