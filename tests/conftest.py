@@ -13,7 +13,7 @@ COMPILED = ("fit", "fitter", "studied", "sweep")
 
 
 def pytest_collection_modifyitems(items):
-    """Tests of one file run in one process, where they share what was compiled; those of one law in the contract too."""
+    """Run the tests of one file, or of one law in the contract, in one process: they share what was compiled."""
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             law = item.callspec.id if "studied" in item.fixturenames else ""

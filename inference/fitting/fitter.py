@@ -16,7 +16,7 @@ from .settings import Settings, seed_of, settings_of
 
 @dataclass(frozen=True)
 class Sampled:
-    """Draws of one fit with what the sampler said of them.
+    """Draws of one fit with the sampler's statistics.
 
     Parameters
     ----------

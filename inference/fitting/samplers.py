@@ -54,7 +54,7 @@ def choose(sampler=None):
 
 @contextmanager
 def _quiet():
-    """Silence what the samplers say of their installation; convergence is judged by `diagnostics` alone."""
+    """Silence warnings about the samplers' installation; `diagnostics` alone reports on convergence."""
     import logging
 
     logger = logging.getLogger("pymc")

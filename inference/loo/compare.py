@@ -56,7 +56,7 @@ def compare(fits, *, weighting="stacking", results=None):
     fits : dict of str to DataTree
     weighting : {"stacking", "pseudo_bma", "equal"}
     results : dict of str to ELPDData, optional
-        What `loo` said of the same fits, if it was called before.
+        What `loo` returned for the same fits, if it was called before.
 
     Returns
     -------

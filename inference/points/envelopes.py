@@ -46,7 +46,7 @@ class PowerLaw:
     converged : bool
         Whether there were at least 3 optima.
     message : str
-        The verdict in words.
+        Whether and why the search is to be trusted.
     """
 
     estimator: str

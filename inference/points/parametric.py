@@ -61,7 +61,7 @@ class PointFit:
     converged : bool
         Whether gradient and Hessian confirm a minimum.
     message : str
-        The verdict in words.
+        Whether and why the search is to be trusted.
     rows : int
         Runs fitted.
     """
@@ -134,7 +134,7 @@ def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     Returns
     -------
     PointFit
-        The best end of all starts, with its verdict.
+        The best end of all starts, with its message.
 
     Raises
     ------

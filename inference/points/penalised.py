@@ -69,7 +69,7 @@ class PenalisedFit:
     converged : bool
         Whether subgradient and Hessian confirm an optimum. SLSQP at its default settings stops before one.
     message : str
-        The verdict in words.
+        Whether and why the search is to be trusted.
     doubling_months : float or None
         Months in which effective compute doubles, ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where
         the specification has both; on wt103 and for transformers where slopes differ. None without progress (16, 17),
@@ -173,8 +173,8 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
     stop = _slsqp(problem, delta)
     if not converged:
         end = l1.judge(problem.expand, stop.x, _weights(problem, delta))
-        verdict = f"SLSQP from zeros: {stop.message[:1].lower()}{stop.message[1:]} after {stop.nit} iterations"
-        return _summary(law, problem, delta, end, stop.nit, verdict)
+        ending = f"SLSQP from zeros: {stop.message[:1].lower()}{stop.message[1:]} after {stop.nit} iterations"
+        return _summary(law, problem, delta, end, stop.nit, ending)
     ends = _optima(problem, delta, stop.x)
     best = min(ends, key=lambda end: end.value)
     at_best = sum(end.value <= best.value + SAME for end in ends)
@@ -330,7 +330,7 @@ def _spread(name):
     return 1.0 if "const" in name else 0.1
 
 
-def _summary(law, problem, delta, end, iterations, verdict):
+def _summary(law, problem, delta, end, iterations, ending):
     optimal = bool(end.residual <= OPTIMAL and end.eigenvalue >= SADDLE)
     coefficients = dict(zip(problem.names, end.theta.tolist(), strict=True))
     measures = f"subgradient {end.residual:.1e}, least scaled eigenvalue {end.eigenvalue:.1e}"
@@ -344,7 +344,7 @@ def _summary(law, problem, delta, end, iterations, verdict):
         iterations=int(iterations),
         subgradient=end.residual,
         converged=optimal,
-        message=f"{'an optimum' if optimal else 'no optimum'} ({measures}); {verdict}",
+        message=f"{'an optimum' if optimal else 'no optimum'} ({measures}); {ending}",
         doubling_months=_doubling(law, coefficients),
         rows=len(problem.loss),
     )

@@ -1,6 +1,6 @@
 """What a fit of the law of lengths says, draw by draw: lengths at an accuracy, accuracies, contrasts of embeddings.
 
-Everything is said of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
+Each result is that of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
 runs themselves (``runs``).
 """
 
@@ -133,8 +133,8 @@ def length_summary(fit, shares=SHARES, *, seeds="typical", conditions=None, seed
     for label in found[dimension].values:
         for share in found["share"].values:
             draws = found.sel({dimension: label, "share": share}).values
-            said = dict(zip(("q2.5", "q50", "q97.5"), quantiles(draws), strict=True))
-            rows.append({dimension: label, "share": share, **said, "p_none": float((draws == 0).mean())})
+            found_quantiles = dict(zip(("q2.5", "q50", "q97.5"), quantiles(draws), strict=True))
+            rows.append({dimension: label, "share": share, **found_quantiles, "p_none": float((draws == 0).mean())})
     return pd.DataFrame(rows).set_index([dimension, "share"])
 
 
@@ -311,13 +311,13 @@ def embedding_contrasts(fit, *, seeds="typical", share=0.5, seed=0):
 
 
 def _contrast(first, second, of, draws, above, left_out):
-    said = quantiles(draws) if draws.size else (np.nan,) * 3
+    shown = quantiles(draws) if draws.size else (np.nan,) * 3
     probability = float(above.mean()) if draws.size else np.nan
     return {
         "first": first,
         "second": second,
         "of": of,
-        **dict(zip(("q2.5", "q50", "q97.5"), said, strict=True)),
+        **dict(zip(("q2.5", "q50", "q97.5"), shown, strict=True)),
         "p_first": probability,
         "p_left_out": left_out,
     }

@@ -1,4 +1,4 @@
-"""Variants of a specification, and what each makes of the doubling time."""
+"""Variants of a specification, and the doubling time under each."""
 
 import numpy as np
 

@@ -205,7 +205,7 @@ def conditions(counts, effects):
     known = condition_columns(runs, effects)
     found = runs[known].drop_duplicates().sort_values(known).reset_index(drop=True)
     varying = [name for name in known if name == "embedding" or found[name].nunique() > 1]
-    said = {
+    words = {
         "recurrences": "{} recurrences",
         "layers": "{} layers",
         "d_model": "width {}",
@@ -213,7 +213,7 @@ def conditions(counts, effects):
         "train_digits": "{} digits",
     }
     labels = [
-        ", ".join(said.get(name, "{}").format(f"{v:g}" if isinstance(v, float) else v) for name, v in row.items())
+        ", ".join(words.get(name, "{}").format(f"{v:g}" if isinstance(v, float) else v) for name, v in row.items())
         for row in found[varying].to_dict("records")
     ]
     return found.set_index(pd.Index(labels, name="condition"))

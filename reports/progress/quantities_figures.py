@@ -1,4 +1,4 @@
-"""Figures of what progress rests on, and of what follows: attribution, frontiers, build-up, data and rules."""
+"""Figures of the sensitivity of progress, and of what follows: attribution, frontiers, build-up, data and rules."""
 
 import numpy as np
 
