@@ -5,7 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.inference.quantities.lengths import lengths_at, lengths_table
+from bayescaling.inference.quantities.lengths import length_at_accuracy, length_summary
 from bayescaling.models import Lengths
 from bayescaling.reports.arithmetic import analysis
 from bayescaling.reports.build import report
@@ -97,12 +97,12 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
     document = report(tmp_path, pages=("arithmetic",), **SETTINGS)["lengths"]
     counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
     assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
-    table = lengths_table(fit)
+    table = length_summary(fit)
     for (label, share), row in table.iterrows():
         assert document["lengths"]["typical"][label][f"{share:g}"]["q50"] == pytest.approx(row["q50"])
     seen = {(c["first"], c["second"]): c["p_first"] for c in document["contrasts"] if c["of"] == "length"}
     for (first, second), probability in seen.items():
-        halves = [lengths_at(fit, 0.5).sel(condition=label).values for label in (first, second)]
+        halves = [length_at_accuracy(fit, 0.5).sel(condition=label).values for label in (first, second)]
         assert probability == pytest.approx(float((halves[0] > halves[1]).mean()))
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h2>Arithmetic: how far beyond training</h2>" in text and "<h2>Accuracy by length</h2>" in text
