@@ -135,7 +135,7 @@ def calibrate(
     }
     done = _begun(out, record)
     if len(done) < simulations:
-        fitter = fitter or Fitter(law, table, sampler=record["sampler"])
+        fitter = fitter or Fitter(law, _design(law, table, truth), sampler=record["sampler"])
         truth_of = _truths(fitter, truth, seed, settings)
         for s in track(
             range(len(done), simulations), "simulations", simulations, len(done),
@@ -146,6 +146,13 @@ def calibrate(
                 dataset = _dataset(done, record)
                 replace(out, lambda temporary, whole=dataset: whole.to_netcdf(temporary, engine="h5netcdf"))
     return _dataset(done[:simulations], record)
+
+
+def _design(law, table, truth):
+    """Return the table, ones in the place of the observations where it has none and truths do not come from them."""
+    if truth == "posterior" or law.observed in table:
+        return table
+    return table.assign(**{law.observed: 1.0})
 
 
 def _truths(fitter, truth, seed, settings):

@@ -49,7 +49,7 @@ class Points:
             own_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
             u, log_q = _drawn(own_draws, points, seed + run)
             own = modes.of_run(groups, run)
-            size = max(1, CHUNK // max(len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
+            size = max(1, CHUNK // max(1, len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
             pieces = [
                 modes.run_log_likelihood(part, parts, log_train[run], own, law.shape)
                 for part in np.array_split(u, max(1, points // size))

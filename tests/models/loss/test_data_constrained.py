@@ -169,7 +169,7 @@ def test_what_is_sampled_has_the_density_of_the_draws(repeated):
         real = draws.real_line()
         names = [variable.name for variable in law.model(repeated, reference).value_vars]
         point = dict(zip(names, np.asarray(real)[0, 0], strict=True))
-        assert float(log_density(point)) == pytest.approx(float(draws.log_density()), rel=1e-10)
+        assert float(log_density(point)) == pytest.approx(draws.log_density().item(), rel=1e-10)
 
 
 def test_the_law_has_its_loss_of_data_seen_once_at_the_centre(repeated):

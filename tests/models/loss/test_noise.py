@@ -194,8 +194,8 @@ def test_what_is_sampled_is_what_is_scored(runs, noise, scale, reading):
             log_prior += float(prior.frozen.logpdf(x) + jacobian)
         sampled = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in values.items()})
         draws = law.draws(sampled, few, reference)
-        expected = log_prior + float(draws.total_log_likelihood())
-        assert float(draws.log_density()) == pytest.approx(expected, rel=1e-10)
+        expected = log_prior + draws.total_log_likelihood().item()
+        assert draws.log_density().item() == pytest.approx(expected, rel=1e-10)
         assert float(log_density(point)) == pytest.approx(expected, rel=1e-10)
         if slope:
             assert_gradient(log_density, slope, point)
