@@ -3,6 +3,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
+from bayescaling.datasets import sha256
 from bayescaling.inference import metadata
 
 
@@ -28,6 +29,17 @@ def test_a_fit_comes_back_identical(fit_default, stored):
     for group in fit_default.children:
         for name, variable in fit_default[group].data_vars.items():
             assert opened[group][name].dtype == variable.dtype
+
+
+def test_the_table_comes_back_whole(fitter, runs, tmp_path, quiet):
+    mine = runs.assign(family=np.where(runs.index < 9, "earlier", "later"), kept=runs.index % 2 == 0)
+    mine.loc[3, "family"] = None
+    fit = fitter.fit(mine, seed=1, draws=50, tune=100, chains=2)
+    bs.save_fit(fit, tmp_path / "fit.nc")
+    found = bs.table_of(bs.open_fit(tmp_path / "fit.nc"))
+    assert set(found) == set(mine)
+    assert sha256(found) == sha256(mine) == metadata(fit)["data"]["sha256"]
+    assert found.attrs["source"] == "chinchilla_runs"
 
 
 def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, stored, runs):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
-from bayescaling.inference import Fitter, diagnostics, law_of, metadata, runs_of
-from bayescaling.inference.fitting.samplers import Compiled, Settings
+from bayescaling.inference import diagnostics, metadata
+from bayescaling.inference.fitting.samplers import Compiled
+from bayescaling.inference.fitting.settings import Settings
 from bayescaling.models.loss import chinchilla
 from scipy import stats
 
@@ -29,12 +30,12 @@ def assert_same_posterior(one, other, names=SAMPLED):
 
 
 def test_default_fit_of_the_chinchilla_runs(fit_default):
-    verdict = bs.diagnose(fit_default)
-    assert verdict["ok"]
-    assert verdict["warnings"] == []
-    assert verdict["divergences"] == 0
-    assert verdict["r_hat_max"] < 1.01
-    assert verdict["ess_bulk_min"] > 1000
+    found = bs.diagnose(fit_default)
+    assert found["ok"]
+    assert found["warnings"] == []
+    assert found["divergences"] == 0
+    assert found["r_hat_max"] < 1.01
+    assert found["ess_bulk_min"] > 1000
     draws = posterior(fit_default)
     assert dict(draws.sizes) == {"chain": 4, "draw": 1000}
     for name, mean, sd in (("alpha", 0.342, 0.010), ("beta", 0.362, 0.010), ("E", 1.804, 0.016)):
@@ -46,18 +47,18 @@ def test_default_fit_of_the_chinchilla_runs(fit_default):
 
 
 def test_stored_diagnostics_are_those_of_arviz(fit_default):
-    verdict, draws = bs.diagnose(fit_default), posterior(fit_default)
-    assert verdict["r_hat_max"] == pytest.approx(max(float(v) for v in azs.rhat(draws).values()))
+    found, draws = bs.diagnose(fit_default), posterior(fit_default)
+    assert found["r_hat_max"] == pytest.approx(max(float(v) for v in azs.rhat(draws).values()))
     for kind in ("bulk", "tail"):
-        assert verdict[f"ess_{kind}_min"] == pytest.approx(min(float(v) for v in azs.ess(draws, method=kind).values()))
-    assert verdict["divergences"] == int(fit_default["sample_stats"]["diverging"].sum())
+        assert found[f"ess_{kind}_min"] == pytest.approx(min(float(v) for v in azs.ess(draws, method=kind).values()))
+    assert found["divergences"] == int(fit_default["sample_stats"]["diverging"].sum())
 
 
 @pytest.mark.parametrize("sampler", ["numpyro", "pymc"])
 def test_samplers_agree(fit_default, runs, sampler):
     if sampler == "numpyro":
         pytest.importorskip("numpyro", reason="NumPyro is not installed")
-    fitter = Fitter(bs.Chinchilla(), runs, sampler=sampler)
+    fitter = bs.Fitter(bs.Chinchilla(), runs, sampler=sampler)
     fit = fitter.fit(runs, seed=3, cores=1)
     assert metadata(fit)["sampler"] == sampler
     assert bs.diagnose(fit)["ok"]
@@ -125,7 +126,7 @@ def test_the_same_seed_gives_the_same_draws(fitter, fit_default, runs, quiet):
 
 def test_pymc_sampler_refits_and_returns_to_its_first_rows(runs, quiet):
     few, rows = {"draws": 50, "tune": 50, "chains": 1, "cores": 1, "seed": 4}, runs.iloc[:40]
-    fitter = Fitter(bs.Chinchilla(), rows, sampler="pymc")
+    fitter = bs.Fitter(bs.Chinchilla(), rows, sampler="pymc")
     first = fitter.fit(rows, **few)
     second = fitter.fit(runs.iloc[40:100], **few)
     assert second["log_likelihood"].sizes["run"] == 60
@@ -151,7 +152,8 @@ def test_derived_quantities_follow_draw_by_draw(fit_default, reference):
 
 def test_groups_hold_the_data_and_predictions(fit_default, runs):
     np.testing.assert_array_equal(fit_default["observed_data"]["log_loss"], np.log(runs["loss"]))
-    for column in ("parameters", "tokens", "loss", "loss_halfwidth", "d_model"):
+    assert set(fit_default["constant_data"].data_vars) == set(runs.columns)
+    for column in runs:
         np.testing.assert_array_equal(fit_default["constant_data"][column], runs[column])
     replicated = fit_default["posterior_predictive"]["log_loss"]
     assert dict(replicated.sizes) == {"chain": 4, "draw": 1000, "run": 245}
@@ -163,15 +165,53 @@ def test_groups_hold_the_data_and_predictions(fit_default, runs):
     assert dict(fit_default["prior_predictive"]["log_loss"].sizes) == {"chain": 1, "draw": 1000, "run": 245}
 
 
+@pytest.mark.parametrize("noise", ["student_t", "normal"])
+def test_groups_hold_the_density_that_was_sampled(noise, request):
+    fit = request.getfixturevalue({"student_t": "fit_default", "normal": "fit_normal"}[noise])
+    draws, priors = posterior(fit), bs.law_of(fit).prior_of
+    assert set(fit["log_prior"].data_vars) == set(priors)
+    for name, prior in priors.items():
+        np.testing.assert_allclose(fit["log_prior"][name], prior.frozen.logpdf(draws[name]), err_msg=name)
+    z = fit["unconstrained_posterior"]["z"]
+    assert z.sizes == {"chain": 4, "draw": draws.sizes["draw"], "coordinate": len(priors)}
+    density = fit["log_likelihood"]["log_loss"].sum("run") + sum(fit["log_prior"].data_vars.values())
+    for name, prior in priors.items():
+        at, slope = prior.from_unconstrained(z.sel(coordinate=name).values)
+        np.testing.assert_allclose(at, draws[name], rtol=1e-10, err_msg=name)
+        density = density + slope
+    np.testing.assert_allclose(density, fit["sample_stats"]["lp"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"scale": "log_loss"}, {"paper_effects": True}], ids=str)
+def test_every_law_predicts_on_request(options, progress_fitter, evaluations, quiet):
+    law = bs.Progress(7, **options)
+    fit = progress_fitter.fit(
+        law=law, seed=1, prior_predictive=True, posterior_predictive=True, draws=500, tune=500, least_ess=0
+    )
+    replicated, observed = (fit[group][law.scale] for group in ("posterior_predictive", "observed_data"))
+    assert replicated.sizes == {"chain": 4, "draw": 500, "evaluation": 231}
+    np.testing.assert_allclose(observed, law.on_scale(evaluations["perplexity"].to_numpy()))
+    below = (replicated < observed).mean(("chain", "draw")).values
+    assert 0.8 < ((below > 0.05) & (below < 0.95)).mean() <= 1
+    named = fit["posterior"].to_dataset()
+    scatter = named["sigma"] ** 2 + (named["paper_sd"] ** 2 if law.paper_effects else 0)
+    centre = law.on_scale(np.exp(bs.draws_of(fit).mean()))
+    assert float(((replicated - centre) ** 2 / scatter).mean()) == pytest.approx(1, abs=0.02)
+    assert fit["prior_predictive"][law.scale].sizes == {"chain": 1, "draw": 500, "evaluation": 231}
+    assert set(fit["prior"].data_vars) == set(named.data_vars)
+    belief = stats.norm(np.log(float(fit["prior"]["sigma"].median())), 1)
+    assert np.isfinite(belief.logpdf(np.log(fit["prior"]["sigma"]))).all()
+
+
 def test_metadata_says_what_the_fit_was(fit_default, runs, reference):
     said = metadata(fit_default)
     assert json.loads(json.dumps(said, allow_nan=False)) == said
     assert said["law"] == {"name": "chinchilla", "options": bs.Chinchilla().options, "reference": reference}
-    assert law_of(fit_default) == bs.Chinchilla()
+    assert bs.law_of(fit_default) == bs.Chinchilla()
     assert said["priors"]["alpha"] == "LogNormal(-1.2, 0.7)"
     assert set(said["priors"]) == set(SAMPLED)
     assert said["data"] == {"sha256": sha256(runs), "rows": 245, "source": "chinchilla_runs"}
-    assert sha256(runs_of(fit_default)) == sha256(runs)
+    assert sha256(bs.table_of(fit_default)) == sha256(runs)
     assert (said["seed"], said["sampler"]) == (1, "nutpie")
     assert said["settings"] == {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
     assert {"bayescaling", "python", "pymc", "nutpie", "numpy"} <= set(said["versions"])
@@ -182,7 +222,7 @@ def test_metadata_says_what_the_fit_was(fit_default, runs, reference):
 def test_options_and_priors_reach_the_posterior(runs, quiet):
     law = bs.Chinchilla(noise="normal", scale="loss", priors={"alpha": "Uniform(0.5, 0.6)"})
     fit = bs.fit(law, runs, draws=200, tune=300, chains=2)
-    assert law_of(fit) == law
+    assert bs.law_of(fit) == law
     assert float(posterior(fit)["alpha"].min()) > 0.5
     assert float(posterior(fit)["alpha"].max()) < 0.6
     np.testing.assert_array_equal(fit["observed_data"]["loss"], runs["loss"])
@@ -192,9 +232,9 @@ def test_options_and_priors_reach_the_posterior(runs, quiet):
 def test_a_fit_that_did_not_converge_says_so(fitter, runs):
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: NOT TO BE TRUSTED: .*bulk ESS falls to"):
         fit = fitter.fit(runs, seed=1, draws=20, tune=5)
-    verdict = bs.diagnose(fit)
-    assert not verdict["ok"]
-    assert any("draw more" in sentence for sentence in verdict["warnings"])
+    found = bs.diagnose(fit)
+    assert not found["ok"]
+    assert any("draw more" in sentence for sentence in found["warnings"])
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: .*one chain: r_hat cannot be computed"):
         alone = fitter.fit(runs, seed=1, chains=1)
     assert bs.diagnose(alone)["r_hat_max"] is None
@@ -213,10 +253,10 @@ def test_a_fit_that_did_not_converge_says_so(fitter, runs):
 )
 def test_a_warning_names_its_fit_in_one_line(law, name):
     draws = xr.Dataset({"alpha": (("chain", "draw"), np.arange(40.0).reshape(2, 20))})
-    verdict = diagnostics.judge(draws, xr.Dataset({"diverging": xr.zeros_like(draws["alpha"])}))
+    found = diagnostics.diagnose_chains(draws, xr.Dataset({"diverging": xr.zeros_like(draws["alpha"])}))
     with pytest.warns(bs.DiagnosticWarning) as said:
-        diagnostics.warn(law, verdict)
-    assert [str(warning.message) for warning in said] == [f"{name}: {diagnostics.sentence(verdict)}"]
+        diagnostics.warn(law, found)
+    assert [str(warning.message) for warning in said] == [f"{name}: {diagnostics.sentence(found)}"]
     assert "\n" not in str(said[0].message)
 
 

@@ -4,7 +4,7 @@ import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitting import evaluate
+from bayescaling.inference.loo.refits import exact_loo
 from bayescaling.inference.loo.weights import equal, log_score, pseudo_bma, stacking, weigh
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
@@ -18,7 +18,7 @@ def loo_normal(fit_normal):
     """PSIS alone, and with moment matching."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.loo(fit_normal, moment_match=False), bs.loo(fit_normal)
+        return bs.loo(fit_normal, mend="none"), bs.loo(fit_normal)
 
 
 def test_loo_is_that_of_arviz(fit_default):
@@ -40,8 +40,8 @@ def exact_leave_one_out(fitter, runs, row):
     run = runs.iloc[[row]]
 
     def draws(table):
-        posterior = evaluate.posterior_of(fitter.fit(table, **settings))
-        return np.log(evaluate.mean_loss(fitter.law, posterior, run).values.ravel()), posterior["sigma"].values.ravel()
+        fitted = bs.draws_of(fitter.fit(table, **settings))
+        return np.log(fitted.mean(run).values.ravel()), fitted.named()["sigma"].values.ravel()
 
     mean, sigma = draws(runs.drop(index=runs.index[row]))
     start, end = mean.mean(), np.log(run["loss"].item())
@@ -78,16 +78,44 @@ def test_moment_matching_gives_what_exact_refits_give(fitter_normal, loo_normal,
 def test_exact_leave_one_out_is_the_plain_mean_where_that_works(fitter_normal, runs, quiet):
     row = 100
     fit = fitter_normal.fit(runs.drop(index=row), seed=3)
-    density = evaluate.log_likelihood(fitter_normal.law, evaluate.posterior_of(fit), runs.iloc[[row]]).values
+    density = bs.draws_of(fit).log_likelihood(runs.iloc[[row]]).values
     exact, error = exact_leave_one_out(fitter_normal, runs, row)
     assert logsumexp(density) - np.log(density.size) == pytest.approx(exact, abs=4 * error + 0.01)
+
+
+def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, loo_normal, runs, quiet):
+    raw, _ = loo_normal
+    rows = [3, 100, 200]
+    assert (raw.pareto_k.values[rows] < LIMIT).all()
+    found = exact_loo(fit_normal, rows, seed=2, fitter=fitter_normal)
+    assert np.flatnonzero(found["refitted"]).tolist() == rows
+    assert np.isnan(found["elpd"].values[~found["refitted"].values]).all()
+    predicted = bs.draws_of(fit_normal).mean().mean(("chain", "draw"))
+    for row in rows:
+        error = float(found["elpd_se"][row])
+        assert error < 0.05
+        assert float(found["elpd"][row]) == pytest.approx(float(raw.elpd_i[row]), abs=4 * error + 0.02)
+        assert float(found["mean"][row]) == pytest.approx(float(predicted[row]), rel=1e-3)
+
+
+def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
+    raw, _ = loo_normal
+    fit, high = fit_normal.copy(), raw.pareto_k.values > LIMIT
+    mended = bs.loo(fit, mend="refit", fitter=fitter_normal, seed=3)
+    assert (mended.pareto_k.values[high] == 0).all()
+    exact = exact_loo(fit_normal, np.flatnonzero(high), seed=3, fitter=fitter_normal)
+    np.testing.assert_array_equal(mended.elpd_i.values[high], exact["elpd"].values[high])
+    np.testing.assert_array_equal(mended.elpd_i.values[~high], raw.elpd_i.values[~high])
+    assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
+    with pytest.raises(bs.InputError, match='mend "refits" is unknown; did you mean "refit"'):
+        bs.loo(fit_normal, mend="refits")
 
 
 def test_loo_warns_of_what_remains(fit_normal):
     with pytest.warns(
         bs.DiagnosticWarning, match="^chinchilla, noise=normal: Pareto k is above 0.7 at .* of 245 observations"
     ):
-        bs.loo(fit_normal, moment_match=False)
+        bs.loo(fit_normal, mend="none")
 
 
 def test_comparison_adds_up(fit_default, fit_normal, loo_normal):

@@ -5,11 +5,12 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.fitting.fit import settings_of
-from bayescaling.inference.fitting.progress import ProgressFitter, State, flatten, prior_driven
 from bayescaling.inference.loo import progress as cv
+from bayescaling.inference.loo.refits import REFIT, STORED, exact_loo, log_mean_exp, resolve
 from bayescaling.inference.quantities.growth import doubling_times, growth_rates
-from bayescaling.inference.quantities.sensitivity import paper_influence
+from bayescaling.inference.quantities.sensitivity import paper_influence, prior_driven
+from bayescaling.models.draws import flatten
+from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION, SLICES
 from bayescaling.models.progress.growth import doubling_quantiles
 from bayescaling.models.progress.law import Progress
@@ -22,14 +23,14 @@ SHORT = {"draws": 300, "tune": 300, "chains": 2, "least_ess": 0}
 @pytest.fixture(scope="session")
 def fit_main(progress_fitter):
     """Specification 7 on the built-in evaluations, everything by default."""
-    return progress_fitter.fit(Progress(7), seed=1)
+    return progress_fitter.fit(law=Progress(7), seed=1)
 
 
 @pytest.fixture(scope="session")
 def fits(progress_fitter, fit_main):
     settings = {"seed": 1, "draws": 1000, "tune": 500, "chains": 2, "least_ess": 0}
-    return {16: progress_fitter.fit(Progress(16), **settings), 7: fit_main} | {
-        18: progress_fitter.fit(Progress(18), **settings)
+    return {16: progress_fitter.fit(law=Progress(16), **settings), 7: fit_main} | {
+        18: progress_fitter.fit(law=Progress(18), **settings)
     }
 
 
@@ -41,29 +42,38 @@ def comparison(progress_fitter, fits):
 def psis(fit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.loo(fit, moment_match=False)
+        return bs.loo(fit, mend="none")
+
+
+def refit(fitter, law, rows, seed):
+    return fitter.sample(rows, law=law, seed=seed, least_ess=0, **REFIT).draws
 
 
 def densities_by_refit(fitter, train, target, seed):
     """Densities of some rows under a fit of specification 7 to others, (chain, draw, row), and their means."""
-    law, table = Progress(7), fitter.table
-    reference = law.reference(table)
-    sampled, _, _ = fitter.sample(law, table[train], reference, settings_of(cv.REFIT), seed)
-    state, ahead = State(law, reference, table[train], sampled["z"].values), table[target].reset_index(drop=True)
-    mean, sigma = state.mean(ahead), state.named()["sigma"].values[..., None]
+    table = fitter.table
+    draws, ahead = refit(fitter, Progress(7), table[train], seed), table[target].reset_index(drop=True)
+    mean, sigma = draws.mean(ahead).values, draws.named()["sigma"].values[..., None]
     return stats.norm.pdf(np.log(ahead["perplexity"].to_numpy()), mean, sigma), mean
+
+
+def held_out(fitter, fit, left, seed):
+    """Log densities of rows by a refit without them, of each and of all together, and their means."""
+    draws = bs.draws_of(fit)
+    rowwise, joint, mean = draws.left_out(refit(fitter, draws.law, draws.rows[~left], seed), left)
+    return log_mean_exp(rowwise), log_mean_exp(joint), mean.mean((0, 1))
 
 
 def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
     with pytest.warns(bs.DiagnosticWarning, match="^progress-16: NOT TO BE TRUSTED: "):
-        progress_fitter.fit(Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
+        progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
 
 
 def test_the_main_specification_on_the_papers_data(fit_main):
-    verdict = bs.diagnose(fit_main)
-    assert verdict["ok"]
-    assert verdict["divergences"] == 0
-    assert verdict["r_hat_max"] <= 1.01
+    found = bs.diagnose(fit_main)
+    assert found["ok"]
+    assert found["divergences"] == 0
+    assert found["r_hat_max"] <= 1.01
     draws = fit_main["posterior"].to_dataset()
     assert min(float(v.min()) for v in azs.ess(draws, method="bulk").values()) > 400
     table = doubling_times(fit_main)
@@ -87,7 +97,7 @@ def test_a_stored_fit_is_whole(fit_main, tmp_path):
     bs.save_fit(fit_main, tmp_path / "seven.nc")
     opened = bs.open_fit(tmp_path / "seven.nc")
     stored = opened["posterior"].to_dataset()
-    again = State.of(opened)
+    again = bs.draws_of(opened)
     for name, values in again.named().items():
         np.testing.assert_allclose(values, stored[name], rtol=1e-12, err_msg=name)
         np.testing.assert_array_equal(stored[name], fit_main["posterior"][name])
@@ -112,26 +122,48 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
         means = np.concatenate([mean.mean((1, 2)) for _, mean in refits])
         near = 4 * means.std(ddof=1) / np.sqrt(len(means)) + 0.01
         assert means.mean() == pytest.approx(predicted[row], abs=near), row
-    rowwise, joint, mean = cv.held_out(progress_fitter, Progress(7), left, seed=2)
+    rowwise, joint, mean = held_out(progress_fitter, fit_main, left, seed=2)
     assert joint == pytest.approx(rowwise[0]) == pytest.approx(np.log(refits[1][0].mean()))
     assert mean[0] == pytest.approx(refits[1][1].mean())
+    exact = exact_loo(fit_main, [row], seed=2, fitter=progress_fitter)
+    assert np.flatnonzero(exact["refitted"]).tolist() == [row]
+    assert float(exact["elpd"][row]) == pytest.approx(rowwise[0])
+    assert float(exact["mean"][row]) == pytest.approx(mean[0])
+    by_chain = refits[1][0].mean((1, 2))
+    assert float(exact["elpd_se"][row]) == pytest.approx(by_chain.std(ddof=1) / by_chain.mean() / 2)
+    assert np.isnan(exact["elpd"].values[~left]).all()
 
 
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
-    result, before = psis(fits[18]), psis(fits[18])
-    result.pareto_k.values[[3, 77]] = 0.9, np.nan
-    mended, refitted = cv.resolve(progress_fitter, fits[18], result, seed=5)
-    assert list(refitted) == [3, 77]
+    fit, mended, before = fits[18].copy(), psis(fits[18]), psis(fits[18])
+    mended.pareto_k.values[[3, 77]] = 0.9, np.nan
+    found = resolve(fit, mended, fitter=progress_fitter, seed=5)
+    assert np.flatnonzero(found["refitted"]).tolist() == [3, 77]
+    predicted = cv.loo_predictions(fit, mended, found)
     for row in (3, 77):
         left = np.arange(len(evaluations)) == row
-        rowwise, _, mean = cv.held_out(progress_fitter, Progress(18), left, seed=5)
+        rowwise, _, mean = held_out(progress_fitter, fit, left, seed=5)
         assert mended.elpd_i.values[row] == rowwise[0] != before.elpd_i.values[row]
-        assert refitted[row] == cv.loo_predictions(fits[18], mended, refitted)[row] == mean[0]
+        assert float(found["mean"][row]) == predicted[row] == mean[0]
     others = ~np.isin(np.arange(len(evaluations)), (3, 77))
     np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
+    np.testing.assert_array_equal(predicted[others], cv.loo_predictions(fit, before)[others])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
     assert (mended.pareto_k <= 0.7).all()
     assert mended.p == pytest.approx(float(before.p) + float(before.elpd) - mended.elpd)
+
+
+def test_refits_are_kept_with_the_fit(fits, progress_fitter, tmp_path):
+    fit, mended, again = fits[18].copy(), psis(fits[18]), psis(fits[18])
+    for result in (mended, again):
+        result.pareto_k.values[5] = 0.9
+    found = resolve(fit, mended, fitter=progress_fitter, seed=5)
+    assert STORED not in fits[18].children
+    bs.save_fit(fit, tmp_path / "fit.nc")
+    opened = bs.open_fit(tmp_path / "fit.nc")
+    kept = resolve(opened, again, seed=6)
+    assert kept.identical(found)
+    np.testing.assert_array_equal(again.elpd_i, mended.elpd_i)
 
 
 def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quiet):
@@ -140,8 +172,9 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     assert table["rank"].tolist() == [1, 2, 3]
     observed = np.log(evaluations["perplexity"].to_numpy())
     for k, fit in fits.items():
-        result, refitted = cv.resolve(progress_fitter, fit, psis(fit))
-        assert table.loc[k, "refitted"] == len(refitted) == (psis(fit).pareto_k > 0.7).sum()
+        result = psis(fit)
+        refitted = resolve(fit, result, fitter=progress_fitter)
+        assert table.loc[k, "refitted"] == refitted["refitted"].sum() == (psis(fit).pareto_k > 0.7).sum()
         np.testing.assert_allclose(pointwise[k], result.elpd_i.values)
         difference = (pointwise[k] - pointwise[7]).to_numpy()
         by_paper = np.array([difference[evaluations["paper_id"] == p].sum() for p in evaluations["paper_id"].unique()])
@@ -163,7 +196,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
     with pytest.raises(bs.InputError, match="different observations"):
         cv.compare_progress(
-            fits | {9: progress_fitter.fit(Progress(18, architectures="other"), **SHORT)}, fitter=progress_fitter
+            fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)}, fitter=progress_fitter
         )
 
 
@@ -174,7 +207,7 @@ def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitte
     ids, counts = np.unique(evaluations["paper_id"], return_counts=True)
     for i in np.argsort(-counts)[:2]:
         left = (evaluations["paper_id"] == ids[i]).to_numpy()
-        rowwise, joint, _ = cv.held_out(progress_fitter, Progress(7), left, seed=3)
+        rowwise, joint, _ = held_out(progress_fitter, fit_main, left, seed=3)
         assert len(rowwise) == counts[i] > 2
         assert joint == pytest.approx(elpd[i], abs=0.1)
         assert joint != pytest.approx(rowwise.sum(), abs=1e-6)
@@ -191,9 +224,9 @@ def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fi
     up, down = found[found["shift"] > 0].iloc[0], found[found["shift"] < 0].iloc[0]
     for paper in (up, down):
         rows = evaluations[evaluations["paper_id"] != paper["paper_id"]]
-        refit = progress_fitter.fit(Progress(7), rows=rows, seed=4)
-        assert doubling_times(refit).loc["all", "q50"] == pytest.approx(paper["median"], abs=0.45), paper
-        assert doubling_times(refit).loc["all", "q50"] - whole == pytest.approx(paper["shift"], rel=0.6), paper
+        again = progress_fitter.fit(rows, law=Progress(7), seed=4)
+        assert doubling_times(again).loc["all", "q50"] == pytest.approx(paper["median"], abs=0.45), paper
+        assert doubling_times(again).loc["all", "q50"] - whole == pytest.approx(paper["shift"], rel=0.6), paper
 
 
 def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluations):
@@ -208,7 +241,7 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
         assert row["elpd"] == pytest.approx(np.log(density.mean((0, 1))).sum())
         assert row["mse"] == pytest.approx((error**2).mean())
     # What came later has no say.
-    changed = ProgressFitter(evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3)))
+    changed = bs.progress_fitter(evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3)))
     changed._compiled = progress_fitter._compiled
     again = cv.into_the_future(changed, Progress(7), cutoffs=(2017,), seed=2)
     pd.testing.assert_series_equal(again.iloc[0], table.iloc[0])
@@ -216,20 +249,20 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
 
 def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_draws, evaluations):
     law = Progress(7, paper_effects=True)
-    state = progress_draws(law, draws=1)
-    papers, named = evaluations["paper_id"].to_numpy(), state.named()
+    draws = progress_draws(law, draws=1)
+    papers, named = evaluations["paper_id"].to_numpy(), draws.named()
     left = np.random.default_rng(0).uniform(size=231) < 0.4
     assert {0, 1, 2} <= set(np.bincount(papers)[papers[left]] - np.bincount(papers[left])[papers[left]])
-    rowwise, joint, mean = cv.left_out_densities(law, state.reference, evaluations, left, state.z)
+    rowwise, joint, mean = draws.left_out(draws, left)
     cov = float(named["sigma"].item()) ** 2 * np.eye(231)
     cov += float(named["paper_sd"].item()) ** 2 * (papers[:, None] == papers)
-    residual = np.log(evaluations["perplexity"].to_numpy()) - state.predicted()[0, 0]
+    residual = np.log(evaluations["perplexity"].to_numpy()) - draws.mean().values[0, 0]
     gain = cov[np.ix_(left, ~left)] @ np.linalg.inv(cov[np.ix_(~left, ~left)])
     centre, spread = gain @ residual[~left], cov[np.ix_(left, left)] - gain @ cov[np.ix_(~left, left)]
     expected = stats.norm.logpdf(residual[left], centre, np.sqrt(np.diag(spread)))
     np.testing.assert_allclose(rowwise[0, 0], expected, rtol=1e-8, atol=1e-10)
     assert joint.item() == pytest.approx(stats.multivariate_normal(centre, spread).logpdf(residual[left]))
-    np.testing.assert_array_equal(mean, state.predicted()[..., left])
+    np.testing.assert_array_equal(mean, draws.mean().values[..., left])
 
 
 def test_pooled_rates_mix_as_the_weights_say():
@@ -244,22 +277,22 @@ def test_pooled_rates_mix_as_the_weights_say():
 
 
 def simulated(law, table, seed, **truth):
-    """Evaluations that a law draws at a z from half its prior's spread, and that z's state."""
+    """Evaluations that a law draws at a z from half its prior's spread, and the draw of that z."""
     rng = np.random.default_rng([seed, 99 if truth else law.specification])
     z = 0.5 * rng.normal(size=(1, 1, DIMENSION))
     for name, value in truth.items():
         z[..., SLICES[name]] = value
-    state = State(law, law.reference(table), table, z)
-    loss = state.predicted()[0, 0] + state.named()["sigma"].item() * rng.normal(size=len(table))
-    return table.assign(perplexity=np.exp(loss)), state
+    drawn = ProgressDraws(law, law.reference(table), table, z)
+    loss = drawn.mean().values[0, 0] + drawn.named()["sigma"].item() * rng.normal(size=len(table))
+    return table.assign(perplexity=np.exp(loss)), drawn
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say(progress_fitter, evaluations, quiet):
     ranks = {}
     for k in SPECIFICATIONS:
-        table, state = simulated(Progress(k), evaluations, 3)
-        draws = flatten(progress_fitter.fit(Progress(k), rows=table, seed=3, **SHORT)["posterior"].to_dataset())
-        truth = flatten(state.named())
+        table, drawn = simulated(Progress(k), evaluations, 3)
+        draws = flatten(progress_fitter.fit(table, law=Progress(k), seed=3, **SHORT)["posterior"].to_dataset())
+        truth = flatten(drawn.named())
         assert set(draws) == set(truth)
         ranks |= {(k, name): float((x < truth[name].item()).mean()) for name, x in draws.items()}
     found = np.array(list(ranks.values()))
@@ -271,7 +304,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(progress_fitter, evaluat
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_no_progress_is_not_taken_for_progress(seed, progress_fitter, evaluations, quiet):
-    table, state = simulated(Progress(7), evaluations, seed, yearly_total=0.0, yearly_split=0.0)
-    assert state.named()["alpha_year"].item() == state.named()["beta_year"].item() == 0
-    fit = progress_fitter.fit(Progress(7), rows=table, seed=seed, **SHORT)
+    table, drawn = simulated(Progress(7), evaluations, seed, yearly_total=0.0, yearly_split=0.0)
+    assert drawn.named()["alpha_year"].item() == drawn.named()["beta_year"].item() == 0
+    fit = progress_fitter.fit(table, law=Progress(7), seed=seed, **SHORT)
     assert 0.01 < float((growth_rates(fit)["all"] > 0).mean()) < 0.99
