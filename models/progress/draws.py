@@ -117,7 +117,7 @@ class ProgressDraws(Draws):
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
-        return self._summed(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
+        return fitted._summed(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
 
     def left_out(self, fitted, left):
         """Log densities of rows left out, given draws `fitted` to the others.
