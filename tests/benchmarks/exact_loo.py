@@ -10,15 +10,13 @@ import time
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference import ProgressFitter
-from bayescaling.inference.fitting.progress import State
-from bayescaling.inference.loo.progress import exact_loo
+from bayescaling.inference.loo.refits import exact_loo
 
 
 def psis_error(fit, result):
     """Monte-Carlo standard error of the importance-sampling elpd, summed over rows, from the chains."""
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
-    density = np.exp(State.of(fit).log_likelihood())
+    density = np.exp(bs.draws_of(fit).rowwise())
     chains = (weights * density).sum(1) / weights.sum(1)
     return np.sqrt(((chains.std(0, ddof=1) / np.sqrt(len(chains)) / chains.mean(0)) ** 2).sum())
 
@@ -29,16 +27,15 @@ def main():
     parser.add_argument("--rows", type=int)
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()
-    fitter = ProgressFitter(bs.load("lm_progress"))
-    law = bs.Progress(7)
-    fit = fitter.fit(law, draws=4 * options.draws)
-    result = bs.loo(fit)
+    fitter = bs.progress_fitter(bs.load("lm_progress"))
+    fit = fitter.fit(law=bs.Progress(7), draws=4 * options.draws)
+    result = bs.loo(fit, mend="none")
     start = time.perf_counter()
     rows = np.arange(options.rows or len(fitter.table))
-    elpd, error = exact_loo(fitter, law, rows=rows, draws=options.draws, progress=True)
+    found = exact_loo(fit, rows, fitter=fitter, draws=options.draws, progress=True)
     seconds = time.perf_counter() - start
-    psis = result.elpd_i.values[rows]
-    exact_error = float(np.sqrt((error**2).sum()))
+    psis, elpd = result.elpd_i.values[rows], found["elpd"].values[rows]
+    exact_error = float(np.sqrt((found["elpd_se"].values[rows] ** 2).sum()))
     print(f"exact elpd {elpd.sum():.2f} (Monte-Carlo error {exact_error:.3f}), {len(rows)} refits in {seconds:.0f} s")
     print(f"PSIS elpd {psis.sum():.2f} (Monte-Carlo error {psis_error(fit, result):.3f})")
     print(f"difference {psis.sum() - elpd.sum():+.3f}, largest of a row {np.abs(psis - elpd).max():.3f}")

@@ -182,14 +182,12 @@ def test_groups_hold_the_density_that_was_sampled(noise, request):
     np.testing.assert_allclose(density, fit["sample_stats"]["lp"], rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{}, {"scale": "log_loss"}, {"paper_effects": True}], ids=str)
-def test_every_law_predicts_on_request(options, progress_fitter, evaluations, quiet):
+@pytest.mark.parametrize("options", [{}, {"scale": "log_loss", "paper_effects": True}], ids=str)
+def test_a_law_of_progress_predicts_on_request(options, progress_fitter, evaluations, quiet):
     law = bs.Progress(7, **options)
-    fit = progress_fitter.fit(
-        law=law, seed=1, prior_predictive=True, posterior_predictive=True, draws=500, tune=500, least_ess=0
-    )
+    fit = progress_fitter.fit(law=law, seed=1, prior_predictive=True, posterior_predictive=True, least_ess=0, **SHORT)
     replicated, observed = (fit[group][law.scale] for group in ("posterior_predictive", "observed_data"))
-    assert replicated.sizes == {"chain": 4, "draw": 500, "evaluation": 231}
+    assert replicated.sizes == {"chain": 2, "draw": 500, "evaluation": 231}
     np.testing.assert_allclose(observed, law.on_scale(evaluations["perplexity"].to_numpy()))
     below = (replicated < observed).mean(("chain", "draw")).values
     assert 0.8 < ((below > 0.05) & (below < 0.95)).mean() <= 1
@@ -199,8 +197,6 @@ def test_every_law_predicts_on_request(options, progress_fitter, evaluations, qu
     assert float(((replicated - centre) ** 2 / scatter).mean()) == pytest.approx(1, abs=0.02)
     assert fit["prior_predictive"][law.scale].sizes == {"chain": 1, "draw": 500, "evaluation": 231}
     assert set(fit["prior"].data_vars) == set(named.data_vars)
-    belief = stats.norm(np.log(float(fit["prior"]["sigma"].median())), 1)
-    assert np.isfinite(belief.logpdf(np.log(fit["prior"]["sigma"]))).all()
 
 
 def test_metadata_says_what_the_fit_was(fit_default, runs, reference):
