@@ -93,9 +93,12 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     if not high.size:
         return xr.Dataset({"mean": (law_of(fit).unit, []), "refitted": (law_of(fit).unit, np.zeros(0, bool))})
-    if STORED not in fit.children:
-        fit[STORED] = xr.DataTree(exact_loo(fit, high, seed=seed, fitter=fitter, **settings))
-    found = fit[STORED].to_dataset()
+    found = fit[STORED].to_dataset() if STORED in fit.children else None
+    missing = high if found is None else high[~found["refitted"].values[high]]
+    if missing.size:
+        made = exact_loo(fit, missing, seed=seed, fitter=fitter, **settings)
+        found = made if found is None else xr.where(made["refitted"], made, found)
+        fit[STORED] = xr.DataTree(found)
     refitted = found["refitted"].values
     result.elpd_i.values[refitted] = found["elpd"].values[refitted]
     result.pareto_k.values[refitted] = 0.0
