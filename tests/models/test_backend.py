@@ -1,3 +1,4 @@
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -11,6 +12,11 @@ FIT = """
     fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), draws=50, tune=50, chains=2, seed=1)
     print(dict(fit["posterior"].sizes))
 """
+QUIET = """
+import warnings
+from bayescaling.errors import DiagnosticWarning
+warnings.simplefilter("ignore", DiagnosticWarning)
+"""
 UNWRITABLE = "/proc/nowhere"
 
 
@@ -20,10 +26,12 @@ def run(code, folder, home, cache, **changed):
     room = folder / "room"
     room.mkdir()
     places = {"HOME": str(home), "XDG_CACHE_HOME": str(cache), "TMPDIR": str(room), "PYTENSOR_FLAGS": ""}
-    options = ["-W", "error", "-W", "ignore::bayescaling.errors.DiagnosticWarning"]
-    code = "import bayescaling.errors\n" + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, *options, "-c", code], env=kept | places | changed, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", QUIET + textwrap.dedent(code)],
+        env=kept | places | changed,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done, list(room.glob("bayescaling-*"))
 
@@ -36,8 +44,10 @@ def test_a_first_import_in_an_empty_home_warns_of_nothing(tmp_path):
     """
     done, left = run(code, tmp_path, tmp_path / "home", tmp_path / "home" / "cache")
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["loss_centre"], "")
-    assert list((tmp_path / "home" / "cache" / "arviz").iterdir())
     assert not left
+    if importlib.metadata.version("arviz").startswith("0."):
+        # The announcement was due: ArviZ notes that it was made.
+        assert list((tmp_path / "home" / "cache" / "arviz").iterdir())
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no folder that even root cannot write to")
