@@ -1,6 +1,6 @@
 # make report     fit everything on the built-in tables and write report/index.html
 # make test       check the style, run the tests, try the built wheel, run the tests of inference on a newer Python
-# make quick      run the tests that compile and train nothing
+# make quick      run the tests but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
 
