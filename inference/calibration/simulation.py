@@ -296,7 +296,7 @@ def calibration_table(dataset, levels=LEVELS):
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
     >>> found = bs.calibrate(bs.Chinchilla(noise="normal"), runs, simulations=2, seed=1, draws=200, tune=300, chains=2)
-    >>> bs.calibration_table(found)["coverage_90"].between(0, 1).all()
+    >>> bool(bs.calibration_table(found)["coverage_90"].between(0, 1).all())
     True
     """
     simulations = dataset.sizes["simulation"]

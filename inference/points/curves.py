@@ -54,9 +54,9 @@ def curve_frontier(runs, losses=None, *, basis="total", budgets=BUDGETS):
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("small_lm_runs")
-    >>> curves = runs[runs["scheme"].str.contains("scheme-1")]
-    >>> sorted(bs.curve_frontier(curves, basis="total").data_vars)
-    ['loss', 'points', 'size']
+    >>> curves = runs[runs["budget_fraction"] == 1]
+    >>> bool(float(bs.curve_frontier(curves, basis="total")["size"]) > 0)
+    True
     """
     check_basis(basis)
     columns = positive_columns(runs, ("parameters", *COUNTED.values(), "tokens", "loss"), purpose="curve_frontier")

@@ -186,7 +186,7 @@ def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
-    >>> bs.doubling_times(fit).loc["all", "q50"] > 0
+    >>> bool(bs.doubling_times(fit).loc["all", "q50"] > 0)
     True
     """
     draws = draws_of(fit, "evaluations")

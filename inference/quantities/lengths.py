@@ -124,7 +124,7 @@ def length_summary(fit, shares=SHARES, *, seeds="typical", conditions=None, seed
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
-    >>> bs.length_summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6
+    >>> bool(bs.length_summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6)
     True
     """
     found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
@@ -284,7 +284,7 @@ def embedding_contrasts(fit, *, seeds="typical", share=0.5, seed=0):
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
-    >>> bs.embedding_contrasts(fit)["p_first"].between(0, 1).all()
+    >>> bool(bs.embedding_contrasts(fit)["p_first"].between(0, 1).all())
     True
     """
     if seeds not in SEEDS[:2]:
