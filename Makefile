@@ -23,10 +23,10 @@ style: .venv/installed
 	.venv/bin/ruff format --check .
 
 pytest: .venv/installed
-	.venv/bin/pytest -n 2 --dist loadgroup --durations=25
+	.venv/bin/pytest -n 2 --durations=25
 
 quick: .venv/installed
-	.venv/bin/pytest -n 2 --dist loadgroup -m "not slow"
+	.venv/bin/pytest -n 2 -m "not slow"
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py
@@ -37,7 +37,7 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	.venv-next/bin/pytest -n 2 --dist loadgroup --durations=25 $(NOT_INFERENCE)
+	.venv-next/bin/pytest -n 2 --durations=25 $(NOT_INFERENCE)
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

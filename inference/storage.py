@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..models import law
 
 KEY = "bayescaling"
+SCHEMA = 2  # of a fit: 1 held no draws on the real line
 
 
 def metadata(fit):
@@ -223,7 +224,8 @@ def open_fit(path):
     Raises
     ------
     InputError
-        If the file is missing, is no netCDF file, or is no fit of this package.
+        If the file is missing, is no netCDF file, or is no fit of this package, or one of a version that stored
+        fits otherwise.
 
     Examples
     --------
@@ -242,4 +244,11 @@ def open_fit(path):
         raise InputError(f"{path}: not a netCDF file that can be read ({str(error).splitlines()[0]})") from None
     if KEY not in fit.attrs or "posterior" not in fit.children:
         raise InputError(f"{path}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
+    record = metadata(fit)
+    if record.get("schema") != SCHEMA:
+        made = record.get("versions", {}).get("bayescaling", "unknown")
+        raise InputError(
+            f"{path}: a fit stored in form {record.get('schema')}, by version {made}; this version reads form "
+            f"{SCHEMA}: fit the table again"
+        )
     return fit

@@ -134,10 +134,6 @@ class Law:
     def check_calibration(self, truth):
         """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
 
-    def described_priors(self):
-        """Prior of each sampled quantity as text, by name."""
-        raise NotImplementedError
-
     def optimum(self, draws, compute, **planned):
         """Compute-optimal sizes at training budgets, for each draw.
 
@@ -147,6 +143,42 @@ class Law:
             If the law has none.
         """
         raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
+
+    # Priors ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def free_parameters(self):
+        """Everything with a prior of its own, as `FreeParameter` objects."""
+        raise NotImplementedError
+
+    @property
+    def prior_of(self):
+        """Dict from the name of each free parameter to its `Prior`."""
+        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
+
+    def described_priors(self):
+        """Prior of each sampled quantity as text, by name."""
+        return {name: str(prior) for name, prior in self.prior_of.items()}
+
+    def checked_priors(self, derived=()):
+        """Return the priors that replace the default ones as text.
+
+        Parameters
+        ----------
+        derived : sequence of str
+            Names of results, which have no priors.
+
+        Raises
+        ------
+        InputError
+            If a prior is of no free parameter, or leaves its support.
+        """
+        sampled = {q.name: q for q in self.free_parameters}
+        for name in self.priors:
+            if name not in sampled:
+                why = "is derived, not sampled" if name in derived else "is not known to this law"
+                raise InputError(f"prior on {name!r}: it {why}; priors can be set on {', '.join(sampled)}")
+        return {name: str(sampled[name].checked(text)) for name, text in self.priors.items()}
 
     # What it is called -----------------------------------------------------------------------------------------------
 
@@ -162,17 +194,15 @@ class Law:
         On one line, such as ``progress-7, cutoff=2018, prior share (0, 1)``.
         """
         usual = {f.name: f.default for f in fields(self)}
-        listed = [_option(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
+        listed = [self.option_text(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
         priors = [f"prior {name} {_prior(prior)}" for name, prior in self.options["priors"].items()]
         return ", ".join([self.name, *filter(None, listed), *priors])
 
-
-def _option(name, value):
-    if name == "specification":
-        return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
-    if value is True:
-        return name
-    return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"
+    def option_text(self, name, value):
+        """Text of an option in the label; nothing where the law's name says it."""
+        if value is True:
+            return name
+        return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"
 
 
 def _prior(prior):

@@ -13,13 +13,23 @@ COMPILED = ("fit", "fitter", "studied", "sweep")
 
 
 def pytest_collection_modifyitems(items):
-    """Run the tests of one file, or of one law in the contract, in one process: they share what was compiled."""
+    """Mark what shares compiled models or trained sweeps."""
     for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            law = item.callspec.id if "studied" in item.fixturenames else ""
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.name}{law}"))
         if any(name.startswith(COMPILED) for name in item.fixturenames):
             item.add_marker("slow")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Run the tests of one file, or of one law in the contract, in one process: they share what was compiled."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path, _, test = nodeid.partition("::")
+            return path + test.partition("[")[2] if path.endswith("test_contract.py") else path
+
+    return ByFile(config, log)
 
 
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.

@@ -1,5 +1,6 @@
 """Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
 
+import json
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,17 +69,19 @@ class Fitter:
 
     def __init__(self, law, table, *, sampler=None, shared=False):
         self.law, self.table, self.shared = law, table, shared
-        self.rows = law.rows(table)
-        self.reference = law.reference(self.rows)
         self.sampler = choose(sampler)
-        self._compiled = {}
+        self._seen, self._compiled = {}, {}
+        _, self.rows, self.reference = self.of()
 
     def of(self, law=None):
         """Rows of the table for a law, by default this one's, and what its quantities refer to."""
-        if law is None or law is self.law:
-            return self.law, self.rows, self.reference
-        rows = law.rows(self.table)
-        return law, rows, law.reference(rows)
+        law = self.law if law is None else law
+        # What a law is follows from its name and options alone; it is asked for its rows once.
+        known = law.name, json.dumps(law.options)
+        if known not in self._seen:
+            rows = law.rows(self.table)
+            self._seen[known] = rows, law.reference(rows)
+        return law, *self._seen[known]
 
     def compiled(self, law=None):
         """Return the compiled program that serves a law, by default this one's."""

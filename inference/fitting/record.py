@@ -5,6 +5,7 @@ import platform
 import time
 
 from ...datasets import sha256
+from ..storage import SCHEMA
 
 PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "arviz-stats")
 
@@ -17,7 +18,7 @@ def table_entry(rows):
 def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics):
     """Make the record of a fit, in plain values."""
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "law": {"name": law.name, "options": law.options, "reference": reference},
         "priors": law.described_priors(),
         "data": table_entry(rows),

@@ -74,11 +74,12 @@ def prior_driven(fit, *, draws=4000, seed=0):
     -------
     DataFrame
         One row a coefficient: ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio``, ``prior_driven``.
+        What the law takes from upstream has no prior here.
     """
     fitted = draws_of(fit)
     prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
     rows = []
-    for name, posterior in flatten(fitted.named()).items():
+    for name, posterior in flatten(fitted.named().drop_vars(fitted.law.upstream, errors="ignore")).items():
         own, theirs = (float(np.diff(np.quantile(x, [0.16, 0.84]))[0]) / 2 for x in (posterior, prior[name]))
         rows.append(
             {

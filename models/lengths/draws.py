@@ -48,7 +48,7 @@ class LengthsDraws(Draws):
         self.sampled, self.curve = sampled, curve
         self.values = {name: x.values for name, x in sampled.data_vars.items()}
         self.runs = design.runs_of(reference)
-        self._real, self._log_units = real, log_units
+        self._real, self._log_units, self._own_points = real, log_units, {}
 
     @classmethod
     def of(cls, law, reference, rows, sampled):
@@ -235,10 +235,6 @@ class LengthsDraws(Draws):
         """Mean number of problems that run `i` gets right under draws fitted to the others."""
         own = self.rows[self.rows["run"] == self._name(i)]
         return float(fitted.mean(own).values.mean((0, 1)).sum())
-
-    @cached_property
-    def _own_points(self):
-        return {}
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Log predictive density of the counts of run `i` under draws fitted to the others, (chain, draw)."""

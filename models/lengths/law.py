@@ -113,13 +113,7 @@ class Lengths(Law):
         if not isinstance(self.effects, str):
             raise InputError(f"effects must be a formula such as 'embedding + architecture', not {self.effects!r}")
         design.terms(self.effects)
-        sampled = {q.name: q for q in self.free_parameters}
-        for name in self.priors:
-            if name not in sampled:
-                raise InputError(f"prior on {name!r}: it is not known to this law; priors can be set on "
-                                 f"{', '.join(sampled)}")  # fmt: skip
-        checked = {name: str(sampled[name].checked(text)) for name, text in self.priors.items()}
-        object.__setattr__(self, "priors", checked)
+        object.__setattr__(self, "priors", self.checked_priors())
 
     # What is sampled -------------------------------------------------------------------------------------------------
 
@@ -139,15 +133,6 @@ class Lengths(Law):
         with_effects = [f"{part}_effect" for part in WITH_EFFECTS if part in self.parts]
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
         return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
-
-    @property
-    def prior_of(self):
-        """Dict from the name of each quantity to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
-
-    def described_priors(self):
-        """Prior of each quantity as text, by name."""
-        return {name: str(prior) for name, prior in self.prior_of.items()}
 
     def dimension_of(self, name):
         """Dimension along which a quantity has several values, or None."""

@@ -1,6 +1,6 @@
 """What every law of the loss of one training set-up has in common: options, priors, noise, the PyMC model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -31,8 +31,9 @@ def geometric_means(table, columns):
 class LossLaw(Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
-    A law says its `mean_parameters`, `columns`, `reference`, `constants` and `mean`, and, where it has one,
-    `optimal_sizes`.
+    A law says its `mean_parameters`, `columns`, `reference`, `constants` and `mean` and, where it has an optimum,
+    ``optimal_sizes(constants, compute, *, gamma)``: compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as in
+    `embeddings.embedding_constant`.
     """
 
     noise: str = "student_t"
@@ -49,17 +50,11 @@ class LossLaw(Law):
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
+    optimal_sizes: ClassVar[Callable | None] = None
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
-        sampled = {q.name: q for q in self.free_parameters}
-        for name in self.priors:
-            if name in sampled:
-                continue
-            why = "is derived, not sampled" if name in (*self.derived_names, "nu") else "is not known to this law"
-            raise InputError(f"prior on {name!r}: it {why}; priors can be set on {', '.join(sampled)}")
-        checked = {name: sampled[name].checked(text) for name, text in self.priors.items()}
-        object.__setattr__(self, "priors", {name: str(prior) for name, prior in checked.items()})
+        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu")))
 
     # What a law says -------------------------------------------------------------------------------------------------
 
@@ -75,10 +70,6 @@ class LossLaw(Law):
         """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
         return self.mean(constants, {"parameters_nonembedding": nonembedding, "parameters": total, "tokens": tokens})
 
-    def optimal_sizes(self, constants, compute, *, gamma):
-        """Compute-optimal N_x, N_T and D at C = 6 N_T D; gamma as in `embeddings.embedding_constant`."""
-        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
-
     # What follows ----------------------------------------------------------------------------------------------------
 
     @property
@@ -90,15 +81,6 @@ class LossLaw(Law):
     def free_parameters(self):
         """Everything that is sampled, as `FreeParameter` objects."""
         return (*self.mean_parameters, *self.residuals.free_parameters)
-
-    @property
-    def prior_of(self):
-        """Dict from the name of each sampled quantity to its `Prior`."""
-        return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
-
-    def described_priors(self):
-        """Prior of each sampled quantity as text, by name."""
-        return {name: str(prior) for name, prior in self.prior_of.items()}
 
     def potential(self, values, reference):
         """Log density of what informs the sampled `values` besides the observations; None where nothing does."""
@@ -315,6 +297,8 @@ class LossLaw(Law):
             ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss, nats
             per token).
         """
+        if self.optimal_sizes is None:
+            return super().optimum(draws, compute)
         constants = draws.named()
         gamma = family_constant(vocabulary, aspect_ratio)
         nonembedding, parameters, tokens = self.optimal_sizes(constants, compute, gamma=gamma)

@@ -14,12 +14,11 @@ from ..backend import pymc
 from ..draws import DRAWS
 from ..law import Effort, Law
 from . import design, family
+from . import points as placing
 from . import priors as progress_priors
 from .draws import ProgressDraws, all_coordinates
 from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
 
-DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
-REPEATED = 15.39  # R_D* of data beside parameters, Muennighoff et al. (2023), section 6
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
 OPTIONS = {
@@ -151,6 +150,12 @@ class Progress(Law):
     def _timed(self):
         return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
 
+    def option_text(self, name, value):
+        """Text of an option in the label; the name says which of the 20 specifications it is."""
+        if name != "specification":
+            return super().option_text(name, value)
+        return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
+
     @property
     def predictors(self):
         """Columns of eta_N and eta_D, the change of slope at the cutoff included."""
@@ -268,62 +273,12 @@ class Progress(Law):
         """Rows and simulated ones as one table; simulated papers are others than the rows'."""
         return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))
 
-    def tokens(self, table):
-        """D by the law's definition, (row,)."""
-        tokens = table["dataset_tokens"].to_numpy(float)
-        if self.data_definition == "dataset":
-            return tokens
-        epochs = table["epochs"].fillna(1).to_numpy(float)
-        if self.data_definition == "tokens_seen":
-            return tokens * epochs
-        if self.data_definition == "diminishing":
-            return tokens * (1 + DIMINISHING * (1 - np.exp(-epochs / DIMINISHING)))
-        return tokens * (1 + REPEATED * (1 - np.exp(-(epochs - 1) / REPEATED)))
-
-    def origin(self, rows):
-        """N0, D0 and Y0, the least values of the rows, and the year at which exponents are reported."""
-        year = rows["year"].to_numpy(float)
-        return {
-            "N0": float(rows["parameters"].min()),
-            "D0": float(self.tokens(rows).min()),
-            "Y0": float(year.min()),
-            "Yc": float(np.exp(np.log(year).mean())),
-        }
-
-    def points(self, origin, *, parameters, tokens, year, benchmark, transformer):
-        """Values of all factors at sizes, dates, benchmarks and architectures of one shape; derivatives by date."""
-        n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
-        year = np.asarray(year, float) + np.zeros_like(n)
-        late = (year >= (np.inf if self.cutoff is None else self.cutoff)).astype(float)
-        return {
-            "n": n,
-            "d": d,
-            "c": n + d,
-            "y": year - origin["Y0"],
-            "log(Y)": (np.log(year) - np.log(origin["Yc"])) * origin["Yc"],
-            "after": late * (year - origin["Y0"]),
-            "hinge": late * (year - (self.cutoff or 0)),
-            "d y": np.ones_like(n),
-            "d log(Y)": origin["Yc"] / year,
-            "d after": late,
-            "d hinge": late,
-            "benchmark": np.broadcast_to(np.asarray(benchmark, object), n.shape),
-            "architecture": np.where(np.asarray(transformer, bool), "transformer", "other"),
-        }
-
-    def points_of(self, rows, origin):
-        """`points` at the rows of a table."""
-        return self.points(
-            origin,
-            parameters=rows["parameters"].to_numpy(float),
-            tokens=self.tokens(rows),
-            year=rows["year"].to_numpy(float),
-            benchmark=rows["benchmark"].to_numpy(object),
-            transformer=rows["transformer"].to_numpy(),
-        )
-
     # The design ------------------------------------------------------------------------------------------------------
 
+    tokens = placing.tokens
+    origin = placing.origin
+    points = placing.points
+    points_of = placing.points_of
     reference = design.reference
     design_arrays = design.design_arrays
     described_priors = progress_priors.described_priors

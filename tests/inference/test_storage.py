@@ -1,3 +1,5 @@
+import json
+
 import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
@@ -101,3 +103,13 @@ def test_what_is_no_fit_is_not_opened(stored, tmp_path):
     assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
     xr.Dataset({"x": ("i", [1.0, 2.0])}).to_netcdf(other, engine="h5netcdf")
     assert refusal(bs.open_fit, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
+
+
+def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stored):
+    older = fit_default.copy()
+    record = metadata(fit_default)
+    older.attrs["bayescaling"] = json.dumps(record | {"schema": record["schema"] - 1})
+    bs.save_fit(older, stored)
+    message = refusal(bs.open_fit, stored)
+    assert message.startswith(f"{stored}: a fit stored in form {record['schema'] - 1}, by version {bs.__version__}")
+    assert message.endswith("fit the table again") and "\n" not in message
