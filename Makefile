@@ -6,6 +6,8 @@
 
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
+# Half the time to compile what is sampled once or twice; what is found is the same to rounding.
+TESTS := NUMBA_OPT=1
 PIP := -m pip --disable-pip-version-check install --quiet
 NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/datasets \
 	--ignore=tests/reports --ignore=tests/training
@@ -23,10 +25,10 @@ style: .venv/installed
 	.venv/bin/ruff format --check .
 
 pytest: .venv/installed
-	.venv/bin/pytest -n 2 --durations=25
+	$(TESTS) .venv/bin/pytest -n 2 --durations=25
 
 quick: .venv/installed
-	.venv/bin/pytest -n 2 -m "not slow"
+	$(TESTS) .venv/bin/pytest -n 2 -m "not slow"
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py
@@ -37,7 +39,7 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	.venv-next/bin/pytest -n 2 --durations=25 $(NOT_INFERENCE)
+	$(TESTS) .venv-next/bin/pytest -n 2 --durations=25 $(NOT_INFERENCE)
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

@@ -20,8 +20,10 @@ from .quantities.lengths import (
     length_summary,
     predict_counts,
 )
+from .quantities.misfit import misfit
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
+from .quantities.robust import robust, robust_sd
 from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, table_of
 
 __all__ = [
@@ -49,11 +51,14 @@ __all__ = [
     "length_summary",
     "loo",
     "metadata",
+    "misfit",
     "open_fit",
     "predict",
     "predict_counts",
     "progress_fitter",
     "reconcile",
+    "robust",
+    "robust_sd",
     "save_fit",
     "stack_allocations",
     "table_of",

@@ -2,13 +2,14 @@
 
 from .laws import law, laws, register_law
 from .lengths.law import Lengths
-from .loss.chinchilla import Chinchilla
+from .loss.chinchilla import Chinchilla, Coupled
 from .loss.data_constrained import DataConstrained
 from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
 from .loss.kaplan import Kaplan
+from .loss.offsets import Offsets
 from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
@@ -17,12 +18,14 @@ __all__ = [
     "SPECIFICATIONS",
     "Chinchilla",
     "Configurations",
+    "Coupled",
     "DataConstrained",
     "EmbeddingCorrected",
     "EmbeddingWeighted",
     "Frontier",
     "Kaplan",
     "Lengths",
+    "Offsets",
     "Prior",
     "Progress",
     "Specification",

@@ -39,6 +39,15 @@ class Draws:
         """Log density of all rows together given each draw, (chain, draw)."""
         return self.log_likelihood(rows).sum(self.law.unit)
 
+    def of_groups(self):
+        """Log density of groups of rows that are independent given the draws, where the rows themselves are not.
+
+        Returns
+        -------
+        DataArray or None
+            Dims (chain, draw, group); None where units are independent given the draws.
+        """
+
     def log_prior(self):
         """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError

@@ -60,6 +60,10 @@ class Law:
     mended_by : {"moment_matching", "refit"}
         What leave-one-out does by default where a Pareto k is too high.
     effort : Effort
+    clusters : tuple of str
+        Columns whose rows of one value may be alike: sizes of models, runs, papers.
+    one_prior : bool
+        Whether the prior is the same whatever rows are fitted.
     """
 
     name: ClassVar[str]
@@ -70,6 +74,8 @@ class Law:
     planned: ClassVar[tuple] = ()
     mended_by: ClassVar[str] = "moment_matching"
     effort: ClassVar[Effort] = Effort()
+    clusters: ClassVar[tuple] = ()
+    one_prior: ClassVar[bool] = True
 
     # The table -------------------------------------------------------------------------------------------------------
 

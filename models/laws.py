@@ -5,13 +5,14 @@ from dataclasses import fields
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
 from .lengths.law import Lengths
-from .loss.chinchilla import Chinchilla
+from .loss.chinchilla import Chinchilla, Coupled
 from .loss.data_constrained import DataConstrained
 from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
 from .loss.kaplan import Kaplan
+from .loss.offsets import Offsets
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS
 
@@ -19,6 +20,8 @@ LAWS = {
     law.name: law
     for law in (
         Chinchilla,
+        Coupled,
+        Offsets,
         DataConstrained,
         Frontier,
         Kaplan,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
-from ..inference.diagnostics import PARETO_K_LIMIT
+from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.storage import replace
 from ..models.draws import flatten
 
@@ -73,8 +73,8 @@ def law_entry(fit, result=None, points=None):
         "elpd_loo": finite(result.elpd),
         "elpd_se": finite(result.se),
         "p_loo": finite(result.p),
-        "pareto_k_max": finite(float(result.pareto_k.max())),
-        "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
+        "pareto_k_max": finite(largest_k_left(result)),
+        "k_above_0.7": int(unreliable(result).sum()),
         "r_hat_max": finite(diagnostics["r_hat_max"]),
         "ess_bulk_min": finite(diagnostics["ess_bulk_min"]),
         "divergences": diagnostics["divergences"],

@@ -20,6 +20,8 @@ STUDIED = {
     "chinchilla": bs.Chinchilla(),
     "chinchilla, reading error": bs.Chinchilla(noise="normal", measurement_error=True),
     "kaplan": bs.Kaplan(),
+    "coupled, by size": bs.Coupled(scatter="by_size", skew=True),
+    "offsets": bs.Offsets(scatter="by_size"),
     "data-constrained": bs.DataConstrained(),
     "frontier": bs.Frontier(),
     "embedding-weighted": bs.EmbeddingWeighted(),

@@ -1,7 +1,7 @@
 """Whether ranks, or values between 0 and 1, are uniform: a probability, and a simultaneous band to draw.
 
-The statistic is the least two-sided binomial tail of the empirical distribution over 99 places [1]_; its distribution
-under uniformity is simulated.
+The statistic is the least two-sided binomial tail of the empirical distribution over 99 places [1]_. Its distribution
+under uniformity is exact: counts below successive places are a Markov chain of binomial steps.
 
 References
 ----------
@@ -15,7 +15,8 @@ import numpy as np
 import scipy.stats as st
 
 RANKS = 100
-SIMULATED_NULL = 4000
+PLACES = np.arange(1, RANKS) / RANKS
+HALVINGS = 50
 
 
 def p_uniform(ranks):
@@ -28,19 +29,31 @@ def p_uniform(ranks):
     Returns
     -------
     float
-        By simulation, at least 1/4,001.
+
+    Examples
+    --------
+    >>> p_uniform(np.arange(100)), p_uniform(np.full(100, 3)) < 1e-12
+    (1.0, True)
     """
-    null = _null(len(ranks))
-    return float((1 + (null <= _least_tail(np.asarray(ranks)[None])[0]).sum()) / (1 + len(null)))
+    ranks = np.asarray(ranks)
+    return _p_of_tail(len(ranks), least_tail(ranks))
+
+
+def least_tail(ranks):
+    """Least two-sided binomial tail of the counts of ranks below each of 1..99."""
+    counts = np.bincount(ranks, minlength=RANKS).cumsum()[:-1]
+    return float(_tails(counts, len(ranks)).min())
 
 
 def band(simulations, level=0.95):
     """Simultaneous band of the share of ranks below each of 1..99, of uniform ranks: two arrays, (99,)."""
-    tail = np.quantile(_null(simulations), 1 - level)
-    places = np.arange(1, RANKS) / RANKS
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _p_of_tail(simulations, middle) <= 1 - level else (low, middle)
     return (
-        st.binom.ppf(tail / 2, simulations, places) / simulations,
-        st.binom.ppf(1 - tail / 2, simulations, places) / simulations,
+        st.binom.ppf(low / 2, simulations, PLACES) / simulations,
+        st.binom.ppf(1 - low / 2, simulations, PLACES) / simulations,
     )
 
 
@@ -49,15 +62,25 @@ def shares_below(ranks):
     return (np.asarray(ranks)[:, None] < np.arange(1, RANKS)).mean(0)
 
 
-@functools.cache
-def _null(simulations):
-    rng = np.random.default_rng(0)
-    return _least_tail(rng.integers(0, RANKS, (SIMULATED_NULL, simulations)))
+def _tails(counts, simulations):
+    """Two-sided binomial tails of counts below places, (..., 99)."""
+    below, above = st.binom.cdf(counts, simulations, PLACES), st.binom.sf(counts - 1, simulations, PLACES)
+    return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
-def _least_tail(ranks):
-    """Least two-sided binomial tail of the shares of ranks below each of 1..99, (...,)."""
-    counts = np.stack([np.bincount(row, minlength=RANKS).cumsum()[:-1] for row in ranks])
-    simulations, places = ranks.shape[1], np.arange(1, RANKS) / RANKS
-    below, above = st.binom.cdf(counts, simulations, places), st.binom.sf(counts - 1, simulations, places)
-    return np.minimum(1.0, 2 * np.minimum(below, above)).min(1)
+@functools.lru_cache(maxsize=4096)
+def _p_of_tail(simulations, tail):
+    """Probability that the least tail of uniform ranks is at most `tail`."""
+    counts = np.arange(simulations + 1)
+    # A hair of slack: the tail of a table is computed once more here.
+    allowed = _tails(counts[:, None], simulations) > tail * (1 + 1e-9)
+    states, probability = np.zeros(1, int), np.ones(1)
+    for place in range(RANKS - 1):
+        following = np.flatnonzero(allowed[:, place])
+        if not following.size:
+            return 1.0
+        steps = following - states[:, None]
+        share = 1 / (RANKS - place)
+        probability = probability @ st.binom.pmf(steps, simulations - states[:, None], share)
+        states = following
+    return float(np.clip(1 - probability.sum(), 0.0, 1.0))

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..diagnostics import PARETO_K_LIMIT
 from ..storage import metadata
 from .loo import loo
+from .refits import largest_k_left, unreliable
 from .weights import weigh
 
 
@@ -62,7 +62,8 @@ def compare(fits, *, weighting="stacking", results=None):
     -------
     DataFrame
         One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
-        ``dse``, ``weight``, ``pareto_k_max``, ``k_above_0.7``, ``r_hat_max``, ``ess_bulk_min``, ``divergences``.
+        ``dse``, ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit mended), ``r_hat_max``,
+        ``ess_bulk_min``, ``divergences``.
 
     Raises
     ------
@@ -99,8 +100,8 @@ def compare(fits, *, weighting="stacking", results=None):
             "elpd_diff": float(difference.sum()),
             "dse": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
             "weight": float(weights[name]),
-            "pareto_k_max": float(result.pareto_k.max()),
-            "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
+            "pareto_k_max": largest_k_left(result),
+            "k_above_0.7": int(unreliable(result).sum()),
             **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)

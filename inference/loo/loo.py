@@ -16,7 +16,7 @@ from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import law_of
 from .moment_matching import moment_match
-from .refits import resolve
+from .refits import largest_k_left, resolve, unreliable
 
 MENDS = ("moment_matching", "refit", "none")
 
@@ -52,8 +52,8 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
     Returns
     -------
     arviz_stats.ELPDData
-        ``elpd``, ``se``, ``p`` and, pointwise, ``elpd_i`` and ``pareto_k`` (0 where a refit was made), on the scale of
-        the fit's residuals.
+        ``elpd``, ``se``, ``p`` and, pointwise, ``elpd_i`` and ``pareto_k`` (of importance sampling, a refit or not), on
+        the scale of the fit's residuals.
 
     Raises
     ------
@@ -63,7 +63,8 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
     Warns
     -----
     DiagnosticWarning
-        If a Pareto k above 0.7 remains, or draws of a refit diverged.
+        If a Pareto k above 0.7 remains, or draws of a refit diverged. A refit whose draws hardly overlap those of the
+        fit, even by way of a normal, mends nothing.
 
     Examples
     --------
@@ -84,11 +85,11 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
         with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
             result = moment_match(fit, result)
-    high = int((~(result.pareto_k <= PARETO_K_LIMIT)).sum())
+    high = int(unreliable(result).sum())
     if high:
         warnings.warn(
             f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {high} of {result.n_data_points} observations "
-            f"(largest {float(result.pareto_k.max()):.2f}): their elpd is not reliable; refit without them",
+            f"(largest {largest_k_left(result):.2f}): their elpd is not reliable; refit without them",
             DiagnosticWarning,
             stacklevel=2,
         )

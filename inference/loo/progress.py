@@ -10,9 +10,10 @@ from ...models.progress.draws import ProgressDraws
 from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.progress import progress_fitter
 from ..storage import draws_of, metadata
+from .bridge import LeftOut, log_mean_exp
 from .compare import check_comparable
 from .loo import importance_sampling
-from .refits import REFIT, log_mean_exp, resolve
+from .refits import REFIT, largest_k_left, resolve, unreliable
 from .weights import pseudo_bma, stacking
 
 
@@ -34,18 +35,11 @@ def loo_predictions(fit, result, refitted=None):
     return predicted
 
 
-def _left_out(fitter, draws, left, seed):
-    """Log density of a group of rows together, (chain, draw), by a refit without them."""
-    kept = draws.rows[~left].reset_index(drop=True)
-    without = fitter.sample(kept, law=draws.law, seed=seed, least_ess=0, **REFIT)
-    return draws.left_out(without.draws, left)
-
-
 def by_paper(fitter, fit, *, seed=1):
     """Leave-one-paper-out expected log predictive density.
 
-    Importance sampling with each paper's rows left out together, and refits without the paper where Pareto k is above
-    0.7.
+    Importance sampling with each paper's rows left out together and, where Pareto k is above 0.7, refits without the
+    paper bridged to the draws of the fit.
 
     Parameters
     ----------
@@ -57,10 +51,9 @@ def by_paper(fitter, fit, *, seed=1):
 
     Returns
     -------
-    elpd : ndarray, shape (paper,)
-        Log density of each paper's rows together, in order of ``paper_id``.
-    refitted : int
-        Papers that were left out by a refit.
+    DataFrame
+        By ``paper_id``: ``elpd``, the log density of its rows together; ``pareto_k``; ``refitted``; and of refits the
+        Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the bridge (see `bridge.Bridge`).
     """
     import arviz_stats as azs
 
@@ -74,11 +67,18 @@ def by_paper(fitter, fit, *, seed=1):
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)
         result = azs.loo(tree, pointwise=True, var_name="joint")
-    elpd = result.elpd_i.values.copy()
-    high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
-    for i in high:
-        elpd[i] = log_mean_exp(_left_out(fitter, draws, papers == ids[i], seed)[1])
-    return elpd, len(high)
+    k = result.pareto_k.values
+    found = pd.DataFrame(
+        {"elpd": result.elpd_i.values, "pareto_k": k, "refitted": ~(k <= PARETO_K_LIMIT)}, index=pd.Index(ids)
+    ).assign(elpd_se=np.nan, overlap=np.nan)
+    bridges = LeftOut(draws)
+    for i in np.flatnonzero(found["refitted"]):
+        left = papers == ids[i]
+        kept = draws.rows[~left].reset_index(drop=True)
+        without = fitter.sample(kept, law=draws.law, seed=seed, least_ess=0, **REFIT).draws
+        bridged = bridges.density(joint.values[..., i], without, draws.left_out(without, left)[1])
+        found.loc[ids[i], ["elpd", "elpd_se", "overlap"]] = bridged.log_density, bridged.se, bridged.overlap
+    return found
 
 
 def into_the_future(fitter, law, *, cutoffs=(2017, 2018, 2019, 2020, 2021, 2022), seed=1):
@@ -143,7 +143,8 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     table : DataFrame
         One row a specification, best first: ``rank``, ``elpd``, ``se``, ``p``, ``elpd_diff``, ``dse`` (rows as if
         independent), ``dse_by_paper`` (differences summed by paper first), ``loo_mse``, ``loo_r2``, ``pareto_k_max``,
-        ``k_above_0.7``, ``refitted``, ``elpd_papers`` and weights ``stacking``, ``pseudo_bma``, ``equal``,
+        ``k_above_0.7`` (of rows that no refit mended), ``refitted``, ``elpd_papers``, ``papers_refitted``,
+        ``papers_overlap_min`` (least overlap of their bridges) and weights ``stacking``, ``pseudo_bma``, ``equal``,
         ``by_paper_stacking``.
     pointwise : DataFrame
         ``elpd`` of each row under each specification.
@@ -177,13 +178,18 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
             "p": float(result.p),
             "loo_mse": float((error**2).mean()),
             "loo_r2": float(1 - (error**2).mean() / observed.var()),
-            "pareto_k_max": float(result.pareto_k.max()),
-            "k_above_0.7": int((result.pareto_k > PARETO_K_LIMIT).sum()),
+            "pareto_k_max": largest_k_left(result),
+            "k_above_0.7": int(unreliable(result).sum()),
             "refitted": int(refitted["refitted"].sum()),
         }
         if papers:
-            paperwise[k], left_out = by_paper(fitter, fit, seed=seed)
-            entries[k] |= {"elpd_papers": float(paperwise[k].sum()), "papers_refitted": left_out}
+            left_out = by_paper(fitter, fit, seed=seed)
+            paperwise[k] = left_out["elpd"].to_numpy()
+            entries[k] |= {
+                "elpd_papers": float(paperwise[k].sum()),
+                "papers_refitted": int(left_out["refitted"].sum()),
+                "papers_overlap_min": float(left_out["overlap"].min()),
+            }
     table = pd.DataFrame.from_dict(entries, orient="index")
     matrix = np.stack([pointwise[k] for k in table.index], axis=1)
     table["stacking"], table["pseudo_bma"], table["equal"] = stacking(matrix), pseudo_bma(matrix), 1 / len(table)

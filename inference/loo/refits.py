@@ -4,24 +4,19 @@ import warnings
 
 import numpy as np
 import xarray as xr
-from scipy.special import logsumexp
 
 from ...errors import DiagnosticWarning
 from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.fitter import Fitter
 from ..storage import draws_of, law_of, metadata
+from .bridge import LEAST_OVERLAP, LeftOut, log_mean_exp
 
 REFIT = {"draws": 500, "tune": 500}
 STORED = "leave_one_out"
 
 
-def log_mean_exp(values):
-    """Logarithm of the mean of exponentials over chain and draw."""
-    return logsumexp(values, axis=(0, 1)) - np.log(values.shape[0] * values.shape[1])
-
-
 def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **settings):
-    """Log predictive density of units by a refit without each.
+    """Log predictive density of units by a refit without each, bridged to the draws of the fit.
 
     Parameters
     ----------
@@ -40,8 +35,8 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     Returns
     -------
     Dataset
-        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se`` from the spread of
-        independent chains, ``mean`` of the observations left out, added up, and ``refitted``.
+        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, the ``overlap`` of
+        the bridge (see `bridge.Bridge`), ``mean`` of the observations left out, added up, and ``refitted``.
 
     Warns
     -----
@@ -56,19 +51,22 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     fitter = fitter or Fitter(law, draws.rows, sampler=metadata(fit)["sampler"])
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
-    elpd, error, mean, diverged = np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan), 0
+    (having,) = fit["log_likelihood"].data_vars.values()
+    having, left_out = having.transpose("chain", "draw", law.unit).values, LeftOut(draws)
+    found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
+    diverged = 0
     for i in track(units.tolist(), "exact leave-one-out", console=Console(stderr=True), disable=not progress):
         without = fitter.sample(draws.without(i), law=law, seed=seed, least_ess=0, **(REFIT | settings))
-        density = draws.left_out_density(without.draws, i, seed=seed).values
-        elpd[i], mean[i] = log_mean_exp(density), draws.left_out_mean(without.draws, i)
-        by_chain = np.exp(logsumexp(density, axis=1) - np.log(density.shape[1]) - elpd[i])
-        error[i] = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
+        lacking = draws.left_out_density(without.draws, i, seed=seed).values
+        bridged = left_out.density(having[..., i], without.draws, lacking)
+        found["elpd"][i], found["elpd_se"][i], found["overlap"][i] = bridged.log_density, bridged.se, bridged.overlap
+        found["mean"][i] = draws.left_out_mean(without.draws, i)
         diverged += without.diagnostics["divergences"]
     if diverged:
         warnings.warn(
             f"{law.label}: {diverged} divergences in the refits of leave-one-out", DiagnosticWarning, stacklevel=3
         )
-    found = {"elpd": elpd, "elpd_se": error, "mean": mean, "refitted": np.isfinite(elpd)}
+    found["refitted"] = np.isfinite(found["elpd"])
     return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
 
 
@@ -81,7 +79,7 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     ----------
     fit : DataTree
     result : ELPDData
-        Of importance sampling; its Pareto k becomes 0 where a refit was made.
+        Of importance sampling. Its Pareto k stays; what was mended is said by `unreliable`.
     fitter, seed, **settings
         As for `exact_loo`.
 
@@ -101,9 +99,22 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
         fit[STORED] = xr.DataTree(found)
     refitted = found["refitted"].values
     result.elpd_i.values[refitted] = found["elpd"].values[refitted]
-    result.pareto_k.values[refitted] = 0.0
+    result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)
     (log_likelihood,) = fit["log_likelihood"].data_vars.values()
     result.elpd = float(result.elpd_i.sum())
     result.se = float(np.sqrt(result.n_data_points * result.elpd_i.values.var(ddof=1)))
     result.p = float(log_mean_exp(log_likelihood.values).sum() - result.elpd)
     return found
+
+
+def unreliable(result):
+    """Units whose Pareto k is above 0.7 and that no refit mended, (unit,) of bool."""
+    mended = getattr(result, "mended", np.zeros(result.n_data_points, bool))
+    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~mended
+
+
+def largest_k_left(result):
+    """Largest Pareto k of the units that no refit mended; NaN where every one was."""
+    mended = getattr(result, "mended", np.zeros(result.n_data_points, bool))
+    left = result.pareto_k.values[~mended]
+    return float(left.max()) if left.size else np.nan

@@ -11,6 +11,7 @@ from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
 from ..storage import draws_of
 from .growth import growth_rates
+from .robust import independent_log_likelihood
 
 PROBABILITIES = (0.025, 0.5, 0.975)
 SHARE_SPREADS = (0.1, 0.5, 2.0)
@@ -53,7 +54,7 @@ def power_scaling(fit, quantity):
     tree = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset({"quantity": finite}, coords=coords),
-            "log_likelihood": fit["log_likelihood"].to_dataset(),
+            "log_likelihood": independent_log_likelihood(fit).to_dataset(name="density"),
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )

@@ -15,10 +15,11 @@ import numpy as np
 
 from ..arrays import exp, log
 from ..priors import FreeParameter
-from . import embeddings
+from . import coupled, embeddings
 from .budget import log_slots
-from .law import CENTRE_RATIONALE, LossLaw, geometric_means
+from .law import CENTRE_RATIONALE, REFERENCES, LossLaw, geometric_means
 
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
 EXPONENT_RATIONALE = (
     "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the "
     "prior's 95% interval is 0.08 to 1.2. It avoids 0, where optima and doubling times cease to exist."
@@ -63,6 +64,11 @@ def optimum(compute, *, A, B, alpha, beta, **_):
     slots = log_slots(compute)
     log_parameters = (log(alpha * A / (beta * B)) + beta * slots) / (alpha + beta)
     return exp(log_parameters), exp(slots - log_parameters)
+
+
+def returns(parameters, tokens, *, A, B, alpha, beta, **_):
+    """Give the returns to N and D, ``alpha A/N**alpha`` and ``beta B/D**beta``: equal where C is spent best."""
+    return alpha * A * exp(-alpha * log(parameters)), beta * B * exp(-beta * log(tokens))
 
 
 def parameter_exponent(*, alpha, beta, **_):
@@ -168,23 +174,74 @@ class Chinchilla(LossLaw):
         FreeParameter("beta", "LogNormal(-1.2, 0.7)", (0, np.inf), "", EXPONENT_RATIONALE),
     )
 
+    @property
+    def wider(self):
+        """The same law with coupled terms; see `LossLaw.wider`."""
+        options = {name: x for name, x in self.options.items() if name != "priors"}
+        return Coupled(**options), "kappa", 1.0
+
     def constants(self, values, reference):
         """E, A, B, alpha, beta and the exponent of the optimal size; see `constants`."""
-        found = constants(**{q.name: values[q.name] for q in self.mean_parameters}, **reference)
+        centre = {name: reference[name] for name in REFERENCES}
+        found = constants(**{q.name: values[q.name] for q in Chinchilla.mean_parameters}, **centre)
         return found | {"exponent_parameters": parameter_exponent(**found)}
 
     def mean(self, constants, columns):
         """Mean loss; see `loss`."""
-        named = {name: constants[name] for name in ("E", "A", "B", "alpha", "beta")}
+        named = {name: constants[name] for name in CONSTANTS}
         return loss(columns["parameters"], columns["tokens"], **named)
 
-    def reference(self, table):
+    def centre(self, table):
         """Geometric means of N and D."""
         parameters, tokens = geometric_means(table, ("parameters", "tokens"))
         return {"reference_parameters": parameters, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Compute-optimal N_x, N_T and D; see `optimum`. The family of sizes decides N_x alone."""
-        named = {name: constants[name] for name in ("A", "B", "alpha", "beta")}
-        parameters, tokens = optimum(compute, **named)
+        parameters, tokens = optimum(compute, **{name: constants[name] for name in CONSTANTS})
+        return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
+
+
+@dataclass(frozen=True)
+class Coupled(Chinchilla):
+    """The Chinchilla law with coupled terms, ``loss = E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa``.
+
+    This is the form of Busbridge et al. (2025): one constant more than the Chinchilla law, which it is at kappa = 1.
+    Kaplan's law is the case E = 0, kappa = beta. Where kappa is below 1 the scarcer of parameters and data decides more
+    of the loss than their sum says. Sampled are the quantities of `Chinchilla`, whose options it has, and
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    kappa             LogNormal(-0.5, 0.7)     0.15 to 2.4: from the larger term alone to terms that hinder each other
+    ================= ======================== ==================================================================
+
+    Examples
+    --------
+    >>> Coupled(priors={"kappa": "LogNormal(0, 0.5)"}).priors
+    {'kappa': 'LogNormal(0, 0.5)'}
+    """
+
+    name: ClassVar[str] = "coupled"
+    in_all_parameters: ClassVar[bool] = False
+    mean_parameters: ClassVar[tuple] = (*Chinchilla.mean_parameters, coupled.KAPPA)
+
+    @property
+    def wider(self):
+        """No wider law is known."""
+
+    def constants(self, values, reference):
+        """E, A, B, alpha, beta, kappa and the exponent of the optimal size; see `coupled.constants`."""
+        centre = {name: reference[name] for name in REFERENCES}
+        found = coupled.constants(**{q.name: values[q.name] for q in self.mean_parameters}, **centre)
+        return found | {"exponent_parameters": parameter_exponent(**found)}
+
+    def mean(self, constants, columns):
+        """Mean loss; see `coupled.loss`."""
+        named = {name: constants[name] for name in coupled.CONSTANTS}
+        return coupled.loss(columns["parameters"], columns["tokens"], **named)
+
+    def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
+        """Compute-optimal N_x, N_T and D; see `coupled.optimum`. The family of sizes decides N_x alone."""
+        parameters, tokens = coupled.optimum(compute, **{name: constants[name] for name in coupled.CONSTANTS})
         return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens

@@ -108,6 +108,7 @@ class DataConstrained(LossLaw):
     name: ClassVar[str] = "data-constrained"
     columns: ClassVar[tuple] = ("parameters", "tokens", "unique_tokens")
     constant_columns: ClassVar[tuple] = ("unique_tokens",)
+    sized_by: ClassVar[tuple] = ("parameters", "tokens")
     planned: ClassVar[tuple] = ("unique_tokens",)
     derived_names: ClassVar[tuple] = Chinchilla.derived_names
     mean_parameters: ClassVar[tuple] = (
@@ -129,7 +130,7 @@ class DataConstrained(LossLaw):
             "1/e: 0.24 to 85.",
         ),
     )
-    reference = Chinchilla.reference
+    centre = Chinchilla.centre
 
     def constants(self, values, reference):
         """E, A, B, alpha, beta, their exponent of the optimal size, and both decays."""

@@ -53,12 +53,16 @@ class LossDraws(Draws):
         mean = self.mean(rows).transpose(..., "run")
         return mean.copy(data=self.law.on_scale(mean).values)
 
+    def _arguments(self, rows):
+        values = {name: x.values[..., None] for name, x in self.sampled.items()}
+        return self.law.residuals.arguments(values, self.reference, self.law.sizes(rows))
+
     def log_likelihood(self, rows=None, *, seed=0):
         """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``."""
         law, rows = self.law, self.rows if rows is None else rows
         mean = self._mean_on_scale(rows)
         residual = law.on_scale(rows[law.observed].to_numpy(float)) - mean.values
-        arguments = [argument.values[..., None] for argument in law.residuals.arguments(self.sampled)]
+        arguments = self._arguments(rows)
         halfwidth = law.halfwidth(rows)
         if halfwidth is None:
             values = law.residuals.logp(residual, *arguments)
@@ -67,6 +71,37 @@ class LossDraws(Draws):
             for chain in range(residual.shape[0]):  # one at a time: the quadrature holds every node of every density
                 values[chain] = law.residuals.logp(residual[chain], *(a[chain] for a in arguments), halfwidth=halfwidth)
         return mean.copy(data=values).rename(law.scale)
+
+    def cdf(self, rows=None):
+        """Probability of a loss of at most each one observed: the dims of the draws and ``run``."""
+        rows = self.rows if rows is None else rows
+        mean, halfwidth = self._mean_on_scale(rows), self.law.halfwidth(rows)
+        residual = self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values
+        arguments = self._arguments(rows)
+        return mean.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=halfwidth))
+
+    def slopes(self, law, names, *, step=1e-4, **held):
+        """Differentiate the mean on the scale of the residuals by sampled quantities of a law: dict of (..., run).
+
+        Parameters
+        ----------
+        law : LossLaw
+            This law, or one that has it as a special case.
+        names : sequence of str
+            Of the quantities, by the logarithm of which it is differentiated.
+        step : float
+        **held : float
+            Values of the quantities that this law does not sample.
+        """
+        values = {name: x.values[..., None] for name, x in self.sampled.items()} | held
+        upstream = {name: x.values[..., None] for name, x in self.upstream.items()}
+        sizes = law.sizes(self.rows)
+
+        def mean(name, factor):
+            moved = values | {name: values[name] * factor}
+            return law.on_scale(law.mean(law.constants(moved, self.reference | upstream), sizes))
+
+        return {name: (mean(name, 1 + step) - mean(name, 1 - step)) / (2 * step) for name in names}
 
     def log_prior(self):
         """Log prior density of each sampled quantity, on its own scale."""
@@ -92,7 +127,7 @@ class LossDraws(Draws):
         rows = self.rows if rows is None else rows
         mean = self._mean_on_scale(rows)
         values = {name: x.values[..., None] for name, x in self.sampled.items()}
-        return mean.copy(data=self.law.scattered(mean.values, values, rows, rng)).rename(self.law.scale)
+        return mean.copy(data=self.law.scattered(mean.values, values, self.reference, rows, rng)).rename(self.law.scale)
 
     def real_line(self):
         """Coordinates on the real line: logarithms and log-odds of the sampled quantities."""

@@ -62,7 +62,7 @@ class Frontier(LossLaw):
         FreeParameter("gamma", "LogNormal(-2, 0.7)", (0, np.inf), "", "Exponent of the reducible loss in compute."),
     )
 
-    def reference(self, rows):
+    def centre(self, rows):
         """Geometric mean of C."""
         return {"reference_compute": geometric_means(rows, self.columns)[0]}
 

@@ -17,7 +17,7 @@ from ..arrays import exp, log
 from ..priors import FreeParameter
 from . import embeddings
 from .budget import log_slots
-from .law import CENTRE_RATIONALE, LossLaw, geometric_means
+from .law import CENTRE_RATIONALE, REFERENCES, LossLaw, geometric_means
 
 # Table 2 of Kaplan et al. (2020), the joint fit; those of N and D one at a time in its section 1.2 are others.
 PUBLISHED = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
@@ -151,7 +151,8 @@ class Kaplan(LossLaw):
 
     def constants(self, values, reference):
         """Nc, Dc, aN, aD and the exponent of the optimal size; see `constants`."""
-        found = constants(**{q.name: values[q.name] for q in self.mean_parameters}, **reference)
+        centre = {name: reference[name] for name in REFERENCES}
+        found = constants(**{q.name: values[q.name] for q in self.mean_parameters}, **centre)
         return found | {"exponent_parameters": parameter_exponent(**found)}
 
     def mean(self, constants, columns):
@@ -159,7 +160,7 @@ class Kaplan(LossLaw):
         named = {name: constants[name] for name in ("Nc", "Dc", "aN", "aD")}
         return loss(columns["parameters_nonembedding"], columns["tokens"], **named)
 
-    def reference(self, table):
+    def centre(self, table):
         """Geometric means of N_x and D."""
         nonembedding, tokens = geometric_means(table, self.columns)
         return {"reference_parameters": nonembedding, "reference_tokens": tokens}

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ...datasets import require
+from ...datasets.wording import unknown
 from ...errors import InputError
 from ..arrays import log
 from ..backend import pymc
@@ -17,6 +18,8 @@ from .draws import LossDraws
 from .noise import Noise
 from .sizes import family_constant
 
+REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
+SCATTERS = ("by_size", "one")
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
 )
@@ -31,7 +34,7 @@ def geometric_means(table, columns):
 class LossLaw(Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
-    A law says its `mean_parameters`, `columns`, `reference`, `constants` and `mean` and, where it has an optimum,
+    A law says its `mean_parameters`, `columns`, `centre`, `constants` and `mean` and, where it has an optimum,
     ``optimal_sizes(constants, compute, *, gamma)``: compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as in
     `embeddings.embedding_constant`.
     """
@@ -39,6 +42,8 @@ class LossLaw(Law):
     noise: str = "student_t"
     scale: str = "log_loss"
     threshold: float = 1.345
+    scatter: str = "one"
+    skew: bool = False
     measurement_error: bool = False
     priors: Mapping = field(default_factory=dict)
 
@@ -49,14 +54,22 @@ class LossLaw(Law):
     mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
+    clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
+    sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
+        if self.scatter not in SCATTERS:
+            raise InputError(unknown("scatter", self.scatter, SCATTERS))
         object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu")))
 
     # What a law says -------------------------------------------------------------------------------------------------
+
+    def centre(self, rows):
+        """Scalars by name that the sampled quantities refer to; never the losses."""
+        raise NotImplementedError
 
     def constants(self, values, reference):
         """Named constants from sampled `values` and the `reference` of `self.reference`."""
@@ -65,6 +78,10 @@ class LossLaw(Law):
     def mean(self, constants, columns):
         """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
         raise NotImplementedError
+
+    @property
+    def wider(self):
+        """A law of which this is the case that one more quantity has a certain value: (law, name, value), or None."""
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
@@ -75,12 +92,17 @@ class LossLaw(Law):
     @property
     def residuals(self):
         """The `Noise` of this law."""
-        return Noise(self.noise, self.scale, self.threshold, self.measurement_error)
+        sizes = (self.sized_by or self.columns) if self.scatter == "by_size" else ()
+        return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew)
 
     @property
     def free_parameters(self):
         """Everything that is sampled, as `FreeParameter` objects."""
         return (*self.mean_parameters, *self.residuals.free_parameters)
+
+    def reference(self, rows):
+        """Scalars that the sampled quantities of the law and of its noise refer to."""
+        return self.centre(rows) | self.residuals.centre(rows)
 
     def potential(self, values, reference):
         """Log density of what informs the sampled `values` besides the observations; None where nothing does."""
@@ -195,7 +217,7 @@ class LossLaw(Law):
 
         mean = self.on_scale(self.mean(self.constants(values, reference), data))
         halfwidth = (data["halfwidth"],) if self.measurement_error else ()
-        arguments = (*self.residuals.arguments(values), *halfwidth)
+        arguments = (*self.residuals.arguments(values, reference, data), *halfwidth)
         pm.CustomDist(name, mean, *arguments, logp=self._logp, random=self._random, observed=data["observed"])
 
     def _split(self, arguments):
@@ -271,11 +293,11 @@ class LossLaw(Law):
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
         constants = self.constants(values, reference or self.reference(rows))
         mean = self.on_scale(self.mean(constants, self.sizes(rows)))
-        return self.from_scale(self.scattered(mean, values, rows, rng))
+        return self.from_scale(self.scattered(mean, values, reference or self.reference(rows), rows, rng))
 
-    def scattered(self, mean, values, rows, rng):
+    def scattered(self, mean, values, reference, rows, rng):
         """Add noise to means on the scale of the residuals, (..., run)."""
-        arguments = self.residuals.arguments(values)
+        arguments = self.residuals.arguments(values, reference, self.sizes(rows))
         return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
 
     # Decisions -------------------------------------------------------------------------------------------------------

@@ -70,6 +70,12 @@ class ProgressDraws(Draws):
             return family.paper_log_likelihood(self.c, self.design)
         return self.rowwise() @ self.design["paper"].T
 
+    def of_groups(self):
+        """Log density of each paper's rows together under paper effects, (chain, draw, paper_id); None without."""
+        if not self.law.paper_effects:
+            return None
+        return self._array(self.by_paper(), "paper_id", paper_id=np.unique(self.rows["paper_id"]))
+
     def total_log_likelihood(self, rows=None):
         """Log density of all rows together; under paper effects rows of a paper are not independent."""
         return self._summed(self._at(rows).by_paper().sum(-1))

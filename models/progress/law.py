@@ -100,6 +100,7 @@ class Progress(Law):
     priors: Mapping = field(default_factory=dict)
 
     kind: ClassVar[str] = "evaluations"
+    clusters: ClassVar[tuple] = ("paper_id",)
     unit: ClassVar[str] = "evaluation"
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
@@ -149,6 +150,11 @@ class Progress(Law):
     @property
     def _timed(self):
         return any(c.factors == ("y",) for c in (*self.spec.columns_parameters, *self.spec.columns_data))
+
+    @property
+    def one_prior(self):
+        """Whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
+        return self.penalty is None
 
     def option_text(self, name, value):
         """Text of an option in the label; the name says which of the 20 specifications it is."""

@@ -82,6 +82,7 @@ class Configurations(LossLaw):
 
     noise: str = "normal"
     scale: str = "log_parameters"
+    scatter: str = "one"
     delta: float | None = None
     vocabulary: float = CHINCHILLA_VOCABULARY
 
@@ -97,6 +98,8 @@ class Configurations(LossLaw):
             raise InputError(unknown("noise", self.noise, NOISES))
         if self.measurement_error:
             raise InputError("measurement_error is for losses; sizes of models are known")
+        if self.scatter != "one":
+            raise InputError("sizes of models have one scatter; scatter must be 'one'")
         if self.scale != "log_parameters":
             raise InputError(f"scale of the configurations must be 'log_parameters', not {self.scale!r}")
         if not (isinstance(self.vocabulary, (int, float)) and 0 < self.vocabulary < np.inf):
@@ -111,7 +114,7 @@ class Configurations(LossLaw):
     @property
     def residuals(self):
         """The `Noise` of log N_T, its scale called ``size_scatter``."""
-        return SizeNoise(self.noise, threshold=self.threshold)
+        return SizeNoise(self.noise, threshold=self.threshold, skew=self.skew)
 
     def constants(self, values, reference):
         """Gamma, delta and the aspect ratio that they imply."""
@@ -149,7 +152,7 @@ class Configurations(LossLaw):
         """Sizes of the models of the Chinchilla study."""
         return chinchilla_configurations()
 
-    def reference(self, table):
+    def centre(self, table):
         """Geometric mean of N_x."""
         return {"reference_nonembedding": geometric_means(table, self.columns)[0]}
 
@@ -157,14 +160,12 @@ class Configurations(LossLaw):
 class SizeNoise(Noise):
     """Noise of log N_T."""
 
+    scale_name: ClassVar[str] = "size_scatter"
+
     @property
     def free_parameters(self):
         """The sampled quantities: ``size_scatter`` in the place of ``sigma``."""
         return (SCATTER, *super().free_parameters[1:])
-
-    def arguments(self, values):
-        """Return what `logp` and `draw` take after the residual, in order."""
-        return super().arguments({**values, "sigma": values["size_scatter"]})
 
 
 def check_delta(delta):

@@ -1,6 +1,6 @@
 """The Chinchilla law in parameters outside the embeddings, the embeddings' growth learned from sizes of models."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -8,13 +8,11 @@ import pandas as pd
 
 from ....errors import InputError
 from ...arrays import log
-from .. import chinchilla, embeddings
+from .. import chinchilla, coupled, embeddings
 from ..chinchilla import Chinchilla
 from ..law import LossLaw, geometric_means
 from ..sizes import chinchilla_configurations, least_squares
 from .configurations import Configurations, check_delta
-
-CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class EmbeddingCorrected(LossLaw):
         Fix delta, at 1/3 say, instead of learning it.
     joint : bool
         Learn gamma and delta from the losses too.
+    coupled : bool
+        Couple the terms with an outer exponent kappa, as `Coupled` does.
     configurations : sequence of (float, float), optional
         N_T and N_x of each model of the family; those of the Chinchilla study by default.
 
@@ -56,6 +56,7 @@ class EmbeddingCorrected(LossLaw):
 
     delta: float | None = None
     joint: bool = False
+    coupled: bool = False
     configurations: tuple | None = None
 
     name: ClassVar[str] = "embedding-corrected"
@@ -96,9 +97,23 @@ class EmbeddingCorrected(LossLaw):
     @property
     def mean_parameters(self):
         """The quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
-        return (*Chinchilla.mean_parameters, *(self.relation.free_parameters if self.joint else ()))
+        return (*self._of_loss, *(self.relation.free_parameters if self.joint else ()))
 
-    def reference(self, table):
+    @property
+    def _of_loss(self):
+        return (*Chinchilla.mean_parameters, *((coupled.KAPPA,) if self.coupled else ()))
+
+    @property
+    def wider(self):
+        """The same law with coupled terms; see `LossLaw.wider`."""
+        return None if self.coupled else (replace(self, coupled=True, priors={}), "kappa", 1.0)
+
+    @property
+    def form(self):
+        """The module that holds the law's mathematics."""
+        return coupled if self.coupled else chinchilla
+
+    def centre(self, table):
         """Geometric means of D and of the N_T that the point estimate of gamma and delta implies; that estimate."""
         nonembedding, tokens = geometric_means(table, self.columns)
         gamma, delta = least_squares(self.table_of_sizes, delta=self.delta)
@@ -108,9 +123,8 @@ class EmbeddingCorrected(LossLaw):
 
     def constants(self, values, reference):
         """E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
-        names = [q.name for q in Chinchilla.mean_parameters]
-        constants = chinchilla.constants(
-            **{name: values[name] for name in names},
+        constants = self.form.constants(
+            **{q.name: values[q.name] for q in self._of_loss},
             reference_parameters=reference["reference_parameters"],
             reference_tokens=reference["reference_tokens"],
         )
@@ -123,13 +137,12 @@ class EmbeddingCorrected(LossLaw):
 
     def mean(self, constants, columns):
         """Mean loss; see `chinchilla.loss` and `embeddings.total`."""
-        named = {name: constants[name] for name in CONSTANTS}
         parameters = embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
-        return chinchilla.loss(parameters, columns["tokens"], **named)
+        return self.mean_of_sizes(constants, None, parameters, columns["tokens"])
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Mean loss of models of known N_T, where the relation of sizes has nothing to say."""
-        return chinchilla.loss(total, tokens, **{name: constants[name] for name in CONSTANTS})
+        return self.form.loss(total, tokens, **{name: constants[name] for name in self.form.CONSTANTS})
 
     def check_calibration(self, truth):
         """Refuse the cut, which has no one posterior, and truths of the prior alone where sizes inform it too."""
@@ -149,4 +162,7 @@ class EmbeddingCorrected(LossLaw):
         residual = np.log(table["parameters"].to_numpy(float)) - log(mean)
         return self.relation.residuals.logp(residual, *self.relation.residuals.arguments(values)).sum(-1)
 
-    optimal_sizes = Chinchilla.optimal_sizes
+    def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
+        """Compute-optimal N_x, N_T and D; the family of sizes decides N_x alone."""
+        parameters, tokens = self.form.optimum(compute, **{name: constants[name] for name in self.form.CONSTANTS})
+        return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens

@@ -1,18 +1,16 @@
 """The Chinchilla law with embedding parameters weighted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ....errors import InputError
-from ...arrays import exp, log
 from ...priors import FreeParameter
-from .. import chinchilla, embeddings
+from .. import chinchilla, coupled, embeddings
 from ..chinchilla import Chinchilla
 from ..law import LossLaw, geometric_means
 
-CONSTANTS = ("E", "A", "B", "alpha", "beta")
 OMEGA = FreeParameter(
     "omega",
     "Exponential(1)",
@@ -66,6 +64,8 @@ class EmbeddingWeighted(LossLaw):
     ----------
     omega : float, optional
         Fix omega instead of learning it.
+    coupled : bool
+        Couple the terms with an outer exponent kappa, as `Coupled` does.
 
     The other options are those of `Chinchilla`.
 
@@ -81,9 +81,11 @@ class EmbeddingWeighted(LossLaw):
     """
 
     omega: float | None = None
+    coupled: bool = False
 
     name: ClassVar[str] = "embedding-weighted"
     columns: ClassVar[tuple] = ("parameters_nonembedding", "parameters", "tokens")
+    sized_by: ClassVar[tuple] = ("parameters", "tokens")
     derived_names: ClassVar[tuple] = Chinchilla.derived_names
 
     def __post_init__(self):
@@ -93,15 +95,26 @@ class EmbeddingWeighted(LossLaw):
 
     @property
     def mean_parameters(self):
-        """The quantities of `Chinchilla`, and omega where it is learned."""
-        return (*Chinchilla.mean_parameters, *((OMEGA,) if self.omega is None else ()))
+        """The quantities of `Chinchilla`, kappa where the terms are coupled, and omega where it is learned."""
+        kappa = (coupled.KAPPA,) if self.coupled else ()
+        return (*Chinchilla.mean_parameters, *kappa, *((OMEGA,) if self.omega is None else ()))
+
+    @property
+    def wider(self):
+        """The same law with coupled terms; see `LossLaw.wider`."""
+        return None if self.coupled else (replace(self, coupled=True, priors={}), "kappa", 1.0)
+
+    @property
+    def form(self):
+        """The module that holds the law's mathematics."""
+        return coupled if self.coupled else chinchilla
 
     def rows(self, table):
         """Return the table, refusing one that cannot inform this law, one without embedding parameters too."""
         _check_split(self, super().rows(table))
         return table
 
-    def reference(self, table):
+    def centre(self, table):
         """Geometric means of N_x, N_T/N_x and D."""
         nonembedding, total, tokens = geometric_means(table, self.columns)
         centre = {"reference_nonembedding": nonembedding, "reference_tokens": tokens}
@@ -114,8 +127,8 @@ class EmbeddingWeighted(LossLaw):
         """E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
         n = reference["reference_nonembedding"]
         centre = self._counted(n, n * (reference["reference_ratio"] - 1), values)
-        names = [q.name for q in Chinchilla.mean_parameters]
-        found = chinchilla.constants(
+        names = [q.name for q in self.mean_parameters if q is not OMEGA]
+        found = self.form.constants(
             **{name: values[name] for name in names},
             reference_parameters=centre,
             reference_tokens=reference["reference_tokens"],
@@ -126,21 +139,20 @@ class EmbeddingWeighted(LossLaw):
 
     def mean(self, constants, columns):
         """Mean loss; see `chinchilla.loss`."""
-        named = {name: constants[name] for name in CONSTANTS}
-        return chinchilla.loss(self._counted(*_split(columns), constants), columns["tokens"], **named)
+        named = {name: constants[name] for name in self.form.CONSTANTS}
+        return self.form.loss(self._counted(*_split(columns), constants), columns["tokens"], **named)
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
         omega = constants["omega"] if self.omega is None else self.omega
-        A, B, alpha, beta = (constants[name] for name in ("A", "B", "alpha", "beta"))
+        named = {name: constants[name] for name in self.form.CONSTANTS} | {"E": 0.0}
 
         def loss(nonembedding, total, tokens):
-            counted = nonembedding + omega * (total - nonembedding)
-            return chinchilla.loss(counted, tokens, E=0.0, A=A, B=B, alpha=alpha, beta=beta)
+            return self.form.loss(nonembedding + omega * (total - nonembedding), tokens, **named)
 
         def returns(nonembedding, total, tokens):
             counted = nonembedding + omega * (total - nonembedding)
-            growth = embeddings.elasticity(nonembedding, gamma, delta, omega)
-            return alpha * A * exp(-alpha * log(counted)) * growth, beta * B * exp(-beta * log(tokens))
+            of_size, of_tokens = self.form.returns(counted, tokens, **named)
+            return of_size * embeddings.elasticity(nonembedding, gamma, delta, omega), of_tokens
 
         return embeddings.optimum(compute, loss, returns, gamma=gamma, delta=delta)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.loo import progress as cv
-from bayescaling.inference.loo.refits import REFIT, STORED, exact_loo, log_mean_exp, resolve
+from bayescaling.inference.loo.bridge import log_mean_exp
+from bayescaling.inference.loo.refits import REFIT, STORED, exact_loo, resolve, unreliable
 from bayescaling.inference.quantities.growth import doubling_times, growth_rates
 from bayescaling.inference.quantities.sensitivity import paper_influence, prior_driven
 from bayescaling.models.draws import flatten
@@ -127,10 +128,12 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
     assert mean[0] == pytest.approx(refits[1][1].mean())
     exact = exact_loo(fit_main, [row], seed=2, fitter=progress_fitter)
     assert np.flatnonzero(exact["refitted"]).tolist() == [row]
-    assert float(exact["elpd"][row]) == pytest.approx(rowwise[0])
-    assert float(exact["mean"][row]) == pytest.approx(mean[0])
     by_chain = refits[1][0].mean((1, 2))
-    assert float(exact["elpd_se"][row]) == pytest.approx(by_chain.std(ddof=1) / by_chain.mean() / 2)
+    error = by_chain.std(ddof=1) / by_chain.mean() / 2
+    assert float(exact["elpd"][row]) == pytest.approx(rowwise[0], abs=4 * error + 0.02)
+    assert float(exact["elpd_se"][row]) < error + 0.02
+    assert 0.5 < float(exact["overlap"][row]) <= 1.01
+    assert float(exact["mean"][row]) == pytest.approx(mean[0])
     assert np.isnan(exact["elpd"].values[~left]).all()
 
 
@@ -143,13 +146,15 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
     for row in (3, 77):
         left = np.arange(len(evaluations)) == row
         rowwise, _, mean = held_out(progress_fitter, fit, left, seed=5)
-        assert mended.elpd_i.values[row] == rowwise[0] != before.elpd_i.values[row]
+        assert mended.elpd_i.values[row] == float(found["elpd"][row]) != before.elpd_i.values[row]
+        assert mended.elpd_i.values[row] == pytest.approx(rowwise[0], abs=0.2)
         assert float(found["mean"][row]) == predicted[row] == mean[0]
     others = ~np.isin(np.arange(len(evaluations)), (3, 77))
     np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
     np.testing.assert_array_equal(predicted[others], cv.loo_predictions(fit, before)[others])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
-    assert (mended.pareto_k <= 0.7).all()
+    assert not unreliable(mended).any()
+    assert mended.pareto_k.values[3] == 0.9
     assert mended.p == pytest.approx(float(before.p) + float(before.elpd) - mended.elpd)
 
 
@@ -201,8 +206,11 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
 
 
 def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
-    elpd, refitted = cv.by_paper(progress_fitter, fit_main)
-    assert (len(elpd), refitted) == (144, comparison[0].loc[7, "papers_refitted"])
+    found = cv.by_paper(progress_fitter, fit_main)
+    assert (len(found), found["refitted"].sum()) == (144, comparison[0].loc[7, "papers_refitted"])
+    assert (found["refitted"] == ~(found["pareto_k"] <= 0.7)).all()
+    assert found["overlap"].notna().equals(found["refitted"])
+    elpd = found["elpd"].to_numpy()
     assert elpd.sum() == pytest.approx(comparison[0].loc[7, "elpd_papers"])
     draws = bs.draws_of(fit_main)
     ids, counts = np.unique(evaluations["paper_id"], return_counts=True)

@@ -79,17 +79,22 @@ def test_huber_draws_follow_the_huber_density(threshold):
 
 @pytest.mark.parametrize(("family", "arguments"), [("normal", ()), ("student_t", (2.5,)), ("huber", ())])
 @pytest.mark.parametrize("reading", [False, True])
-def test_draws_follow_the_density_that_is_scored(family, arguments, reading):
-    noise = Noise(family, "loss", 1.0, reading)
-    sigma, halfwidth = 0.3, np.array([0.5])
+@pytest.mark.parametrize("skew", [False, True])
+def test_draws_follow_the_density_that_is_scored(family, arguments, reading, skew):
+    noise = Noise(family, "loss", 1.0, reading, skew=skew)
+    sigma, halfwidth = np.array([0.3]), np.array([0.5])
+    arguments = (*arguments, *((1.7,) if skew else ()))
     draws = noise.draw(np.random.default_rng(2), (20_000,), sigma, *arguments, halfwidth=halfwidth)
     grid = np.linspace(-60, 60, 400_001)
     density = np.exp(noise.logp(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5)))
-    if family == "normal" and reading:  # a normal of the same variance stands for the sum of a normal and a uniform
+    if family == "normal" and reading and not skew:
         assert draws.std() == pytest.approx(np.sqrt(sigma**2 + 0.5**2 / 3), rel=0.02)
         return
     cumulative = np.cumsum(density) * (grid[1] - grid[0])
     assert stats.kstest(draws, lambda x: np.interp(x, grid, cumulative)).pvalue > 0.01
+    foretold = noise.cdf(grid, sigma, *arguments, halfwidth=np.full(grid.shape, 0.5))
+    far = foretold[0]  # what a Student-t has below the grid
+    np.testing.assert_allclose(foretold, cumulative + far, atol=4e-4)
 
 
 def convolved(family, residual, halfwidth, sigma, shape):
@@ -173,12 +178,20 @@ def test_no_reading_error_is_no_reading_error(family, shape):
     np.testing.assert_allclose(with_error, without, rtol=0, atol=1e-8)
 
 
-COMBINATIONS = list(itertools.product(("student_t", "normal", "huber"), ("log_loss", "loss"), (False, True)))
+COMBINATIONS = [
+    {"noise": noise, "scale": scale, "measurement_error": reading}
+    for noise, scale, reading in itertools.product(
+        ("student_t", "normal", "huber"), ("log_loss", "loss"), (False, True)
+    )
+] + [
+    {"noise": noise, "scatter": "by_size", "skew": skew, "measurement_error": reading}
+    for noise, skew, reading in itertools.product(("student_t", "normal", "huber"), (False, True), (False, True))
+]
 
 
-@pytest.mark.parametrize(("noise", "scale", "reading"), COMBINATIONS)
-def test_what_is_sampled_is_what_is_scored(runs, noise, scale, reading):
-    law = bs.Chinchilla(noise=noise, scale=scale, measurement_error=reading)
+@pytest.mark.parametrize("options", COMBINATIONS, ids=lambda options: " ".join(map(str, options.values())))
+def test_what_is_sampled_is_what_is_scored(runs, options):
+    law, reading = bs.Chinchilla(**options), options["measurement_error"]
     few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))
     model, reference = law.model(few), law.reference(few)
     log_density = model.compile_logp(mode="FAST_COMPILE")
@@ -216,3 +229,46 @@ def test_unknown_noise_and_scale_and_threshold_are_refused():
     for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
         with pytest.raises(bs.InputError, match="must be a positive number"):
             bs.Chinchilla(noise="huber", threshold=threshold)
+
+
+SLOPES = {"sigma_parameters": 0.4, "sigma_tokens": -0.3}
+
+
+def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, truth):
+    law = bs.Chinchilla(scatter="by_size")
+    reference = law.reference(runs)
+    values = {name: np.array([[[x]]]) for name, x in (truth | SLOPES).items()}
+    n, d = (runs[name].to_numpy() for name in ("parameters", "tokens"))
+    sigma, _ = law.residuals.arguments(values, reference, {"parameters": n, "tokens": d})
+    centred = [np.log(x) - np.log(x).mean() for x in (n, d)]
+    np.testing.assert_allclose(sigma[0, 0], 0.004 * np.exp(0.4 * centred[0] - 0.3 * centred[1]), rtol=1e-12)
+    beyond = {"parameters": np.array([1e3 * n.max()]), "tokens": np.array([1e-3 * d.min()])}
+    at_ends = {"parameters": np.array([n.max()]), "tokens": np.array([d.min()])}
+    found = [law.residuals.arguments(values, reference, sizes)[0].item() for sizes in (beyond, at_ends)]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+    assert found[0] > 0.004
+
+
+def test_scatter_by_size_is_recovered(runs, truth):
+    law = bs.Chinchilla(scatter="by_size", noise="normal")
+    known = {name: x for name, x in truth.items() if name != "nu_minus_one"} | SLOPES
+    simulated = runs.assign(loss=law.simulate(known, runs, np.random.default_rng(5)))
+    fit = bs.fit(law, simulated, seed=1)
+    for name, true in known.items():
+        low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
+        assert low < true < high, name
+    assert float(fit["posterior"]["sigma_parameters"].std()) < 0.1
+
+
+def test_the_runs_of_chinchilla_scatter_by_size(runs):
+    """An independent model of the same law and runs: slopes .40 and -.35, elpd 865.8."""
+    law = bs.Chinchilla(scatter="by_size")
+    fit = bs.fit(law, runs, seed=1)
+    assert float(fit["posterior"]["sigma_parameters"].mean()) == pytest.approx(0.40, abs=0.02)
+    assert float(fit["posterior"]["sigma_tokens"].mean()) == pytest.approx(-0.35, abs=0.02)
+    assert bs.loo(fit).elpd == pytest.approx(865.8, abs=1.0)
+
+
+def test_an_unknown_scatter_is_refused():
+    with pytest.raises(bs.InputError, match='scatter "by-size" is unknown; did you mean "by_size"'):
+        bs.Chinchilla(scatter="by-size")

@@ -1,0 +1,101 @@
+"""The Chinchilla law of shifted sizes: its mathematics, on arrays of any kind, and what is fitted."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from ..arrays import maximum, minimum
+from ..priors import FreeParameter
+from .chinchilla import Chinchilla
+from .law import REFERENCES
+from .search import least_on_budget
+
+OFFSETS = ("n0", "d0")
+LEAST = ("least_parameters", "least_tokens")
+SHIFTS = ("parameters_shift", "tokens_shift")
+
+
+def shifted(size, offset, shift):
+    """Size that counts, ``X + x0``, but not below the share of it that counts at the least size of the table."""
+    return maximum(size + offset, minimum(shift, 1.0) * size)
+
+
+@dataclass(frozen=True)
+class Offsets(Chinchilla):
+    """The Chinchilla law of shifted sizes, ``loss = E + A/(N + n0)**alpha + B/(D + d0)**beta``.
+
+    Small models may be worth more than their parameters say (n0 > 0), and the first tokens of a run, seen while the
+    rate of learning is raised, may count for nothing (d0 < 0). Sampled are the quantities of `Chinchilla`, whose
+    options it has, centred at the shifted sizes, and
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    parameters_shift  LogNormal(0, 1)          (N + n0)/N of the smallest model: 0.14 to 7.1, no shift preferred
+    tokens_shift      LogNormal(0, 1)          (D + d0)/D of the shortest run; likewise
+    ================= ======================== ==================================================================
+
+    Derived, draw by draw: those of `Chinchilla`, ``n0`` (parameters) and ``d0`` (tokens). Below the sizes of the table
+    the shift keeps its share of the size, so that no size passes zero.
+
+    Examples
+    --------
+    >>> Offsets().label
+    'offsets'
+    """
+
+    name: ClassVar[str] = "offsets"
+    in_all_parameters: ClassVar[bool] = False
+    planned: ClassVar[tuple] = ()
+    derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, *OFFSETS)
+    mean_parameters: ClassVar[tuple] = (
+        *Chinchilla.mean_parameters,
+        FreeParameter(
+            "parameters_shift", "LogNormal(0, 1)", (0, np.inf), "", "(N + n0)/N of the smallest model: 0.14 to 7.1."
+        ),
+        FreeParameter(
+            "tokens_shift", "LogNormal(0, 1)", (0, np.inf), "", "(D + d0)/D of the shortest run: 0.14 to 7.1."
+        ),
+    )
+
+    @property
+    def wider(self):
+        """No wider law is known."""
+
+    def centre(self, table):
+        """Geometric means and least values of N and D."""
+        return super().centre(table) | {
+            least: float(table[column].min()) for least, column in zip(LEAST, self.columns, strict=True)
+        }
+
+    def constants(self, values, reference):
+        """E, A, B, alpha, beta, n0, d0, both shifts, and the exponent of the optimal size for large budgets."""
+        shifts = {name: values[name] for name in SHIFTS}
+        offsets = {
+            name: (values[shift] - 1) * reference[least]
+            for name, least, shift in zip(OFFSETS, LEAST, SHIFTS, strict=True)
+        }
+        centre = {name: reference[name] + offset for name, offset in zip(REFERENCES, offsets.values(), strict=True)}
+        return super().constants(values, centre) | offsets | shifts
+
+    def mean(self, constants, columns):
+        """Mean loss of shifted sizes; see `chinchilla.loss` and `shifted`."""
+        sizes = {
+            column: shifted(columns[column], constants[offset], constants[shift])
+            for column, offset, shift in zip(self.columns, OFFSETS, SHIFTS, strict=True)
+        }
+        return super().mean(constants, sizes)
+
+    optimal_sizes = None
+
+    def optimum(self, draws, compute):
+        """Compute-optimal sizes, searched for: a Dataset of ``parameters``, ``tokens`` and ``loss``."""
+        constants = draws.named()
+
+        def at(parameters, tokens):
+            return self.mean(constants, {"parameters": parameters, "tokens": tokens})
+
+        parameters, tokens = least_on_budget(compute, at)
+        return xr.Dataset({"parameters": parameters, "tokens": tokens, "loss": at(parameters, tokens)})

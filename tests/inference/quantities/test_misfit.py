@@ -1,0 +1,80 @@
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference.quantities.misfit import compute_bins, loo_pit
+
+
+@pytest.fixture(scope="module")
+def fit_by_size(runs):
+    return bs.Fitter(bs.Chinchilla(scatter="by_size"), runs).fit(seed=1)
+
+
+def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_default, fit_by_size):
+    """Independent calculations: score -5.2; bins 25 and 98 of 10 with one sigma, 18 and 78 by size; PIT .0015, .25."""
+    table = bs.misfit(fit_default)
+    assert table.loc["score", "statistic"] == pytest.approx(-5.2, abs=0.15)
+    assert table.loc["score", "p"] == pytest.approx(1e-6, rel=1)
+    assert table.loc["means by compute", "statistic"] == pytest.approx(25, abs=1)
+    assert table.loc["slopes by compute", "statistic"] == pytest.approx(98, abs=2)
+    assert table.loc["loo_pit", "p"] < 0.005
+    assert not table.loc[["score", "slopes by compute", "loo_pit"], "fits"].any()
+    table = bs.misfit(fit_by_size)
+    assert table.loc["slopes by compute", "statistic"] == pytest.approx(78, abs=2)
+    assert table.loc["loo_pit", "p"] == pytest.approx(0.25, abs=0.1)
+    assert not table.loc["score", "fits"]
+
+
+def test_a_law_that_is_true_fits(fitter, simulated, quiet):
+    ps = [
+        bs.misfit(fitter.fit(simulated(seed), seed=1, draws=300, tune=400, chains=2, least_ess=0)) for seed in range(8)
+    ]
+    for test in ("score", "means by compute", "slopes by compute", "loo_pit"):
+        values = np.array([table.loc[test, "p"] for table in ps])
+        assert values.min() > 0.003, test
+        assert np.median(values) > 0.1, test
+
+
+def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
+    wider = bs.Coupled()
+    bent = runs.assign(loss=wider.simulate(truth | {"kappa": 0.6}, runs, np.random.default_rng(1)))
+    table = bs.misfit(fitter.fit(bent, seed=1, draws=300, tune=400, chains=2, least_ess=0))
+    assert table.loc["score", "p"] < 1e-4 and table.loc["score", "statistic"] < 0
+
+
+def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
+    draws = bs.draws_of(fit_default)
+    law, name, value = draws.law.wider
+    slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
+    by_hand = {}
+    for q in bs.Chinchilla.mean_parameters:
+        up, down = (
+            bs.draws_of(fit_default).law.draws(
+                draws.sampled.assign({q.name: draws.sampled[q.name] * factor}), draws.rows, draws.reference
+            )
+            for factor in (1.0001, 0.9999)
+        )
+        by_hand[q.name] = (np.log(up.mean()) - np.log(down.mean())) / 0.0002
+        np.testing.assert_allclose(slopes[q.name], by_hand[q.name], rtol=1e-5, atol=1e-9)
+    assert set(slopes) == {*by_hand, "kappa"}
+
+
+def test_laws_without_these_columns_are_tested_by_what_they_have(runs, quiet):
+    frontier = runs.assign(training_flop=6 * runs["parameters"] * runs["tokens"])
+    fit = bs.fit(bs.Frontier(), frontier, seed=1, draws=200, tune=300, chains=2)
+    assert list(bs.misfit(fit).index) == ["loo_pit"]
+
+
+def test_bins_of_compute():
+    levels = np.repeat([1e18, 1e19, 1e20], 5) * np.tile([1.0, 1.01, 0.99, 1.0, 1.0], 3)
+    assert compute_bins(levels).tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    bins = compute_bins(np.geomspace(1e18, 1e24, 245))
+    assert np.bincount(bins).tolist() == [25, 24, 25, 24, 25, 24, 25, 24, 25, 24]
+    assert compute_bins(np.geomspace(1e18, 1e24, 20)).max() == 1
+
+
+def test_loo_pit_is_that_of_a_refit(fitter, fit_default, runs):
+    pit = loo_pit(fit_default)
+    for row in (0, 120):
+        without = fitter.sample(runs.drop(index=row).reset_index(drop=True), seed=2, least_ess=0).draws
+        exact = float(without.cdf(runs.iloc[[row]].reset_index(drop=True)).mean())
+        assert pit[row] == pytest.approx(exact, abs=0.01)
