@@ -86,6 +86,11 @@ def fitter(runs):
 
 
 @pytest.fixture(scope="session")
+def fitter_by_size(runs):
+    return bs.Fitter(bs.Chinchilla(scatter="by_size"), runs)
+
+
+@pytest.fixture(scope="session")
 def fitter_normal(runs):
     return bs.Fitter(bs.Chinchilla(noise="normal"), runs)
 

@@ -11,6 +11,7 @@ from bayescaling.inference.diagnostics import PARETO_K_LIMIT
 from bayescaling.inference.loo.loo import importance_sampling
 from bayescaling.inference.loo.moment_matching import moment_match
 from bayescaling.inference.loo.refits import exact_loo
+from bayescaling.inference.quantities.robust import influence
 from bayescaling.inference.quantities.sensitivity import power_scaling, prior_driven
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
@@ -160,6 +161,20 @@ def test_sensitivity_of_anything_to_the_prior(studied):
 
 
 @quiet
+def test_standard_errors_that_do_not_trust_the_law(studied):
+    fitter, fit = studied
+    name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
+    quantity = xr.DataArray(draws, dims=("chain", "draw"))
+    by = influence(fit, quantity)
+    effects = getattr(fitter.law, "paper_effects", False)
+    assert by.dims == (("paper_id",) if effects else (fitter.law.unit,))
+    table = bs.robust_sd(fit, quantity)
+    assert table.loc["unit", "clusters"] == by.size
+    np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))
+    assert ((table["ratio"] > 0.1) & (table["ratio"] < 10)).all(), name
+
+
+@quiet
 def test_calibration_simulates_and_fits_again(studied):
     fitter, _ = studied
     if fitter.law.upstream:
@@ -168,7 +183,9 @@ def test_calibration_simulates_and_fits_again(studied):
         return
     found = bs.calibrate(fitter.law, fitter.table, simulations=2, seed=3, fitter=fitter, **SHORT)
     assert found.sizes["simulation"] == 2
-    assert np.isfinite(found["median"]).all()
+    assert np.isfinite(found["truth"]).all() and (found["sd"] > 0).all()
+    # Both truths and medians stand for the same quantities.
+    assert float((abs(found["median"] - found["truth"]) / found["sd"].mean("simulation")).median()) < 3
     assert "log_likelihood" in found["quantity"].values
 
 

@@ -4,12 +4,7 @@ import pytest
 from bayescaling.inference.quantities.misfit import compute_bins, loo_pit
 
 
-@pytest.fixture(scope="module")
-def fit_by_size(runs):
-    return bs.Fitter(bs.Chinchilla(scatter="by_size"), runs).fit(seed=1)
-
-
-def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_default, fit_by_size):
+def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_default, fitter_by_size):
     """Independent calculations: score -5.2; bins 25 and 98 of 10 with one sigma, 18 and 78 by size; PIT .0015, .25."""
     table = bs.misfit(fit_default)
     assert table.loc["score", "statistic"] == pytest.approx(-5.2, abs=0.15)
@@ -18,7 +13,7 @@ def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_default, fit_by
     assert table.loc["slopes by compute", "statistic"] == pytest.approx(98, abs=2)
     assert table.loc["loo_pit", "p"] < 0.005
     assert not table.loc[["score", "slopes by compute", "loo_pit"], "fits"].any()
-    table = bs.misfit(fit_by_size)
+    table = bs.misfit(fitter_by_size.fit(seed=1))
     assert table.loc["slopes by compute", "statistic"] == pytest.approx(78, abs=2)
     assert table.loc["loo_pit", "p"] == pytest.approx(0.25, abs=0.1)
     assert not table.loc["score", "fits"]

@@ -44,11 +44,16 @@ def test_constants_say_what_the_sampled_quantities_mean():
     assert u / (u + v) == pytest.approx(0.4, rel=1e-12)
 
 
-def test_simulated_runs_give_kappa_back(runs, truth):
-    law = bs.Coupled(scatter="by_size")
+@pytest.fixture(scope="module")
+def fitter_coupled(runs):
+    return bs.Fitter(bs.Coupled(scatter="by_size"), runs)
+
+
+def test_simulated_runs_give_kappa_back(fitter_coupled, runs, truth):
+    law = fitter_coupled.law
     known = truth | {"kappa": 0.6, "sigma_parameters": 0.3, "sigma_tokens": -0.3, "nu_minus_one": 8.0}
     simulated = runs.assign(loss=law.simulate(known, runs, np.random.default_rng(8)))
-    fit = bs.fit(law, simulated, seed=1)
+    fit = fitter_coupled.fit(simulated, seed=1)
     for name, true in known.items():
         low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
         assert low < true < high, name
@@ -56,8 +61,8 @@ def test_simulated_runs_give_kappa_back(runs, truth):
 
 
 @pytest.fixture(scope="module")
-def fit_by_size(runs):
-    return bs.fit(bs.Coupled(scatter="by_size"), runs, seed=1)
+def fit_by_size(fitter_coupled):
+    return fitter_coupled.fit(seed=1)
 
 
 def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):

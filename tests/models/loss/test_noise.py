@@ -249,21 +249,19 @@ def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, trut
     assert found[0] > 0.004
 
 
-def test_scatter_by_size_is_recovered(runs, truth):
-    law = bs.Chinchilla(scatter="by_size", noise="normal")
-    known = {name: x for name, x in truth.items() if name != "nu_minus_one"} | SLOPES
-    simulated = runs.assign(loss=law.simulate(known, runs, np.random.default_rng(5)))
-    fit = bs.fit(law, simulated, seed=1)
+def test_scatter_by_size_is_recovered(fitter_by_size, runs, truth):
+    known = truth | SLOPES | {"nu_minus_one": 6.0}
+    simulated = runs.assign(loss=fitter_by_size.law.simulate(known, runs, np.random.default_rng(5)))
+    fit = fitter_by_size.fit(simulated, seed=1)
     for name, true in known.items():
         low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
         assert low < true < high, name
     assert float(fit["posterior"]["sigma_parameters"].std()) < 0.1
 
 
-def test_the_runs_of_chinchilla_scatter_by_size(runs):
+def test_the_runs_of_chinchilla_scatter_by_size(fitter_by_size):
     """An independent model of the same law and runs: slopes .40 and -.35, elpd 865.8."""
-    law = bs.Chinchilla(scatter="by_size")
-    fit = bs.fit(law, runs, seed=1)
+    fit = fitter_by_size.fit(seed=1)
     assert float(fit["posterior"]["sigma_parameters"].mean()) == pytest.approx(0.40, abs=0.02)
     assert float(fit["posterior"]["sigma_tokens"].mean()) == pytest.approx(-0.35, abs=0.02)
     assert bs.loo(fit).elpd == pytest.approx(865.8, abs=1.0)
