@@ -12,6 +12,7 @@ from .points.curves import curve_frontier
 from .points.envelopes import fit_frontier, fit_isoflop
 from .points.parametric import fit_huber
 from .quantities.allocation import allocate, stack_allocations
+from .quantities.gain import compute_equivalent_gain, gain_times
 from .quantities.growth import doubling_times, growth_rates
 from .quantities.lengths import (
     accuracy_at_length,
@@ -34,6 +35,7 @@ __all__ = [
     "calibration_table",
     "compare",
     "compare_progress",
+    "compute_equivalent_gain",
     "curve_frontier",
     "diagnose",
     "doubling_times",
@@ -45,6 +47,7 @@ __all__ = [
     "fit_huber",
     "fit_isoflop",
     "fit_progress",
+    "gain_times",
     "growth_rates",
     "law_of",
     "length_at_accuracy",

@@ -8,12 +8,15 @@ import numpy as np
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
+from ..inference.quantities.misfit import misfit
+from ..inference.quantities.robust import robust_sd
 from ..inference.storage import replace
 from ..models.draws import flatten
 
 SCHEMA = 1
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
 RATIOS = ("tokens_per_parameter", "epochs")
+ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 
 
@@ -48,6 +51,27 @@ def parameters(fit):
     return {name: summary(draws) for name, draws in flatten(fit["posterior"].to_dataset()).items()}
 
 
+def robust_entries(fit):
+    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law."""
+    entries = {}
+    for name, draws in fit["posterior"].to_dataset().data_vars.items():
+        if draws.ndim > 2 or not float(draws.std()) > 0:
+            continue
+        table = robust_sd(fit, draws)
+        widest = table["robust_sd"].idxmax()
+        row = table.loc[widest]
+        entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
+    return entries
+
+
+def misfit_entries(fit):
+    """Entries of what `misfit` found, by test."""
+    return {
+        test: {"statistic": finite(row["statistic"]), "df": int(row["df"]), "p": row["p"], "fits": bool(row["fits"])}
+        for test, row in misfit(fit).iterrows()
+    }
+
+
 def law_entry(fit, result=None, points=None):
     """Entry of results.json of one fitted law.
 
@@ -69,6 +93,8 @@ def law_entry(fit, result=None, points=None):
         "scale": law.scale,
         "noise": law.noise,
         "parameters": parameters(fit),
+        "robust": robust_entries(fit),
+        "misfit": misfit_entries(fit),
         "point_estimates": points or {},
         "elpd_loo": finite(result.elpd),
         "elpd_se": finite(result.se),

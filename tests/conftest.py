@@ -1,9 +1,13 @@
+import json
 import warnings
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from bayescaling.datasets import KINDS
+from bayescaling.inference.storage import with_metadata
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
@@ -143,6 +147,24 @@ def progress_draws(evaluations):
         return ProgressDraws(law, law.reference(rows), rows, z)
 
     return draws
+
+
+@pytest.fixture(scope="session")
+def fit_of(progress_draws):
+    """A fit whose draws come from a normal z instead of a sampler, and the draws."""
+
+    def fit(law, **options):
+        draws = progress_draws(law, **options)
+        groups = {
+            "posterior": draws.named(),
+            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
+            "constant_data": KINDS[law.kind].to_dataset(draws.rows),
+        }
+        said = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
+        said = json.loads(json.dumps(said | {"data": {"source": "lm_progress"}}))
+        return draws, with_metadata(xr.DataTree.from_dict(groups), said)
+
+    return fit
 
 
 class LengthsDesign:

@@ -201,12 +201,17 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     assert (at["loss"].isel(compute=1) < at["loss"].isel(compute=0)).all()
 
 
-def test_laws_of_runs_predict_runs_not_made(studied):
+def test_laws_of_runs_are_tested_and_predict_runs_not_made(studied):
     fitter, fit = studied
     if fitter.law.kind != "runs":
         with pytest.raises(bs.InputError, match="need a law such as"):
             bs.predict(fit, fitter.rows)
+        with pytest.raises(bs.InputError, match="need a law such as"):
+            bs.misfit(fit)
         return
+    tests = bs.misfit(fit)
+    assert tests["p"].between(0, 1).all() and tests["statistic"].notna().all()
+    assert ("score" in tests.index) == (fitter.law.wider is not None)
     found = bs.predict(fit, fitter.rows.head(4), noise=False)["loss"]
     assert found.dims == ("chain", "draw", "run")
     assert np.isfinite(found).all()

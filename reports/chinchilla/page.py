@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...inference import law_of, table_of
+from ...inference import law_of, misfit, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, tables
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
@@ -39,6 +39,7 @@ def _findings(fit, document, runs):
         f"{tables.interval(per_tenfold, '{:.2f}')} times the parameters.",
         f"The irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α is "
         f"{tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
+        _verdict(student),
         f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum is "
         f"{tables.si_interval(gopher['parameters'])} parameters on {tables.si_interval(gopher['tokens'])} tokens, "
         f"{ratio} tokens per parameter. That budget lies {gopher['extrapolation']:.1f} decades above the largest run "
@@ -48,6 +49,39 @@ def _findings(fit, document, runs):
         f"noise β would be {tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} "
         f"instead of {student['elpd_loo']:.0f}.",
     ]
+
+
+def _verdict(law):
+    """Say whether the law fits, and what its interval should be if it does not."""
+    failed = {test: entry["p"] for test, entry in law["misfit"].items() if not entry["fits"]}
+    own = law["robust"]["exponent_parameters"]
+    by = {"unit": "run"}.get(own["by"], "model size")
+    wider = (
+        f"by {by} the standard deviation of a is {own['robust_sd']:.3f} where the posterior says "
+        f"{own['posterior_sd']:.3f}"
+    )
+    if not failed:
+        return f"No test of the law against its runs rejects it; {wider}."
+    listed = ", ".join(f"{test} (p {p:.0e})" for test, p in failed.items())
+    return f"The law does not fit these runs: it is rejected by {listed}. Without trusting it, {wider}."
+
+
+def _misfit_table(fit):
+    table = misfit(fit)
+    rows = [
+        {
+            "test": test,
+            "statistic": f"{row['statistic']:.3g}",
+            "df": row["df"],
+            "p": f"{row['p']:.2g}",
+            "of": row["what"],
+        }
+        for test, row in table.iterrows()
+    ]
+    note = (
+        "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to fit."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="test", note=note)
 
 
 LABELS = NAMES | {"sigma": "σ, relative scatter", "nu": "ν, degrees of freedom"}
@@ -64,6 +98,7 @@ def _parameter_table(document, table):
             "mean": _short(q["mean"]),
             "sd": _short(q["sd"], 3),
             "median [95%]": tables.interval(q),
+            "robust sd": _short(document["laws"]["chinchilla"]["robust"][name]["robust_sd"], 3),
         }
         for source in table["source"].unique():
             found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
@@ -71,7 +106,8 @@ def _parameter_table(document, table):
         rows.append(row)
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
-        "A dash: not reported."
+        "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is wider; it "
+        "does not trust the law or its noise."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
@@ -256,6 +292,15 @@ def _check_sections(found):
                 "line inside the band is what a calibrated model would give."
             ],
             "blocks": [checks.predictive_check(main), checks.loo_pit(main)],
+        },
+        {
+            "title": "Does the law fit?",
+            "text": [
+                "Given the constants, each residual has a known distribution, and so have these sums of them. The "
+                "score asks for an outer exponent of both terms other than 1; bins of compute ask whether residuals "
+                "have a mean or a slope in N/D where none should be; LOO-PIT asks whether the noise is right."
+            ],
+            "blocks": [_misfit_table(main)],
         },
         {
             "title": "Do the intervals cover?",

@@ -10,6 +10,7 @@ from ...inference.fitting.progress import progress_fitter
 from ...inference.loo.progress import compare_progress, into_the_future, pooled_rates
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
+from ...inference.quantities.gain import compute_equivalent_gain, gain_times
 from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
 from ...inference.quantities.variants import fit_cutoffs, fit_variants
 from ...models.progress.law import Progress
@@ -59,6 +60,10 @@ class ProgressFindings(Findings):
         Draws of the growth rate (WT103 or transformer where it differs), zeros without progress.
     pooled : dict of str to ndarray
         Draws of the rate pooled over specifications by each weighting and over the ten best.
+    gain_times : dict of int to DataFrame
+        From `gain_times`: doubling times of compute at the evaluations' own sizes.
+    pooled_gains : dict of str to ndarray
+        Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
     future, grid, influence, driven : DataFrame
         Leave-future-out, prior grid, influence of papers, prior-driven coefficients of the main specification.
     scaling : dict
@@ -80,6 +85,8 @@ class ProgressFindings(Findings):
     doubling: dict = field(default_factory=dict)
     rates: dict = field(default_factory=dict)
     pooled: dict = field(default_factory=dict)
+    gain_times: dict = field(default_factory=dict)
+    pooled_gains: dict = field(default_factory=dict)
     future: pd.DataFrame | None = None
     grid: pd.DataFrame | None = None
     influence: pd.DataFrame | None = None
@@ -129,11 +136,16 @@ def _quantities(found, chinchilla, seed):
         found.doubling[k] = growth.doubling_times(fit)
         (first, *_) = growth.growth_rates(fit).values()
         found.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
+    own = {k: compute_equivalent_gain(fit).values for k, fit in found.fits.items()}
+    found.gain_times = {k: gain_times(fit) for k, fit in found.fits.items() if k not in NO_PROGRESS}
     table = found.comparison
     best = [k for k in table.index if k not in NO_PROGRESS and k <= 15][:TOP]
     for name in WEIGHTINGS:
         found.pooled[name] = pooled_rates(found.rates, table[name].to_dict(), seed=seed)
-    found.pooled["top10"] = pooled_rates(found.rates, {k: float(k in best) for k in found.rates}, seed=seed)
+        found.pooled_gains[name] = pooled_rates(own, table[name].to_dict(), seed=seed)
+    equal = {k: float(k in best) for k in found.rates}
+    found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
+    found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)
     found.attribution = growth.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
     found.direct = direct.direct_doubling(found.table, seed=seed)
     found.direct_with_reference = direct.direct_doubling(found.table, seed=seed, include_reference=True)

@@ -12,6 +12,10 @@ from ...models.progress.growth import doubling_quantiles
 from ...models.progress.specifications import NO_PROGRESS
 from .. import results
 
+ESTIMAND = (
+    "mean over the evaluations of the yearly fall of the log reducible loss, over the mean of its fall per log unit of "
+    "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
+)
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
@@ -27,6 +31,11 @@ def document(found):
     return {
         "progress": {str(k): specification_entry(found, k) for k in found.fits},
         "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
+        "compute_equivalent_gain": {
+            "estimand": ESTIMAND,
+            "rows": len(found.table),
+            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled_gains.items()},
+        },
         "acceleration": {str(cutoff): _acceleration(fit) for cutoff, fit in found.cutoffs.items()},
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
         "variants": variants,
@@ -86,6 +95,11 @@ def specification_entry(found, k):
     entry["draws_without_optimum"] = {label: int(times.loc[label, "no_optimum"]) for label in times.index}
     entry["growth_per_year"] = {label: _rate_summary(rate) for label, rate in rates.items()}
     entry["doubling_months"] = {label: rate_quantiles(rate) for label, rate in rates.items()}
+    entry["compute_equivalent_gain"] = {
+        name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
+        | {"doubling_months": _named_quantiles(row)}
+        for name, row in found.gain_times[k].iterrows()
+    }
     entry["doubling_months_optimal_scaling"] = {
         label: {"mean": None, "sd": None}
         | {q: results.finite(times.loc[label, f"optimal_{q}"]) for q in results.QUANTILES}

@@ -1,16 +1,12 @@
-import json
 from itertools import permutations
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
-from bayescaling.datasets import KINDS
 from bayescaling.inference.quantities import growth as quantities
 from bayescaling.inference.quantities.growth import GrowthAt
 from bayescaling.inference.quantities.variants import acceleration
-from bayescaling.inference.storage import with_metadata
 from bayescaling.models.progress import growth
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
@@ -18,24 +14,6 @@ from scipy.optimize import brentq, minimize_scalar
 
 PLACES = ((1e25, 2023.0), (1e21, 2018.0))
 FACTORS = {"transformer": "exp", "irreducible": True}
-
-
-@pytest.fixture
-def fit_of(progress_draws):
-    """A fit whose draws come from a normal z instead of a sampler, and the draws."""
-
-    def fit(law, **options):
-        draws = progress_draws(law, **options)
-        groups = {
-            "posterior": draws.named(),
-            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
-            "constant_data": KINDS[law.kind].to_dataset(draws.rows),
-        }
-        said = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
-        said = json.loads(json.dumps(said | {"data": {"source": "lm_progress"}}))
-        return draws, with_metadata(xr.DataTree.from_dict(groups), said)
-
-    return fit
 
 
 def loss_at(draws, n, d, *, year, transformer=1, benchmark="wt103"):

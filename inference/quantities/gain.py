@@ -1,0 +1,161 @@
+"""What a year of progress was worth in training compute at the evaluations' own sizes: the compute-equivalent gain.
+
+The rate at a compute-optimal size (`growth`) is of a size and a date that may lie far from every row. Here nothing is
+extrapolated: at each row the law says by how much the log reducible loss falls in a year and by how much per log unit
+of compute, parameters and tokens growing alike; the mean of the first over the mean of the second is a growth rate.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ...models.draws import DRAWS, draw_coordinates
+from ...models.progress import family
+from ...models.progress.growth import doubling_quantiles
+from ..storage import draws_of
+
+SPLIT_YEAR = 2019.0
+SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
+
+
+def row_slopes(draws):
+    """How the log reducible loss of each row changes: its yearly fall, and its fall per log unit of compute.
+
+    With t the two terms at the row, f their yearly falls and a, b the exponents at its date, ``(t_N f_N + t_D f_D) /
+    (t_N + t_D)`` and ``(t_N a + t_D b) / (2 (t_N + t_D))``, N and D growing alike. A specification of compute alone has
+    one term, which both sizes move.
+
+    Parameters
+    ----------
+    draws : ProgressDraws
+
+    Returns
+    -------
+    fall, slope : DataArray, dims (chain, draw, evaluation)
+    """
+    law, rows, origin = draws.law, draws.rows, draws.reference
+    sizes = {"parameters": rows["parameters"].to_numpy(float), "tokens": law.tokens(rows)}
+    rest = {
+        "year": rows["year"].to_numpy(float),
+        "benchmark": rows["benchmark"].to_numpy(object),
+        "transformer": rows["transformer"].to_numpy(),
+    }
+    here = law.points(origin, **sizes, **rest)
+    # Columns are linear in the logarithms of the sizes, so that a step of one is a derivative.
+    larger = law.points(origin, **{name: np.e * x for name, x in sizes.items()}, **rest)
+    sides = (0,) if not law.predictors[1] else (0, 1)
+    log_terms, falls, slopes = [], [], []
+    for side in sides:
+        log_terms.append(_log_term(draws, side))
+        falls.append(_sum(draws, side, lambda column: column.yearly_change(here)))
+        slopes.append(_sum(draws, side, lambda column: column.values(larger) - column.values(here)) / 2)
+    weights = np.exp(np.stack(log_terms) - np.max(log_terms, axis=0))
+    weights = weights / weights.sum(0)
+    coords = draw_coordinates(*draws.z.shape[:2])
+    return tuple(
+        xr.DataArray((weights * np.stack(parts)).sum(0), dims=(*DRAWS, "evaluation"), coords=coords)
+        for parts in (falls, slopes)
+    )
+
+
+def _sum(draws, side, evaluate):
+    """Sum of one predictor's slopes times what is asked of its columns, (chain, draw, row)."""
+    drifts = draws.law.slots[2]
+    sizes, dates = SLOPES[side]
+    columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
+    columns += [
+        (draws.c[dates][..., j], pair[side], draws.reference["rate_scales"][side][j])
+        for j, pair in enumerate(drifts.values())
+        if pair[side] is not None
+    ]
+    return sum(slope[..., None] * evaluate(column) / scale for slope, column, scale in columns)
+
+
+def _log_term(draws, side):
+    """Logarithm of one term of the reducible loss at each row, the transformer factor left out."""
+    c, d, name = draws.c, draws.design, ("parameters", "data")[side]
+    base = family._log_reducible(c) + np.log(c["share"] if side == 0 else c["rest"])
+    sizes, dates = SLOPES[side]
+    return base @ d["level"].T - c[sizes] @ d[f"sizes_{name}"].T - c[dates] @ d[f"drifts_{name}"].T
+
+
+def compute_equivalent_gain(fit, *, rows=None):
+    """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law.
+    rows : ndarray of bool, shape (row,), optional
+        Rows of `table_of(fit)` that are averaged over; all by default.
+
+    Returns
+    -------
+    DataArray, dims (chain, draw)
+        Log units of compute a year. ``attrs["rows"]`` counts the rows, ``attrs["not_positive"]`` is the share of draws
+        and rows in which more compute does not lower the loss.
+
+    Raises
+    ------
+    InputError
+        If no row is chosen.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
+    >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
+    True
+    """
+    return _gain(*row_slopes(draws_of(fit, "evaluations")), rows)
+
+
+def _gain(fall, slope, rows=None):
+    if rows is not None:
+        fall, slope = fall.isel(evaluation=np.flatnonzero(rows)), slope.isel(evaluation=np.flatnonzero(rows))
+    if not fall.sizes["evaluation"]:
+        raise InputError("no row is chosen; the gain is a mean over rows")
+    gain = fall.mean("evaluation") / slope.mean("evaluation")
+    return gain.assign_attrs(rows=fall.sizes["evaluation"], not_positive=float((slope <= 0).mean()), units="1/year")
+
+
+def gain_times(fit, *, probabilities=(0.025, 0.5, 0.975)):
+    """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law.
+    probabilities : sequence of float
+
+    Returns
+    -------
+    DataFrame
+        Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``; columns ``count``,
+        ``p_progress`` (probability that the rate is positive), quantiles of the doubling time in months (infinite is
+        "never") and ``not_positive`` (see `compute_equivalent_gain`).
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
+    >>> bs.gain_times(fit).loc["all", "count"]
+    np.int64(231)
+    """
+    draws = draws_of(fit, "evaluations")
+    slopes, table = row_slopes(draws), draws.rows
+    late = (table["year"] >= SPLIT_YEAR).to_numpy()
+    groups = {"all": np.ones(len(table), bool)}
+    groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
+    groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
+    found = {}
+    for name, chosen in groups.items():
+        if not chosen.any():
+            continue
+        gain = _gain(*slopes, chosen)
+        found[name] = {"count": gain.attrs["rows"], "p_progress": float((gain > 0).mean())}
+        months = doubling_quantiles(gain.values, probabilities)
+        found[name] |= dict(zip((f"q{100 * p:g}" for p in probabilities), months, strict=True))
+        found[name]["not_positive"] = gain.attrs["not_positive"]
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})
