@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pandas as pd
 
-from ..datasets import KINDS
+from ..datasets import KINDS, sha256
 from ..datasets.wording import shortened
 from ..errors import InputError
 
@@ -136,6 +136,17 @@ class Law:
     def program(self, shared=False):
         """Return a hashable key: laws of one program share a compilation and differ by data alone."""
         return self.name, json.dumps(self.options, sort_keys=True)
+
+    def data(self, rows, reference):
+        """Values of everything that the PyMC model holds as data, by name."""
+        return self.design_arrays(rows, reference)
+
+    def baked(self, rows, reference):
+        """Return a hashable summary of what of a table is part of the compiled program, rather than data of it."""
+        return sha256(rows), json.dumps(reference, sort_keys=True)
+
+    def check(self, rows, reference):
+        """Refuse priors that leave the rows without a mean."""
 
     def check_calibration(self, truth):
         """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""

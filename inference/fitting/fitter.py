@@ -1,6 +1,7 @@
 """Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
 
 import json
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,9 @@ from ..storage import with_metadata
 from .record import record
 from .samplers import Compiled, choose
 from .settings import Settings, seed_of, settings_of
+
+MOST_KEPT = 8
+_KEPT = OrderedDict()  # compiled programs of this process, the least recently used first
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ class Fitter:
         law, rows, reference = self.of(law)
         program = law.program(self.shared)
         if program not in self._compiled:
-            self._compiled[program] = Compiled(law.model(rows, reference, shared=self.shared), self.sampler)
+            law.check(rows, reference)
+            self._compiled[program] = _compiled(law, rows, reference, self.shared, self.sampler)
         return self._compiled[program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, thin=1, changed=None):
@@ -117,7 +122,7 @@ class Fitter:
         """
         law, own, reference = self.of(law)
         rows, reference = own if rows is None else rows, reference | (changed or {})
-        data = law.design_arrays(rows, reference) | (changed or {})
+        data = law.data(rows, reference) | (changed or {})
         settings = (settings or Settings()).longer(thin)
         sampled, stats, seconds = self.compiled(law).sample(settings, seed, data, progress)
         return law.draws(_thinned(sampled, thin), rows, reference), _thinned(stats, thin), seconds
@@ -226,6 +231,19 @@ class Fitter:
             groups["prior"] = prior.named()
             groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
         return groups, figures
+
+
+def _compiled(law, rows, reference, shared, sampler):
+    """Compile a law's program, or take the one that this process compiled before for tables that differ by data."""
+    if sampler != "nutpie":
+        return Compiled(law.model(rows, reference, shared=shared), sampler)
+    key = type(law), law.program(shared), law.baked(rows, reference)
+    if key not in _KEPT:
+        _KEPT[key] = Compiled(law.model(rows, reference, shared=shared), sampler)
+    _KEPT.move_to_end(key)
+    if len(_KEPT) > MOST_KEPT:
+        _KEPT.popitem(last=False)
+    return _KEPT[key]
 
 
 def _thinned(dataset, stride):

@@ -151,7 +151,21 @@ class LossLaw(Law):
 
     # The model -------------------------------------------------------------------------------------------------------
 
-    def _check_priors(self, rows, reference):
+    def data(self, rows, reference):
+        """Values of everything that the PyMC model holds as data, by name: the reference too."""
+        return self.design_arrays(rows, reference) | {name: np.asarray(x) for name, x in reference.items()}
+
+    def baked(self, rows, reference):
+        """Nothing of the table: all of it is data."""
+        return ()
+
+    def check(self, rows, reference):
+        """Refuse priors whose medians give a loss that is not finite.
+
+        Raises
+        ------
+        InputError
+        """
         medians = {name: float(prior.frozen.median()) for name, prior in self.prior_of.items()}
         with np.errstate(all="ignore"):
             loss = self.mean(self.constants(medians, reference), self.sizes(rows))
@@ -200,7 +214,7 @@ class LossLaw(Law):
         pm = pymc()
 
         reference = reference or self.reference(rows)
-        self._check_priors(rows, reference)
+        self.check(rows, reference)
         with pm.Model() as model:
             data = {name: pm.Data(name, array) for name, array in self.design_arrays(rows, reference).items()}
             centre = {name: pm.Data(name, x) for name, x in reference.items()}

@@ -106,8 +106,8 @@ def _parameter_table(document, table):
         rows.append(row)
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
-        "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is wider; it "
-        "does not trust the law or its noise."
+        "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
+        "wider; it does not trust the law or its noise."
     )
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 

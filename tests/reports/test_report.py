@@ -182,6 +182,10 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors):
             again = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.025, 0.5, 0.975])]
             np.testing.assert_allclose(list(q.values()), again, rtol=1e-12)
     main = posteriors["chinchilla"]
+    entry, tests = document["laws"]["chinchilla"], bs.misfit(main)
+    assert {test: one["p"] for test, one in entry["misfit"].items()} == pytest.approx(tests["p"].to_dict())
+    table = bs.robust_sd(main, main["posterior"]["alpha"])
+    assert entry["robust"]["alpha"]["robust_sd"] == pytest.approx(table["robust_sd"].max())
     again = bs.allocate(main, [entry["compute"] for entry in document["allocation"]])
     for i, entry in enumerate(document["allocation"]):
         for name in SIZES:

@@ -67,6 +67,19 @@ def test_samplers_agree(fit_default, runs, sampler):
         assert dict(fit["sample_stats"][name].sizes) == {"chain": 4, "draw": 500}
 
 
+def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
+    half = runs.iloc[::2].reset_index(drop=True)
+    other = bs.Fitter(bs.Chinchilla(), half)
+    assert other.compiled() is fitter.compiled()
+    assert other.reference != fitter.reference
+    assert bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}).program() != other.law.program()
+    # What refers to a table is data of the program too: a program of this table's own finds the same.
+    alone = Compiled(other.law.model(half), "nutpie").sample(Settings(), 6)[0]
+    assert_same_posterior(posterior(other.fit(seed=6)), alone)
+    with pytest.raises(bs.InputError, match="no finite loss"):
+        bs.Fitter(bs.Chinchilla(priors={"loss_centre": "LogNormal(800, 1)"}), half).compiled()
+
+
 def test_noise_free_runs_give_the_truth_back(fitter, simulated, truth, reference):
     draws = posterior(fitter.fit(simulated(1, sigma=1e-5, nu_minus_one=30.0), seed=1))
     for name in ("loss_centre", "reducible_share", "parameter_share", "alpha", "beta"):
