@@ -137,7 +137,7 @@ class Law:
         """Return a hashable key: laws of one program share a compilation and differ by data alone."""
         return self.name, json.dumps(self.options, sort_keys=True)
 
-    def data(self, rows, reference):
+    def model_data(self, rows, reference):
         """Values of everything that the PyMC model holds as data, by name."""
         return self.design_arrays(rows, reference)
 

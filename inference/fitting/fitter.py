@@ -122,7 +122,7 @@ class Fitter:
         """
         law, own, reference = self.of(law)
         rows, reference = own if rows is None else rows, reference | (changed or {})
-        data = law.data(rows, reference) | (changed or {})
+        data = law.model_data(rows, reference) | (changed or {})
         settings = (settings or Settings()).longer(thin)
         sampled, stats, seconds = self.compiled(law).sample(settings, seed, data, progress)
         return law.draws(_thinned(sampled, thin), rows, reference), _thinned(stats, thin), seconds

@@ -151,7 +151,7 @@ class LossLaw(Law):
 
     # The model -------------------------------------------------------------------------------------------------------
 
-    def data(self, rows, reference):
+    def model_data(self, rows, reference):
         """Values of everything that the PyMC model holds as data, by name: the reference too."""
         return self.design_arrays(rows, reference) | {name: np.asarray(x) for name, x in reference.items()}
 
