@@ -77,7 +77,7 @@ def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
     alone = Compiled(other.law.model(half), "nutpie").sample(Settings(), 6)[0]
     assert_same_posterior(posterior(other.fit(seed=6)), alone)
     with pytest.raises(bs.InputError, match="no finite loss"):
-        bs.Fitter(bs.Chinchilla(priors={"loss_centre": "LogNormal(800, 1)"}), half).compiled()
+        bs.Fitter(bs.Chinchilla(priors={"alpha": "LogNormal(8, 0.1)"}), half).compiled()
 
 
 def test_noise_free_runs_give_the_truth_back(fitter, simulated, truth, reference):
