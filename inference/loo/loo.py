@@ -81,8 +81,8 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
     if mend == "refit":
         resolve(fit, result, fitter=fitter, seed=seed, **settings)
     elif mend == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
-        # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it moves
-        # them far, ratios of densities overflow, and what it finds is then not taken.
+        # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it
+        # moves them far, ratios of densities overflow, and what it finds is then not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
             result = moment_match(fit, result)
