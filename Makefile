@@ -1,5 +1,5 @@
 # make report     fit everything on the built-in tables and write report/index.html
-# make test       check the style, run the tests, try the built wheel, run the tests of inference on a newer Python
+# make test       check the style, run the tests, try the built wheel; on a newer Python every law through every technique
 # make quick      run the tests but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
@@ -39,7 +39,8 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	$(TESTS) .venv-next/bin/pytest -n 2 --durations=25 $(NOT_INFERENCE)
+	$(TESTS) .venv-next/bin/pytest -n 2 -m "not slow" $(NOT_INFERENCE)
+	$(TESTS) .venv-next/bin/pytest -n 2 tests/test_contract.py
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

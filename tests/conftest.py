@@ -19,7 +19,7 @@ COMPILED = ("fit", "fitter", "studied", "sweep")
 def pytest_collection_modifyitems(items):
     """Mark what shares compiled models or trained sweeps."""
     for item in items:
-        if any(name.startswith(COMPILED) for name in item.fixturenames):
+        if item.path.name == "test_examples.py" or any(name.startswith(COMPILED) for name in item.fixturenames):
             item.add_marker("slow")
 
 
