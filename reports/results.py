@@ -65,9 +65,11 @@ def robust_entries(fit):
 
 
 def misfit_entries(fit):
-    """Entries of what `misfit` found, by test."""
+    """Entries of what `misfit` found, by test; none where the law is not one of the loss of runs."""
+    if law_of(fit).kind != "runs":
+        return {}
     return {
-        test: {"statistic": finite(row["statistic"]), "df": int(row["df"]), "p": row["p"], "fits": bool(row["fits"])}
+        test: row.to_dict() | {"statistic": finite(row["statistic"]), "df": int(row["df"]), "fits": bool(row["fits"])}
         for test, row in misfit(fit).iterrows()
     }
 

