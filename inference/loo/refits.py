@@ -107,14 +107,16 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     return found
 
 
+def _mended(result):
+    return getattr(result, "mended", np.zeros(result.n_data_points, bool))
+
+
 def unreliable(result):
     """Units whose Pareto k is above 0.7 and that no refit mended, (unit,) of bool."""
-    mended = getattr(result, "mended", np.zeros(result.n_data_points, bool))
-    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~mended
+    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_mended(result)
 
 
 def largest_k_left(result):
     """Largest Pareto k of the units that no refit mended; NaN where every one was."""
-    mended = getattr(result, "mended", np.zeros(result.n_data_points, bool))
-    left = result.pareto_k.values[~mended]
+    left = result.pareto_k.values[~_mended(result)]
     return float(left.max()) if left.size else np.nan

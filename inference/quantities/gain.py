@@ -14,9 +14,9 @@ from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
 from ...models.progress.growth import doubling_quantiles
 from ..storage import draws_of
+from .growth import linear
 
 SPLIT_YEAR = 2019.0
-SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
 
 
 def row_slopes(draws):
@@ -45,39 +45,16 @@ def row_slopes(draws):
     # Columns are linear in the logarithms of the sizes, so that a step of one is a derivative.
     larger = law.points(origin, **{name: np.e * x for name, x in sizes.items()}, **rest)
     sides = (0,) if not law.predictors[1] else (0, 1)
-    log_terms, falls, slopes = [], [], []
-    for side in sides:
-        log_terms.append(_log_term(draws, side))
-        falls.append(_sum(draws, side, lambda column: column.yearly_change(here)))
-        slopes.append(_sum(draws, side, lambda column: column.values(larger) - column.values(here)) / 2)
-    weights = np.exp(np.stack(log_terms) - np.max(log_terms, axis=0))
+    log_terms = np.stack(family.log_terms(draws.c, draws.design)[: len(sides)])
+    falls = [linear(draws, side, lambda column: column.yearly_change(here)) for side in sides]
+    slopes = [linear(draws, side, lambda column: column.values(larger) - column.values(here)) / 2 for side in sides]
+    weights = np.exp(log_terms - log_terms.max(0))
     weights = weights / weights.sum(0)
     coords = draw_coordinates(*draws.z.shape[:2])
     return tuple(
         xr.DataArray((weights * np.stack(parts)).sum(0), dims=(*DRAWS, "evaluation"), coords=coords)
         for parts in (falls, slopes)
     )
-
-
-def _sum(draws, side, evaluate):
-    """Sum of one predictor's slopes times what is asked of its columns, (chain, draw, row)."""
-    drifts = draws.law.slots[2]
-    sizes, dates = SLOPES[side]
-    columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
-    columns += [
-        (draws.c[dates][..., j], pair[side], draws.reference["rate_scales"][side][j])
-        for j, pair in enumerate(drifts.values())
-        if pair[side] is not None
-    ]
-    return sum(slope[..., None] * evaluate(column) / scale for slope, column, scale in columns)
-
-
-def _log_term(draws, side):
-    """Logarithm of one term of the reducible loss at each row, the transformer factor left out."""
-    c, d, name = draws.c, draws.design, ("parameters", "data")[side]
-    base = family._log_reducible(c) + np.log(c["share"] if side == 0 else c["rest"])
-    sizes, dates = SLOPES[side]
-    return base @ d["level"].T - c[sizes] @ d[f"sizes_{name}"].T - c[dates] @ d[f"drifts_{name}"].T
 
 
 def compute_equivalent_gain(fit, *, rows=None):
@@ -120,6 +97,17 @@ def _gain(fall, slope, rows=None):
     return gain.assign_attrs(rows=fall.sizes["evaluation"], not_positive=float((slope <= 0).mean()), units="1/year")
 
 
+def gains_by_group(fit):
+    """`compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019: a dict."""
+    draws = draws_of(fit, "evaluations")
+    slopes, table = row_slopes(draws), draws.rows
+    late = (table["year"] >= SPLIT_YEAR).to_numpy()
+    groups = {"all": np.ones(len(table), bool)}
+    groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
+    groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
+    return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
+
+
 def gain_times(fit, *, probabilities=(0.025, 0.5, 0.975)):
     """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
 
@@ -143,19 +131,15 @@ def gain_times(fit, *, probabilities=(0.025, 0.5, 0.975)):
     >>> bs.gain_times(fit).loc["all", "count"]
     np.int64(231)
     """
-    draws = draws_of(fit, "evaluations")
-    slopes, table = row_slopes(draws), draws.rows
-    late = (table["year"] >= SPLIT_YEAR).to_numpy()
-    groups = {"all": np.ones(len(table), bool)}
-    groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
-    groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
+    return times_of(gains_by_group(fit), probabilities)
+
+
+def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
+    """Give the table of `gain_times` for what `gains_by_group` found."""
     found = {}
-    for name, chosen in groups.items():
-        if not chosen.any():
-            continue
-        gain = _gain(*slopes, chosen)
-        found[name] = {"count": gain.attrs["rows"], "p_progress": float((gain > 0).mean())}
+    for name, gain in gains.items():
         months = doubling_quantiles(gain.values, probabilities)
+        found[name] = {"count": gain.attrs["rows"], "p_progress": float((gain > 0).mean())}
         found[name] |= dict(zip((f"q{100 * p:g}" for p in probabilities), months, strict=True))
         found[name]["not_positive"] = gain.attrs["not_positive"]
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})

@@ -18,6 +18,28 @@ from ...models.progress.design import VOCABULARY
 from ..storage import draws_of, law_of
 
 COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
+SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
+
+
+def linear(draws, side, evaluate):
+    """Sum, over the columns of one predictor, of a slope times what is asked of its column: (chain, draw, point).
+
+    Parameters
+    ----------
+    draws : ProgressDraws
+    side : {0, 1}
+        The predictor of parameters or of data.
+    evaluate : callable
+        From a column to its values, or their changes, (point,).
+    """
+    sizes, dates = SLOPES[side]
+    columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
+    columns += [
+        (draws.c[dates][..., j], pair[side], draws.reference["rate_scales"][side][j])
+        for j, pair in enumerate(draws.law.slots[2].values())
+        if pair[side] is not None
+    ]
+    return sum(slope[..., None] * evaluate(column) / scale for slope, column, scale in columns)
 
 
 class GrowthAt:
@@ -47,29 +69,18 @@ class GrowthAt:
             self.b = eta_d - self._etas(other)[1]
             self.q = eta_d + self.b * np.log(origin["D0"])
 
-    def _sum(self, side, evaluate):
-        """Minus the sum of slopes times columns (or their yearly changes) of one predictor."""
-        draws = self.draws
-        sizes, drifts = draws.law.slots[side], draws.law.slots[2]
-        exponents, slopes = (("alpha", "drift_parameters"), ("beta", "drift_data"))[side]
-        total = 0.0
-        for j, column in enumerate(sizes):
-            total = total - draws.c[exponents][..., j] * evaluate(column)
-        for j, columns in enumerate(drifts.values()):
-            if columns[side] is not None:
-                total = (
-                    total - draws.c[slopes][..., j] * evaluate(columns[side]) / draws.reference["rate_scales"][side][j]
-                )
-        return total
-
     def _etas(self, points):
         raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(family.LEVELS)})
         levels = self.draws.law.levels
         level = levels.index(self.benchmark) if len(levels) > 1 else 0
-        eta_n = raw["const_parameters"][..., level] + self._sum(0, lambda c: float(c.values(points)[0]))
+        eta_n = raw["const_parameters"][..., level] - self._linear(0, "values", points)
         if self.single:
             return eta_n, None
-        return eta_n, raw["const_data"][..., level] + self._sum(1, lambda c: float(c.values(points)[0]))
+        return eta_n, raw["const_data"][..., level] - self._linear(1, "values", points)
+
+    def _linear(self, side, method, points):
+        """`linear` of a column's values or yearly changes at one point, (chain, draw)."""
+        return linear(self.draws, side, lambda column: getattr(column, method)(points)[:1])[..., 0]
 
     def falls(self, log_parameters, log_tokens):
         """Yearly falls of the two exponents at sizes of each draw."""
@@ -78,9 +89,9 @@ class GrowthAt:
         def of(side, log_size, zero, name):
             at = {"year": self.year, "benchmark": self.benchmark, "transformer": self.transformer}
             base = {"parameters": [origin["N0"]], "tokens": [origin["D0"]]}
-            still = -self._sum(side, lambda c: float(c.yearly_change(law.points(origin, **base, **at))[0]))
+            still = self._linear(side, "yearly_change", law.points(origin, **base, **at))
             base[name] = [zero * np.e]
-            moved = -self._sum(side, lambda c: float(c.yearly_change(law.points(origin, **base, **at))[0]))
+            moved = self._linear(side, "yearly_change", law.points(origin, **base, **at))
             return still + (moved - still) * (log_size - np.log(zero))
 
         if self.single:

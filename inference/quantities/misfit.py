@@ -78,7 +78,7 @@ def _score(draws, z):
     if draws.law.wider is None:
         return None
     law, name, value = draws.law.wider
-    sigma = draws._arguments(draws.rows)[0]
+    sigma = draws.noise_arguments(draws.rows)[0]
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
     u = np.broadcast_to(slopes.pop(name) / sigma, z.shape)
     own = np.stack([np.broadcast_to(x / sigma, z.shape) for x in slopes.values()], axis=-1)

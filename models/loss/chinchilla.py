@@ -224,11 +224,8 @@ class Coupled(Chinchilla):
 
     name: ClassVar[str] = "coupled"
     in_all_parameters: ClassVar[bool] = False
+    wider: ClassVar[None] = None
     mean_parameters: ClassVar[tuple] = (*Chinchilla.mean_parameters, coupled.KAPPA)
-
-    @property
-    def wider(self):
-        """No wider law is known."""
 
     def constants(self, values, reference):
         """E, A, B, alpha, beta, kappa and the exponent of the optimal size; see `coupled.constants`."""

@@ -53,7 +53,8 @@ class LossDraws(Draws):
         mean = self.mean(rows).transpose(..., "run")
         return mean.copy(data=self.law.on_scale(mean).values)
 
-    def _arguments(self, rows):
+    def noise_arguments(self, rows):
+        """Arguments of the noise at each row, of the dims of the draws and ``run``; see `Noise.arguments`."""
         values = {name: x.values[..., None] for name, x in self.sampled.items()}
         return self.law.residuals.arguments(values, self.reference, self.law.sizes(rows))
 
@@ -62,7 +63,7 @@ class LossDraws(Draws):
         law, rows = self.law, self.rows if rows is None else rows
         mean = self._mean_on_scale(rows)
         residual = law.on_scale(rows[law.observed].to_numpy(float)) - mean.values
-        arguments = self._arguments(rows)
+        arguments = self.noise_arguments(rows)
         halfwidth = law.halfwidth(rows)
         if halfwidth is None:
             values = law.residuals.logp(residual, *arguments)
@@ -77,7 +78,7 @@ class LossDraws(Draws):
         rows = self.rows if rows is None else rows
         mean, halfwidth = self._mean_on_scale(rows), self.law.halfwidth(rows)
         residual = self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values
-        arguments = self._arguments(rows)
+        arguments = self.noise_arguments(rows)
         return mean.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=halfwidth))
 
     def slopes(self, law, names, *, step=1e-4, **held):

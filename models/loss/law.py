@@ -58,6 +58,7 @@ class LossLaw(Law):
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
+    wider: ClassVar[tuple | None] = None  # a law, and the value of a quantity of it at which it is this one
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
@@ -78,10 +79,6 @@ class LossLaw(Law):
     def mean(self, constants, columns):
         """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
         raise NotImplementedError
-
-    @property
-    def wider(self):
-        """A law of which this is the case that one more quantity has a certain value: (law, name, value), or None."""
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""

@@ -48,6 +48,7 @@ class Offsets(Chinchilla):
 
     name: ClassVar[str] = "offsets"
     in_all_parameters: ClassVar[bool] = False
+    wider: ClassVar[None] = None
     planned: ClassVar[tuple] = ()
     derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, *OFFSETS)
     mean_parameters: ClassVar[tuple] = (
@@ -59,10 +60,6 @@ class Offsets(Chinchilla):
             "tokens_shift", "LogNormal(0, 1)", (0, np.inf), "", "(D + d0)/D of the shortest run: 0.14 to 7.1."
         ),
     )
-
-    @property
-    def wider(self):
-        """No wider law is known."""
 
     def centre(self, table):
         """Geometric means and least values of N and D."""

@@ -183,8 +183,8 @@ def _log_reducible(c):
     return log(where(c["reducible"] > LEAST_REDUCIBLE, c["reducible"], LEAST_REDUCIBLE))
 
 
-def mean(c, d):
-    """Mean loss of each row, (..., row), from what `coefficients` returned."""
+def log_terms(c, d):
+    """Logarithms of the two terms of each row, (..., row), the transformer factor left out."""
     base = _log_reducible(c)
     eta_n = (
         (base + log(c["share"])) @ d["level"].T
@@ -194,6 +194,12 @@ def mean(c, d):
     eta_d = (
         (base + log(c["rest"])) @ d["level"].T - c["beta"] @ d["sizes_data"].T - c["drift_data"] @ d["drifts_data"].T
     )
+    return eta_n, eta_d
+
+
+def mean(c, d):
+    """Mean loss of each row, (..., row), from what `coefficients` returned."""
+    eta_n, eta_d = log_terms(c, d)
     reducible = exp(eta_n) + d["two_terms"] * exp(eta_d)
     if not isinstance(c["log_factor"], float):
         reducible = exp(c["log_factor"] * d["transformer"]) * reducible

@@ -10,7 +10,7 @@ from ...inference.fitting.progress import progress_fitter
 from ...inference.loo.progress import compare_progress, into_the_future, pooled_rates
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
-from ...inference.quantities.gain import compute_equivalent_gain, gain_times
+from ...inference.quantities.gain import gains_by_group, times_of
 from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
 from ...inference.quantities.variants import fit_cutoffs, fit_variants
 from ...models.progress.law import Progress
@@ -61,7 +61,7 @@ class ProgressFindings(Findings):
     pooled : dict of str to ndarray
         Draws of the rate pooled over specifications by each weighting and over the ten best.
     gain_times : dict of int to DataFrame
-        From `gain_times`: doubling times of compute at the evaluations' own sizes.
+        As from `gain_times`: doubling times of compute at the evaluations' own sizes.
     pooled_gains : dict of str to ndarray
         Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
     future, grid, influence, driven : DataFrame
@@ -136,8 +136,9 @@ def _quantities(found, chinchilla, seed):
         found.doubling[k] = growth.doubling_times(fit)
         (first, *_) = growth.growth_rates(fit).values()
         found.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
-    own = {k: compute_equivalent_gain(fit).values for k, fit in found.fits.items()}
-    found.gain_times = {k: gain_times(fit) for k, fit in found.fits.items() if k not in NO_PROGRESS}
+    gains = {k: gains_by_group(fit) for k, fit in found.fits.items()}
+    own = {k: of["all"].values for k, of in gains.items()}
+    found.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
     table = found.comparison
     best = [k for k in table.index if k not in NO_PROGRESS and k <= 15][:TOP]
     for name in WEIGHTINGS:

@@ -1,6 +1,6 @@
 """The Chinchilla law in parameters outside the embeddings, the embeddings' growth learned from sizes of models."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -8,15 +8,16 @@ import pandas as pd
 
 from ....errors import InputError
 from ...arrays import log
-from .. import chinchilla, coupled, embeddings
+from .. import chinchilla, embeddings
 from ..chinchilla import Chinchilla
 from ..law import LossLaw, geometric_means
 from ..sizes import chinchilla_configurations, least_squares
 from .configurations import Configurations, check_delta
+from .terms import OfTwoTerms
 
 
 @dataclass(frozen=True)
-class EmbeddingCorrected(LossLaw):
+class EmbeddingCorrected(OfTwoTerms, LossLaw):
     """The Chinchilla law in parameters outside the embeddings.
 
     ``loss = E + A/(N_x + gamma N_x**delta)**alpha + B/D**beta``, equations 7 and 15 of Pearce and Song (2024). N_x is
@@ -97,21 +98,7 @@ class EmbeddingCorrected(LossLaw):
     @property
     def mean_parameters(self):
         """The quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
-        return (*self._of_loss, *(self.relation.free_parameters if self.joint else ()))
-
-    @property
-    def _of_loss(self):
-        return (*Chinchilla.mean_parameters, *((coupled.KAPPA,) if self.coupled else ()))
-
-    @property
-    def wider(self):
-        """The same law with coupled terms; see `LossLaw.wider`."""
-        return None if self.coupled else (replace(self, coupled=True, priors={}), "kappa", 1.0)
-
-    @property
-    def form(self):
-        """The module that holds the law's mathematics."""
-        return coupled if self.coupled else chinchilla
+        return (*self.quantities, *(self.relation.free_parameters if self.joint else ()))
 
     def centre(self, table):
         """Geometric means of D and of the N_T that the point estimate of gamma and delta implies; that estimate."""
@@ -124,7 +111,7 @@ class EmbeddingCorrected(LossLaw):
     def constants(self, values, reference):
         """E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
         constants = self.form.constants(
-            **{q.name: values[q.name] for q in self._of_loss},
+            **{q.name: values[q.name] for q in self.quantities},
             reference_parameters=reference["reference_parameters"],
             reference_tokens=reference["reference_tokens"],
         )

@@ -1,15 +1,16 @@
 """The Chinchilla law with embedding parameters weighted."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ....errors import InputError
 from ...priors import FreeParameter
-from .. import chinchilla, coupled, embeddings
+from .. import chinchilla, embeddings
 from ..chinchilla import Chinchilla
 from ..law import LossLaw, geometric_means
+from .terms import OfTwoTerms
 
 OMEGA = FreeParameter(
     "omega",
@@ -44,7 +45,7 @@ def _check_split(law, table):
 
 
 @dataclass(frozen=True)
-class EmbeddingWeighted(LossLaw):
+class EmbeddingWeighted(OfTwoTerms, LossLaw):
     """The Chinchilla law with embedding parameters weighted, ``loss = E + A/(N_x + omega N_E)**alpha + B/D**beta``.
 
     N_x is parameters outside the embeddings, N_E embedding parameters, D training tokens, loss in nats per token. At
@@ -96,18 +97,7 @@ class EmbeddingWeighted(LossLaw):
     @property
     def mean_parameters(self):
         """The quantities of `Chinchilla`, kappa where the terms are coupled, and omega where it is learned."""
-        kappa = (coupled.KAPPA,) if self.coupled else ()
-        return (*Chinchilla.mean_parameters, *kappa, *((OMEGA,) if self.omega is None else ()))
-
-    @property
-    def wider(self):
-        """The same law with coupled terms; see `LossLaw.wider`."""
-        return None if self.coupled else (replace(self, coupled=True, priors={}), "kappa", 1.0)
-
-    @property
-    def form(self):
-        """The module that holds the law's mathematics."""
-        return coupled if self.coupled else chinchilla
+        return (*self.quantities, *((OMEGA,) if self.omega is None else ()))
 
     def rows(self, table):
         """Return the table, refusing one that cannot inform this law, one without embedding parameters too."""
@@ -127,9 +117,8 @@ class EmbeddingWeighted(LossLaw):
         """E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
         n = reference["reference_nonembedding"]
         centre = self._counted(n, n * (reference["reference_ratio"] - 1), values)
-        names = [q.name for q in self.mean_parameters if q is not OMEGA]
         found = self.form.constants(
-            **{name: values[name] for name in names},
+            **{q.name: values[q.name] for q in self.quantities},
             reference_parameters=centre,
             reference_tokens=reference["reference_tokens"],
         )
