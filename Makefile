@@ -1,5 +1,7 @@
 # make report     fit everything on the built-in tables and write report/index.html
-# make test       check the style, run the tests, try the built wheel; on a newer Python every law through every technique
+# make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
+#                 Python if there is one
+# make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make quick      run the tests but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
@@ -12,7 +14,7 @@ PIP := -m pip --disable-pip-version-check install --quiet
 NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/datasets \
 	--ignore=tests/reports --ignore=tests/training
 
-.PHONY: report test quick style pytest wheel next next-pytest
+.PHONY: report test thorough quick style pytest wheel next next-pytest
 .NOTPARALLEL:
 
 report: .venv/installed
@@ -25,7 +27,12 @@ style: .venv/installed
 	.venv/bin/ruff format --check .
 
 pytest: .venv/installed
+	@next=$$(.ci/find-python next .venv/bin/python); \
+	$(TESTS) .venv/bin/pytest -n 2 -m "not thorough" $${next:+--ignore=tests/test_contract.py} --durations=25
+
+thorough: style .venv/installed
 	$(TESTS) .venv/bin/pytest -n 2 --durations=25
+	@$(MAKE) --no-print-directory next
 
 quick: .venv/installed
 	$(TESTS) .venv/bin/pytest -n 2 -m "not slow"

@@ -189,13 +189,15 @@ def allocate(
     fitted = open_fit(file)
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | inputs.values(plan, "--plan")
     found = allocate_fit(fitted, compute, **planned)
-    entries = results.allocation_entries(found, law_of(fitted).name)
+    entries = results.allocation_entries(found, law_of(fitted).name, fitted)
+    misfit = results.misfit_entries(fitted)
     if json:
-        console.print_json({"allocation": entries, "diagnostics": diagnose(fitted)})
+        console.print_json({"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit})
         return
     for entry in entries:
         console.print_allocation(entry)
     console.print_diagnostics(file, diagnose(fitted))
+    console.print_misfit(file, misfit)
 
 
 @app.command()

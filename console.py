@@ -73,16 +73,33 @@ def print_diagnostics(name, diagnostics):
 
 
 def print_fit(title, entry, diagnostics):
-    """Print a law's parameters, its leave-one-out and its diagnostics; lengths first where the law has them."""
+    """Print a law's parameters, its leave-one-out, diagnostics and misfit; lengths first where the law has them."""
+    from .reports.results import verdict
+
     if "lengths" in entry:
         _print_lengths(entry)
-    rows = [summary_row(name, q) for name, q in entry["parameters"].items() if OF_RUNS not in name]
-    print_table(title, SUMMARY_HEADER, rows)
+    robust = {name: number(found["robust_sd"]) for name, found in entry["robust"].items()}
+    rows = [
+        (*summary_row(name, q), *([robust.get(name, "-")] if robust else ()))
+        for name, q in entry["parameters"].items()
+        if OF_RUNS not in name
+    ]
+    print_table(title, (*SUMMARY_HEADER, *(["robust sd"] if robust else ())), rows)
     elpd, se, k = (
         number(entry[name], form) for name, form in (("elpd_loo", ".1f"), ("elpd_se", ".1f"), ("pareto_k_max", ".2f"))
     )
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(diagnostics)
+    if said := verdict(entry["misfit"]):
+        print(f"{said}; read the robust sd, and compare other laws")
+
+
+def print_misfit(name, misfit):
+    """Print on standard error which tests reject the law of a fit, where any does."""
+    from .reports.results import verdict
+
+    if said := verdict(misfit):
+        print(f"warning: {name}: {said}", file=sys.stderr)
 
 
 def _print_lengths(entry):
@@ -152,6 +169,8 @@ def print_allocation(entry):
     beyond = entry["extrapolation"]
     note = f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
     rows = [summary_row(name, entry[name]) for name in ALLOCATED if name in entry]
+    if "robust_parameters" in entry:
+        rows.append(summary_row("parameters, not trusting the law", entry["robust_parameters"]))
     print_table(f"{entry['law']} at {entry['compute']:.3g} FLOP{note}", SUMMARY_HEADER, rows)
 
 

@@ -9,7 +9,7 @@ from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.quantities.misfit import misfit
-from ..inference.quantities.robust import robust_sd
+from ..inference.quantities.robust import robust, robust_sd
 from ..inference.storage import replace
 from ..models.draws import flatten
 
@@ -58,6 +58,8 @@ def robust_entries(fit):
         if draws.ndim > 2 or not float(draws.std()) > 0:
             continue
         table = robust_sd(fit, draws)
+        if table.empty:
+            continue
         widest = table["robust_sd"].idxmax()
         row = table.loc[widest]
         entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
@@ -72,6 +74,12 @@ def misfit_entries(fit):
         test: row.to_dict() | {"statistic": finite(row["statistic"]), "df": int(row["df"]), "fits": bool(row["fits"])}
         for test, row in misfit(fit).iterrows()
     }
+
+
+def verdict(misfit):
+    """Say of `misfit_entries` which tests reject the law, "" where none does."""
+    failed = [f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"]]
+    return f"the law does not fit its runs: rejected by {', '.join(failed)}" if failed else ""
 
 
 def law_entry(fit, result=None, points=None):
@@ -109,8 +117,8 @@ def law_entry(fit, result=None, points=None):
     }
 
 
-def allocation_entries(allocation, law):
-    """Entries of results.json of compute-optimal sizes, one a budget."""
+def allocation_entries(allocation, law, fit=None):
+    """Entries of results.json of compute-optimal sizes, one a budget; with `fit` robust intervals of N* too."""
     return [
         {
             "law": law,
@@ -118,6 +126,11 @@ def allocation_entries(allocation, law):
             **{name: summary(at[name], ratio=name in RATIOS) for name in SIZES if name in at},
             "extrapolation": float(at["extrapolation"]),
         }
+        | (
+            {"robust_parameters": summary(robust(fit, at["parameters"], positive=True))}
+            if fit is not None and "parameters" in at
+            else {}
+        )
         for at in (allocation.isel(compute=i) for i in range(allocation.sizes["compute"]))
     ]
 

@@ -14,6 +14,12 @@ from bayescaling.models.progress.family import DIMENSION
 
 # What a test is given of these was compiled and sampled, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
+# Where the tests are that fit the laws which take longest to compile.
+TOGETHER = {
+    "lengths": ("lengths",),
+    "progress": ("progress", "test_refits", "test_growth", "test_gain"),
+    "reports": ("tests/reports",),
+}
 
 
 def pytest_collection_modifyitems(items):
@@ -25,15 +31,18 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run the tests of one file, or of one law in the contract, in one process: they share what was compiled."""
+    """Run what shares compiled programs in one process: a file, the pages, a law in the contract, laws of one kind."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class ByProgram(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path, _, test = nodeid.partition("::")
+            for shared, names in TOGETHER.items():
+                if any(name in nodeid for name in names):
+                    return shared
             return path + test.partition("[")[2] if path.endswith("test_contract.py") else path
 
-    return ByFile(config, log)
+    return ByProgram(config, log)
 
 
 # Besiroglu et al. (2024), with the scatter and tails of the digitised runs.
@@ -74,7 +83,8 @@ def reference(runs):
 @pytest.fixture(scope="session")
 def truth(reference):
     """Sampled quantities at published constants; Student-t noise as heavy-tailed as that of the digitised runs."""
-    return in_sampled_quantities(PUBLISHED, reference) | {"sigma": 0.004, "nu_minus_one": 1.0}
+    noise = {"sigma": 0.004, "nu_minus_one": 1.0, "sigma_parameters": 0.0, "sigma_tokens": 0.0}
+    return in_sampled_quantities(PUBLISHED, reference) | noise
 
 
 @pytest.fixture(scope="session")
@@ -85,18 +95,20 @@ def fit_default(runs):
 
 @pytest.fixture(scope="session")
 def fitter(runs):
-    """Student-t noise on log loss, compiled once."""
+    """Student-t noise on log loss that scatters by size, compiled once."""
     return bs.Fitter(bs.Chinchilla(), runs)
 
 
 @pytest.fixture(scope="session")
-def fitter_by_size(runs):
-    return bs.Fitter(bs.Chinchilla(scatter="by_size"), runs)
+def fit_one_sigma(runs):
+    """One scatter for all runs: the law and noise that others fitted to them."""
+    return bs.fit(bs.Chinchilla(scatter="one"), runs, seed=1)
 
 
 @pytest.fixture(scope="session")
 def fitter_normal(runs):
-    return bs.Fitter(bs.Chinchilla(noise="normal"), runs)
+    """Normal noise of one scatter, which some of the runs are far from."""
+    return bs.Fitter(bs.Chinchilla(noise="normal", scatter="one"), runs)
 
 
 @pytest.fixture(scope="session")
@@ -106,8 +118,8 @@ def fit_normal(fitter_normal, runs):
 
 @pytest.fixture(scope="session")
 def fitter_reading_error(runs):
-    """Huber noise with a reading error, on the scale of the loss."""
-    return bs.Fitter(bs.Chinchilla(noise="huber", scale="loss", measurement_error=True), runs)
+    """Huber noise of one scatter with a reading error, on the scale of the loss."""
+    return bs.Fitter(bs.Chinchilla(noise="huber", scale="loss", scatter="one", measurement_error=True), runs)
 
 
 @pytest.fixture(scope="session")

@@ -207,7 +207,9 @@ def test_allocate(fits):
         assert entry["extrapolation"] == float(at["extrapolation"])
     assert [entry["extrapolation"] > 0 for entry in document["allocation"]] == [False, True]
     assert "ok" in document["diagnostics"]
-    assert "decades above the fitted runs" in succeeded("allocate", "student.nc", *budgets, folder=fits)
+    assert not document["misfit"]["score"]["fits"]
+    text = succeeded("allocate", "student.nc", *budgets, folder=fits)
+    assert "decades above the fitted runs" in text and "not trusting the law" in text
 
 
 def test_points(tmp_path):

@@ -21,10 +21,10 @@ from bayescaling.reports.results import law_entry, to_json
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
 STUDIED = {
     "chinchilla": bs.Chinchilla(),
-    "chinchilla, reading error": bs.Chinchilla(noise="normal", measurement_error=True),
-    "kaplan": bs.Kaplan(),
-    "coupled, by size": bs.Coupled(scatter="by_size", skew=True),
-    "offsets": bs.Offsets(scatter="by_size"),
+    "chinchilla, reading error": bs.Chinchilla(noise="normal", scatter="one", measurement_error=True),
+    "kaplan": bs.Kaplan(scatter="one"),
+    "coupled, skew": bs.Coupled(skew=True),
+    "offsets": bs.Offsets(),
     "data-constrained": bs.DataConstrained(),
     "frontier": bs.Frontier(),
     "embedding-weighted": bs.EmbeddingWeighted(),

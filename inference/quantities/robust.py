@@ -75,7 +75,8 @@ def robust_sd(fit, quantity):
     -------
     DataFrame
         Indexed by ``by``, ``"unit"`` and each of the law's ``clusters`` of which there are at least 10: ``clusters``
-        (how many), ``posterior_sd``, ``robust_sd``, their ``ratio``, and ``wider``, whether it is above 1.3.
+        (how many), ``posterior_sd``, ``robust_sd``, their ``ratio``, and ``wider``, whether it is above 1.3. Without a
+        row where there are fewer than 10 units.
 
     Raises
     ------
@@ -105,8 +106,9 @@ def robust_sd(fit, quantity):
         noise = sum(values[:, codes == code].sum(1).var() for code in range(count)) * sd**2 / effective
         variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
         robust = np.sqrt(max(variance, 0.0))
-        rows[by] = {"clusters": count, "posterior_sd": sd, "robust_sd": robust, "ratio": robust / sd}
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("by")
+        rows[by] = (count, sd, robust, robust / sd)
+    columns = ["clusters", "posterior_sd", "robust_sd", "ratio"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("by")
     return table.assign(wider=table["ratio"] > WIDER)
 
 
@@ -135,7 +137,7 @@ def robust(fit, quantity, *, positive=False, share=False):
     Returns
     -------
     DataArray
-        As `quantity`; unchanged where the posterior sd is above each of those of `robust_sd`.
+        As `quantity`; unchanged where the posterior sd is above each of those of `robust_sd`, or there is none.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def robust(fit, quantity, *, positive=False, share=False):
     """
     with np.errstate(all="ignore"):
         moved = np.log(quantity) - np.log1p(-quantity) if share else np.log(quantity) if positive else quantity
-    stretch = max(1.0, float(robust_sd(fit, moved)["ratio"].max()))
+    stretch = max([1.0, *robust_sd(fit, moved)["ratio"]])
     centre = moved.mean()
     spread = centre + stretch * (moved - centre)
     return 1 / (1 + np.exp(-spread)) if share else np.exp(spread) if positive else spread

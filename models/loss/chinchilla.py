@@ -121,11 +121,14 @@ class Chinchilla(LossLaw):
     reducible_share   Beta(2, 2)               share of it above E; no side preferred, the ends excluded
     parameter_share   Beta(2, 2)               share of that which is A/N**alpha; likewise
     alpha, beta       LogNormal(-1.2, 0.7)     0.08 to 1.2: from no return to the classical rates; avoids 0
-    sigma             LogNormal(-4.6, 1.5)     scatter, relative (on the loss scale: -3.5, in nats)
+    sigma             LogNormal(-4.6, 1.5)     scatter at (N0, D0), relative (on the loss scale: -3.5, in nats)
+    sigma_parameters  Normal(0, 0.5)           change of log sigma per log of N; with ``scatter="one"`` absent
+    sigma_tokens      Normal(0, 0.5)           the same per log of D
     nu_minus_one      Gamma(2, 0.1)            Student-t only: degrees of freedom above 1 (Juarez and Steel 2010)
     ================= ======================== ==================================================================
 
-    Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)`` and nu.
+    Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)``, nu, and sigma at the runs of the least
+    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma is held.
 
     Parameters
     ----------
@@ -135,6 +138,10 @@ class Chinchilla(LossLaw):
         Where residuals are taken.
     threshold : float
         Threshold of the Huber noise in units of its scale.
+    scatter : {"by_size", "one"}
+        Let sigma depend on the sizes, or hold one for all runs.
+    skew : bool
+        Let residuals be wider on one side than on the other (Fernandez and Steel 1998).
     measurement_error : bool
         Add a uniform reading error on plus or minus the table's ``loss_halfwidth``. Errors read off one colour scale
         are not independent of each other; this option treats them as if they were.

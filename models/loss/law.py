@@ -15,7 +15,7 @@ from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
 from .draws import LossDraws
-from .noise import Noise
+from .noise import ENDS, Noise
 from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
@@ -42,7 +42,7 @@ class LossLaw(Law):
     noise: str = "student_t"
     scale: str = "log_loss"
     threshold: float = 1.345
-    scatter: str = "one"
+    scatter: str = "by_size"
     skew: bool = False
     measurement_error: bool = False
     priors: Mapping = field(default_factory=dict)
@@ -64,7 +64,7 @@ class LossLaw(Law):
     def __post_init__(self):
         if self.scatter not in SCATTERS:
             raise InputError(unknown("scatter", self.scatter, SCATTERS))
-        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu")))
+        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu", *ENDS.values())))
 
     # What a law says -------------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class LossLaw(Law):
     def derived(self, values, reference):
         """Named results that follow from sampled `values`: the law's constants and the noise's."""
         constants = self.constants(values, reference)
-        return {k: v for k, v in constants.items() if k not in values} | self.residuals.derived(values)
+        return {k: v for k, v in constants.items() if k not in values} | self.residuals.derived(values, reference)
 
     def on_scale(self, observed):
         """Losses on the scale of the residuals."""
@@ -264,11 +264,14 @@ class LossLaw(Law):
         InputError
             If a quantity lacks a value.
         """
+        self._check_all_there(values)
+        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
+        return self.draws(xr.Dataset(known), rows, reference)
+
+    def _check_all_there(self, values):
         missing = [name for name in self.prior_of if name not in values]
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
-        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
-        return self.draws(xr.Dataset(known), rows, reference)
 
     def check_calibration(self, truth):
         """Refuse a law that has no one posterior, or whose prior alone gives no truths.
@@ -300,7 +303,13 @@ class LossLaw(Law):
         -------
         ndarray, shape (..., run)
             Losses in nats per token.
+
+        Raises
+        ------
+        InputError
+            If a quantity lacks a value.
         """
+        self._check_all_there(values)
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
         constants = self.constants(values, reference or self.reference(rows))
         mean = self.on_scale(self.mean(constants, self.sizes(rows)))

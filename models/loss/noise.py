@@ -26,6 +26,7 @@ LOG_SKEW = FreeParameter(
     "",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
+ENDS = {"smallest": "sigma_smallest_run", "largest": "sigma_largest_run"}  # derived where sigma depends on sizes
 QUADRATURE_NODES = 32
 LEAST_HALFWIDTH = 1e-4  # in units of sigma; below it a reading error changes a log density by less than 1e-8
 
@@ -151,22 +152,35 @@ class Noise:
         )
         return (sigma, *((nu,) if self.family == "student_t" else ()), *slopes, *((LOG_SKEW,) if self.skew else ()))
 
-    def derived(self, values):
+    def derived(self, values, reference):
         """Named results that follow from the sampled quantities of the noise."""
         nu = {"nu": 1 + values["nu_minus_one"]} if self.family == "student_t" else {}
-        return nu | ({"skew": exp_of(values["log_skew"])} if self.skew else {})
+        skew = {"skew": exp_of(values["log_skew"])} if self.skew else {}
+        ends = ENDS if self.sizes else {}
+        at = {end: {name: reference[f"log_{name}_{end}"] for name in self.sizes} for end in ends}
+        return nu | skew | {name: self._scatter(values, reference, at[end]) for end, name in ends.items()}
 
     def centre(self, columns):
-        """Give what slopes of sigma refer to: mean and range of the logarithm of each size, scalars by name.
+        """Give what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.
 
-        Beyond the fitted range sigma is held: how it goes on there the runs do not say.
+        Beyond the fitted range sigma is held: how it goes on there the runs do not say. The smallest and the largest
+        run are those of the least and the greatest product of the sizes.
         """
-        found = {}
-        for column in self.sizes:
-            logs = np.log(np.asarray(columns[column], float))
-            figures = {"mean": logs.mean(), "least": logs.min(), "largest": logs.max()}
-            found |= {f"log_{column}_{name}": float(x) for name, x in figures.items()}
+        logs = {column: np.log(np.asarray(columns[column], float)) for column in self.sizes}
+        found, total = {}, sum(logs.values())
+        for column, x in logs.items():
+            figures = {"mean": x.mean(), "min": x.min(), "max": x.max()}
+            figures |= {"smallest": x[np.argmin(total)], "largest": x[np.argmax(total)]}
+            found |= {f"log_{column}_{name}": float(figure) for name, figure in figures.items()}
         return found
+
+    def _scatter(self, values, reference, logs):
+        """Sigma at logarithms of the sizes, those beyond the fitted range moved to its end."""
+        moved = {
+            name: clip(x, reference[f"log_{name}_min"], reference[f"log_{name}_max"]) - reference[f"log_{name}_mean"]
+            for name, x in logs.items()
+        }
+        return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in moved.items()))
 
     def arguments(self, values, reference=None, columns=None):
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
@@ -182,17 +196,7 @@ class Noise:
         """
         sigma = values[self.scale_name]
         if self.sizes:
-            logs = {name: log_of(columns[name]) for name in self.sizes}
-            sigma = sigma * exp_of(
-                sum(
-                    values[slope_of(name)]
-                    * (
-                        clip(x, reference[f"log_{name}_least"], reference[f"log_{name}_largest"])
-                        - reference[f"log_{name}_mean"]
-                    )
-                    for name, x in logs.items()
-                )
-            )
+            sigma = self._scatter(values, reference, {name: log_of(columns[name]) for name in self.sizes})
         nu = (1 + values["nu_minus_one"],) if self.family == "student_t" else ()
         return (sigma, *nu, *((exp_of(values["log_skew"]),) if self.skew else ()))
 

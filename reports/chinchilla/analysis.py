@@ -3,23 +3,29 @@
 from dataclasses import dataclass
 
 from ...datasets import load
-from ...inference import allocate, calibrate, compare, fit, loo
-from ...models import Chinchilla
+from ...inference import allocate, calibrate, compare, fit, loo, stack_allocations
+from ...models import Chinchilla, Coupled, Offsets
 from .. import results
 from ..findings import Findings
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
 MAIN = "chinchilla"
-NOISES = {
+LAWS = {
     MAIN: Chinchilla(),
+    "chinchilla, one sigma": Chinchilla(scatter="one"),
     "chinchilla, reading error": Chinchilla(measurement_error=True),
     "chinchilla, huber noise": Chinchilla(noise="huber"),
     "chinchilla, normal noise": Chinchilla(noise="normal"),
+    "coupled": Coupled(),
+    "coupled, one sigma": Coupled(scatter="one"),
+    "offsets": Offsets(),
 }
+PLANNED = (MAIN, "coupled", "offsets")  # laws of other means, each under the noise that the runs prefer
+STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100
-STAGES = (*NOISES, "point estimates", "leave-one-out", "decisions", "calibration")
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", "calibration")
 
 
 @dataclass
@@ -32,15 +38,15 @@ class ChinchillaFindings(Findings):
     parametric: dict
     trimmed: dict
     envelopes: dict
-    allocation: object
+    allocations: dict
     calibrated: object
 
 
 def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit Chinchilla's runs under four noises, compare, estimate and decide; see `Page.analyse`."""
+    """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
     runs = load("chinchilla_runs")
     fits = {}
-    for name, law in NOISES.items():
+    for name, law in LAWS.items():
         with stage(name), warned():
             fits[name] = fit(law, runs, seed=seed, sampler=sampler, posterior_predictive=name == MAIN, **settings)
     with stage("point estimates"), warned():
@@ -50,10 +56,11 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         elpd = {name: loo(f) for name, f in fits.items()}
         comparison = compare(fits, results=elpd)
     with stage("decisions"):
-        allocation = allocate(fits[MAIN], BUDGETS)
+        allocations = {name: allocate(f, BUDGETS) for name, f in fits.items()}
+        allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
     with stage("calibration"), warned():
-        calibrated = calibrate(NOISES[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler)
-    found = ChinchillaFindings(fits, elpd, comparison, parametric, trimmed, envelopes, allocation, calibrated)
+        calibrated = calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler)
+    found = ChinchillaFindings(fits, elpd, comparison, parametric, trimmed, envelopes, allocations, calibrated)
     found.posteriors = fits
     found.document = _document(found, published)
     return found
@@ -65,7 +72,12 @@ def _document(found, published):
             name: results.law_entry(f, found.elpd[name]) | {"rank": int(found.comparison.loc[name, "rank"])}
             for name, f in found.fits.items()
         },
-        "allocation": results.allocation_entries(found.allocation, "chinchilla"),
+        "allocation": [
+            entry
+            for name in (*PLANNED, STACKED)
+            for entry in results.allocation_entries(found.allocations[name], name, found.fits.get(name))
+        ],
+        "stacking": found.comparison["weight"].to_dict(),
         "calibration": {"chinchilla": results.calibration_entry(found.calibrated)},
         "published": published_entries(found.fits[MAIN], published),
     }

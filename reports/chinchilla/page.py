@@ -7,8 +7,9 @@ from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, tables
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
-from ..results import summary
-from .analysis import MAIN
+from ..results import verdict
+from . import laws
+from .analysis import MAIN, STACKED
 
 NAMES = {
     "E": "E (nats/token)",
@@ -27,43 +28,48 @@ CALIBRATED = {
 
 def _findings(fit, document, runs):
     ours = document["laws"]["chinchilla"]["parameters"]
-    gopher = next(a for a in document["allocation"] if a["compute"] == 5.76e23)
-    exponent = tables.interval(ours["exponent_parameters"], "{:.3f}")
+    gopher = laws.at_budget(document, 5.76e23, STACKED)
     ratio = tables.interval(gopher["tokens_per_parameter"], "{:.1f}")
     largest = runs["training_flop"].max()
-    student, normal = document["laws"]["chinchilla"], document["laws"]["chinchilla, normal noise"]
+    student, normal, one = (document["laws"][f"chinchilla{noise}"] for noise in ("", ", normal noise", ", one sigma"))
     no_variance = float((fit["posterior"]["nu"] <= 2).mean())
-    per_tenfold = summary(10 ** fit["posterior"]["exponent_parameters"], ratio=True)
+    exponents = ", ".join(
+        f"{tables.interval(document['laws'][name]['parameters']['exponent_parameters'], '{:.3f}')} {words}"
+        for name, words in laws.WORDS.items()
+    )
     return [
-        f"Compute-optimal parameters grow as C<sup>a</sup> with a = {exponent}: ten times the compute calls for "
-        f"{tables.interval(per_tenfold, '{:.2f}')} times the parameters.",
-        f"The irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α is "
-        f"{tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
+        f"Compute-optimal parameters grow as C<sup>a</sup>, and the runs do not settle a: it is {exponents}. The "
+        "intervals are each law's own; what the laws differ by is more.",
+        f"Under the Chinchilla law the irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α "
+        f"is {tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
         _verdict(student),
-        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum is "
-        f"{tables.si_interval(gopher['parameters'])} parameters on {tables.si_interval(gopher['tokens'])} tokens, "
-        f"{ratio} tokens per parameter. That budget lies {gopher['extrapolation']:.1f} decades above the largest run "
-        f"({largest:.1e} FLOP), so it rests on the form of the law.",
-        f"The residuals have ν = {tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in "
-        f"{no_variance:.0%} of draws, where a run's loss has no standard deviation: read its quantiles). Under normal "
-        f"noise β would be {tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} "
-        f"instead of {student['elpd_loo']:.0f}.",
+        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum, the laws mixed by how well they predict "
+        f"(stacking), is {tables.si_interval(gopher['parameters'])} parameters on "
+        f"{tables.si_interval(gopher['tokens'])} tokens, {ratio} tokens per parameter; by law it is "
+        f"{laws.sizes_by_law(document, 5.76e23)}. That budget lies {gopher['extrapolation']:.1f} decades above the "
+        f"largest run ({largest:.1e} FLOP), so it rests on the form of the law.",
+        f"The scatter σ about the Chinchilla law is {tables.interval(ours['sigma_smallest_run'], '{:.2%}')} at the "
+        f"smallest run and {tables.interval(ours['sigma_largest_run'], '{:.2%}')} at the largest; one σ for all costs "
+        f"{student['elpd_loo'] - one['elpd_loo']:.1f} of elpd. The residuals have ν = "
+        f"{tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in {no_variance:.0%} of draws, where a "
+        f"run's loss has no standard deviation: read its quantiles). Under normal noise β would be "
+        f"{tables.interval(normal['parameters']['beta'], '{:.3f}')} and elpd {normal['elpd_loo']:.0f} instead of "
+        f"{student['elpd_loo']:.0f}.",
     ]
 
 
 def _verdict(law):
     """Say whether the law fits, and what its interval should be if it does not."""
-    failed = {test: entry["p"] for test, entry in law["misfit"].items() if not entry["fits"]}
+    rejected = verdict(law["misfit"])
     own = law["robust"]["exponent_parameters"]
     by = {"unit": "run"}.get(own["by"], "model size")
     wider = (
         f"by {by} the standard deviation of a is {own['robust_sd']:.3f} where the posterior says "
         f"{own['posterior_sd']:.3f}"
     )
-    if not failed:
+    if not rejected:
         return f"No test of the law against its runs rejects it; {wider}."
-    listed = ", ".join(f"{test} (p {p:.0e})" for test, p in failed.items())
-    return f"The law does not fit these runs: it is rejected by {listed}. Without trusting it, {wider}."
+    return f"{rejected[0].upper()}{rejected[1:]}. Without trusting it, {wider}."
 
 
 def _misfit_table(law):
@@ -83,7 +89,12 @@ def _misfit_table(law):
     return tables.html(pd.DataFrame(rows), rowname="test", note=note)
 
 
-LABELS = NAMES | {"sigma": "σ, relative scatter", "nu": "ν, degrees of freedom"}
+LABELS = NAMES | {
+    "sigma": "σ, relative scatter at the centre",
+    "sigma_smallest_run": "σ at the smallest run",
+    "sigma_largest_run": "σ at the largest run",
+    "nu": "ν, degrees of freedom",
+}
 
 
 def _parameter_table(document, table):
@@ -193,6 +204,7 @@ def _allocation_table(document):
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
         }
         for a in document["allocation"]
+        if a["law"] == MAIN
     ]
     return tables.html(pd.DataFrame(rows), note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.")
 
@@ -317,11 +329,13 @@ def _check_sections(found):
             ],
         },
         {
-            "title": "Which noise? Leave-one-out comparison",
+            "title": "Which law and which noise? Leave-one-out comparison",
             "text": [
-                "The same law and the same runs under four densities of the residual. Reading error adds a uniform "
-                "error of the half-width with which each loss was read off a colour scale; errors off one scale are "
-                "not independent, as it assumes."
+                "The same runs under three laws and several densities of the residual, whose scatter depends on N and "
+                "D unless one sigma is named. Coupled: the two terms are joined by an outer exponent κ, which is 1 "
+                "under the Chinchilla law. Offsets: N and D are counted from other zeros. Reading error adds a "
+                "uniform error of the half-width with which each loss was read off a colour scale; errors off one "
+                "scale are not independent, as it assumes."
             ],
             "blocks": [_loo_table(found.comparison), checks.pareto_k(found.elpd)],
         },
@@ -334,11 +348,15 @@ def _decision_sections(found, sets):
         {
             "title": "Compute-optimal allocation",
             "text": [
-                "For every draw of the constants, the N and D of least mean loss at a budget: N* = G "
-                "(C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs lie; beyond it the bands carry "
-                "the law's uncertainty but not that of its form."
+                "What each law says, each fitted to the same runs, and the laws mixed by stacking of leave-one-out "
+                "densities. Laws that fit nearly alike differ by more than their intervals: the last row carries "
+                "both.",
+                "Below it and in the figures the Chinchilla law: for every draw of the constants, the N and D of least "
+                "mean loss at a budget, N* = G (C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs "
+                "lie; beyond it the bands carry the law's uncertainty but not that of its form.",
             ],
             "blocks": [
+                laws.table_by_law(found.document),
                 allocation.allocation(main, sets),
                 _allocation_table(found.document),
                 allocation.tokens_per_parameter(main, sets),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
-from ...inference import allocate, compare, fit, loo, reconcile, stack_allocations
+from ...inference import allocate, compare, fit, loo, reconcile, robust_sd, stack_allocations
 from ...inference.quantities.reconciliation import (
     BASES,
     KAPLAN_EXPONENT,
@@ -15,7 +15,7 @@ from ...inference.quantities.reconciliation import (
     frontier_exponents,
     local_exponents,
 )
-from ...models import Chinchilla, Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ...models import Chinchilla, Configurations, Coupled, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
 from ..drawing.style import si
@@ -29,11 +29,27 @@ LAWS = {
     "embedding-corrected, joint": EmbeddingCorrected(joint=True),
     "embedding-weighted": EmbeddingWeighted(),
     "embedding-weighted, omega 0": EmbeddingWeighted(omega=0.0),
+    "embedding-weighted, one sigma": EmbeddingWeighted(scatter="one"),
+    "embedding-weighted, coupled": EmbeddingWeighted(coupled=True),
+    "embedding-weighted, coupled, one sigma": EmbeddingWeighted(coupled=True, scatter="one"),
     "kaplan": Kaplan(),
 }
 UNWEIGHTED = "chinchilla"
 OMEGAS = {"omega 0": "embedding-weighted, omega 0", "omega 1": UNWEIGHTED, "omega free": "embedding-weighted"}
 PLANNED = (UNWEIGHTED, "embedding-weighted", "embedding-weighted, omega 0", "kaplan")
+# Each law that learns omega, and the same law and noise with omega held at 1.
+FREE = {
+    "embedding-weighted": UNWEIGHTED,
+    "embedding-weighted, one sigma": "chinchilla, one sigma",
+    "embedding-weighted, coupled": "coupled",
+    "embedding-weighted, coupled, one sigma": "coupled, one sigma",
+}
+HELD = {
+    UNWEIGHTED: Chinchilla(),
+    "chinchilla, one sigma": Chinchilla(scatter="one"),
+    "coupled": Coupled(),
+    "coupled, one sigma": Coupled(scatter="one"),
+}
 BUDGETS = (1e15, 1e18, 1e21, 1e24)
 VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
 SHAPES = (16, 54, 128)
@@ -69,7 +85,7 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     with stage("sizes of models"), warned():
         sizes = fit(Configurations(), table, **options)
     with stage("laws of embeddings"), warned():
-        fits = {UNWEIGHTED: earlier.get(UNWEIGHTED) or fit(Chinchilla(), runs, **options)}
+        fits = {name: earlier.get(name) or fit(law, runs, **options) for name, law in HELD.items()}
         fits |= {name: fit(law, runs, **options) for name, law in LAWS.items()}
     with stage("embeddings: leave-one-out"), warned():
         elpd = {name: loo(f) for name, f in fits.items()}
@@ -124,18 +140,28 @@ def at_least(slopes, value=KAPLAN_EXPONENT):
 
 
 def omega_entry(found):
-    """Entry of omega: its summary, P(omega > 1/2), and elpd of omega 0, 1 and free."""
-    omega = found.fits["embedding-weighted"]["posterior"]["omega"]
-    pointwise = {label: found.elpd[name].elpd_i.values for label, name in OMEGAS.items()}
-    rows = {}
-    for label, values in pointwise.items():
-        difference = values - pointwise["omega 1"]
-        rows[label] = {
-            "elpd_loo": float(values.sum()),
-            "difference_to_omega_1": float(difference.sum()),
-            "its_se": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
-        }
-    return {"omega": results.summary(omega), "p_above_half": float((omega > 0.5).mean()), "loo": rows}
+    """Entry of omega: its summary and P(omega > 1/2) under each law and noise, and elpd of omega 0, 1 and free."""
+    by = {name: _omega(found, name) | _against(found, name, held) for name, held in FREE.items()}
+    best = max(by, key=lambda name: by[name]["elpd_loo"])
+    rows = {label: _against(found, name, UNWEIGHTED) for label, name in OMEGAS.items()}
+    return _omega(found, best) | {"law": best, "by_law": by, "loo": rows}
+
+
+def _omega(found, name):
+    fitted = found.fits[name]
+    omega = fitted["posterior"]["omega"]
+    own = robust_sd(fitted, omega)["robust_sd"].max()
+    return {"omega": results.summary(omega), "robust_sd": float(own), "p_above_half": float((omega > 0.5).mean())}
+
+
+def _against(found, name, held):
+    values, other = (found.elpd[law].elpd_i.values for law in (name, held))
+    difference = values - other
+    return {
+        "elpd_loo": float(values.sum()),
+        "difference_to_omega_1": float(difference.sum()),
+        "its_se": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
+    }
 
 
 def _document(found):
@@ -172,6 +198,6 @@ def _document(found):
     laws = {
         name: results.law_entry(f, found.elpd[name]) | {"rank_among_embedding_laws": int(rank[name])}
         for name, f in found.fits.items()
-        if name != UNWEIGHTED
+        if name not in HELD
     }
     return {"laws": laws, "reconciliation": reconciliation}

@@ -77,20 +77,21 @@ def measured_exponents(exponents, fixed):
     ).update_layout(legend=ABOVE, xaxis={"range": [ends.min() - 0.02, ends.max() + 0.02]})
 
 
-def omega(fit):
-    """Posterior density of omega and its prior."""
-    draws = fit["posterior"]["omega"].values
-    grid, height = density(draws)
-    wide = np.linspace(0, max(3.5, grid[-1]), 200)
-    prior = law_of(fit).prior_of["omega"].frozen.pdf(wide)
-    kept = grid >= 0
-    top = height.max()
+def omega(fits):
+    """Posterior densities of omega under several laws and noises, and its prior."""
+    found = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
+    wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in found.values())), 200)
+    prior = law_of(next(iter(fits.values()))).prior_of["omega"].frozen.pdf(wide)
+    top = max(height.max() for _, height in found.values())
     return figure(
-        line(grid[kept], height[kept], BLUE, "posterior", fill="tozeroy"),
+        *(
+            line(grid[grid >= 0], height[grid >= 0], colour, name)
+            for (name, (grid, height)), colour in zip(found.items(), (BLUE, ORANGE, GREEN, RED), strict=False)
+        ),
         line(wide, prior, GREY, "prior", dash="dot"),
-        line([0, 0], [0, top], RED, "0: Kaplan's counting", dash="dash"),
-        line([1, 1], [0, top], GREEN, "1: Hoffmann's counting", dash="dash"),
+        line([0, 0], [0, top], GREY, "0: Kaplan's counting", dash="dash"),
+        line([1, 1], [0, top], GREY, "1: Hoffmann's counting", dash="dashdot"),
         x={"title": "ω, weight of an embedding parameter"},
         y={"title": "Density"},
-        height=380,
+        height=420,
     ).update_layout(legend=ABOVE)

@@ -15,14 +15,16 @@ def _findings(found):
     local, omega = entry["local_exponent"], entry["omega"]
     zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
     probability = entry["p_exponent_above_0.73"]
+    medians = [one["omega"]["q50"] for one in omega["by_law"].values()]
     return [
         "A study like that of Kaplan et al., counting parameters and compute without embeddings, would have measured "
         f"an exponent of {tables.interval(local['nonembedding']['posterior'], '{:.3f}')} had the law fitted to "
         f"Chinchilla's runs been true; theirs was {KAPLAN_EXPONENT}. The posterior probability of an exponent at least "
         f"that large is {probability:.3f}. Counting all parameters it would have measured "
         f"{tables.interval(local['total']['posterior'], '{:.3f}')}.",
-        f"An embedding parameter counts ω = {tables.interval(omega['omega'], '{:.2f}')} of another one (P(ω &gt; ½) = "
-        f"{omega['p_above_half']:.3f}). Leaving embeddings out (ω = 0) costs "
+        f"An embedding parameter counts ω = {tables.interval(omega['omega'], '{:.2f}')} of another one under the law "
+        f"and noise that predict best ({omega['law']}; P(ω &gt; ½) = {omega['p_above_half']:.3f}). The answer depends "
+        f"on both: the medians run from {min(medians):.2f} to {max(medians):.2f}. Leaving embeddings out (ω = 0) costs "
         f"{-zero['difference_to_omega_1']:.1f} ± {zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a "
         f"free ω changes it by {free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one "
         "vocabulary and few have many embedding parameters: they say little of ω above 1.",
@@ -123,6 +125,28 @@ def _omega_table(found):
     )
 
 
+def _omega_by_law(found):
+    rows = [
+        [
+            name,
+            tables.interval(one["omega"], "{:.2f}"),
+            f"{one['omega']['sd']:.2f}",
+            f"{one['robust_sd']:.2f}",
+            f"{one['p_above_half']:.3f}",
+            f"{one['elpd_loo']:.1f}",
+            f"{one['difference_to_omega_1']:+.1f} ± {one['its_se']:.1f}",
+        ]
+        for name, one in found.document["reconciliation"]["omega"]["by_law"].items()
+    ]
+    header = ["law and noise", "ω", "sd", "robust sd", "P(ω > ½)", "elpd", "difference to ω = 1"]
+    note = (
+        "Median [95%] of ω; sd of the posterior, and the largest of those that do not trust the law. Coupled: with an "
+        "outer exponent κ on both terms. One sigma: scatter that does not depend on size. The last column compares "
+        "with the same law and noise at ω = 1, ± one standard error."
+    )
+    return tables.of_rows(header, rows, note)
+
+
 def _planning_table(found, vocabulary):
     rows = []
     for name, allocation in found.allocations[vocabulary].items():
@@ -190,7 +214,8 @@ def sections(found, published):
                 "Exponential(1) prior."
             ],
             "blocks": [
-                figures.omega(found.fits["embedding-weighted"]),
+                figures.omega({name: found.fits[name] for name in found.document["reconciliation"]["omega"]["by_law"]}),
+                _omega_by_law(found),
                 _omega_table(found),
                 tables.comparison(found.comparison),
             ],

@@ -18,6 +18,8 @@ TRUTH = {
     "alpha": 0.35,
     "beta": 0.36,
     "sigma": 0.0037,
+    "sigma_parameters": 0.4,
+    "sigma_tokens": -0.35,
 }
 OMEGAS = (0.0, 0.5, 1.0, 2.0)
 LEVELS = (0.05, 0.25, 0.75, 0.95)
@@ -25,7 +27,7 @@ LEVELS = (0.05, 0.25, 0.75, 0.95)
 
 def covered(fitter, runs, omega, simulations, seed):
     """Quantiles of omega in each simulation, (simulation, 4)."""
-    values = TRUTH | {"nu_minus_one": 0.7, "omega": omega}
+    values = TRUTH | {"nu_minus_one": 2.1, "omega": omega}
     found = []
     for s in range(simulations):
         rng = np.random.default_rng([seed, s, int(10 * omega)])

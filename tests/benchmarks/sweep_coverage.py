@@ -19,6 +19,8 @@ TRUTH = {
     "beta": 0.5,
     "sigma": 0.004,
     "nu_minus_one": 10.0,
+    "sigma_parameters": 0.0,
+    "sigma_tokens": 0.0,
 }
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 SHORT = {"draws": 150, "tune": 200, "chains": 2}
 TRUTH = {
     "loss_centre": 2.4, "reducible_share": 0.25, "parameter_share": 0.45, "alpha": 0.35, "beta": 0.37,
-    "sigma": 0.004, "nu_minus_one": 8.0,
+    "sigma": 0.004, "nu_minus_one": 8.0, "sigma_parameters": 0.0, "sigma_tokens": 0.0,
 }  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def fitter(runs):
     return Fitter(bs.Chinchilla(), runs)
 
 
+@pytest.mark.thorough
 def test_known_constants_are_covered_and_the_median_is_near_them(runs):
     found = calibrate(bs.Chinchilla(), runs.drop(columns="loss"), truth=TRUTH, simulations=24, seed=5)
     table = calibration_table(found)
@@ -69,6 +70,7 @@ def test_a_fit_that_misstates_its_scatter_is_found_out(fitter, runs, monkeypatch
     assert table["coverage_90"].mean() < 0.7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", [bs.Progress(7), bs.Lengths(noise="binomial", seeds=False)], ids=lambda law: law.name)
 def test_truths_of_the_prior_are_fitted_too(law):
     rows = law.usual_table()
@@ -162,6 +164,7 @@ def test_an_interrupted_calibration_goes_on_and_ends_as_an_unbroken_one(fitter, 
         calibrate(bs.Chinchilla(noise="normal"), runs, out=tmp_path / "part.nc", **options)
 
 
+@pytest.mark.thorough
 def test_a_calibration_with_more_simulations_begins_with_the_same(runs, tmp_path):
     """Of a law with a constant among its results, which has no rank."""
     law = bs.EmbeddingWeighted(omega=1.0)

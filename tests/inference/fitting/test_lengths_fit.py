@@ -38,6 +38,7 @@ def test_the_same_seed_gives_the_same_draws(lengths_fitter, lengths_fit):
     np.testing.assert_array_equal(again["log_likelihood"]["correct"], lengths_fit["log_likelihood"]["correct"])
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_lengths_that_counts_were_simulated_at(lengths_fitter, lengths_design, quiet):
     """Runs' own 50% lengths, and the median run's, in repeated simulations with one compiled model."""
     law, design, settings = (

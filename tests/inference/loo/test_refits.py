@@ -65,6 +65,7 @@ def held_out(fitter, fit, left, seed):
     return log_mean_exp(rowwise), log_mean_exp(joint), mean.mean((0, 1))
 
 
+@pytest.mark.thorough
 def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
     with pytest.warns(bs.DiagnosticWarning, match="^progress-16: NOT TO BE TRUSTED: "):
         progress_fitter.fit(law=Progress(16), seed=1, draws=20, tune=20, chains=2, least_ess=0)
@@ -107,6 +108,7 @@ def test_a_stored_fit_is_whole(fit_main, tmp_path):
     pd.testing.assert_frame_equal(doubling_times(opened), doubling_times(fit_main))
 
 
+@pytest.mark.thorough
 def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fitter, evaluations):
     result = psis(fit_main)
     k, elpd = result.pareto_k.values, result.elpd_i.values
@@ -243,6 +245,7 @@ def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fi
         assert doubling_times(again).loc["all", "q50"] - whole == pytest.approx(paper["shift"], rel=0.6), paper
 
 
+@pytest.mark.thorough
 def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluations):
     year = evaluations["year"].to_numpy()
     table = cv.into_the_future(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2)
@@ -301,6 +304,7 @@ def simulated(law, table, seed, **truth):
     return table.assign(perplexity=np.exp(loss)), drawn
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth_as_often_as_they_say(progress_fitter, evaluations, quiet):
     ranks = {}
     for k in SPECIFICATIONS:

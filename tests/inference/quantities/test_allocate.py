@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from bayescaling.models.loss.noise import huber_logp
 from scipy import stats
 
@@ -66,15 +67,19 @@ def test_means_are_those_of_the_law(fit_default, draws, sizes):
     np.testing.assert_array_equal(found["tokens"], sizes["tokens"])
 
 
-def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes):
+def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes, runs):
     found = np.log(bs.predict(fit_default, sizes, seed=5)["loss"])
     mean = np.log(bs.predict(fit_default, sizes, noise=False)["loss"])
-    place = stats.t.cdf(((found - mean) / draws["sigma"]).values, draws["nu"].values[..., None])
+    slopes = {name: draws[f"sigma_{name}"] for name in sizes}
+    held = {name: np.log(sizes[name]).clip(np.log(runs[name]).min(), np.log(runs[name]).max()) for name in sizes}
+    away = {name: xr.DataArray(held[name] - np.log(runs[name]).mean(), dims="run") for name in sizes}
+    sigma = draws["sigma"] * np.exp(sum(slopes[name] * away[name] for name in sizes))
+    place = stats.t.cdf(((found - mean) / sigma).values, draws["nu"].values[..., None])
     for row in range(3):
         assert stats.kstest(place[..., row].ravel(), "uniform").pvalue > 1e-3
     for level in (0.025, 0.25, 0.5, 0.75, 0.975):
         quantile = found.quantile(level, ("chain", "draw"))
-        unit = ((quantile - mean) / draws["sigma"]).transpose("chain", "draw", "run").values
+        unit = ((quantile - mean) / sigma).transpose("chain", "draw", "run").values
         below = stats.t.cdf(unit, draws["nu"].values[..., None]).mean(axis=(0, 1))
         np.testing.assert_allclose(below, level, atol=4 * np.sqrt(level * (1 - level) / 4000))
 

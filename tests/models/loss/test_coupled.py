@@ -46,7 +46,7 @@ def test_constants_say_what_the_sampled_quantities_mean():
 
 @pytest.fixture(scope="module")
 def fitter_coupled(runs):
-    return bs.Fitter(bs.Coupled(scatter="by_size"), runs)
+    return bs.Fitter(bs.Coupled(), runs)
 
 
 def test_simulated_runs_give_kappa_back(fitter_coupled, runs, truth):

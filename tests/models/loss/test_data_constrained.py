@@ -15,7 +15,8 @@ HALVES = {name: CONSTANTS[name] for name in ("A", "B", "alpha", "beta")}
 UNEQUAL = CONSTANTS | {"alpha": 0.30, "beta": 0.42, "B": 8000.0}
 TRUTH = {
     "loss_centre": 2.9, "reducible_share": 0.36, "parameter_share": 0.5, "alpha": 0.36, "beta": 0.34,
-    "repetition_decay": 12.0, "excess_decay": 4.0, "sigma": 0.004, "nu_minus_one": 8.0,
+    "repetition_decay": 12.0, "excess_decay": 4.0,
+    "sigma": 0.004, "nu_minus_one": 8.0, "sigma_parameters": 0.0, "sigma_tokens": 0.0,
 }  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from bayescaling.models.laws import law as named
 from bayescaling.models.loss import embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations
 
-SCATTER = {"sigma": 0.004, "nu_minus_one": 8.0}
+SLOPES = ("sigma_parameters", "sigma_parameters_nonembedding", "sigma_tokens")
+SCATTER = {"sigma": 0.004, "nu_minus_one": 8.0} | dict.fromkeys(SLOPES, 0.0)
 WEIGHTED = {"loss_centre": 2.58, "reducible_share": 0.3, "parameter_share": 0.49, "alpha": 0.35, "beta": 0.36}
 FAMILY = ((1e6, 8e5), (1e7, 9e6), (1e8, 9.5e7), (1e9, 9.8e8), (2e9, 1.97e9))
 KAPLAN = {"loss_centre": 2.58, "parameter_share": 0.45, "aN": 0.08, "aD": 0.1}
@@ -164,6 +165,7 @@ def of_the_family(runs, gamma, sigma):
     return table.assign(loss=bs.Chinchilla().simulate(values, table, np.random.default_rng(5)))
 
 
+@pytest.mark.thorough
 def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkeypatch, quiet):
     original, calls = Compiled.sample, []
 
@@ -182,6 +184,7 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
     assert not found["ok"] and len(set(found["warnings"])) == len(found["warnings"])
 
 
+@pytest.mark.thorough
 def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     table = of_the_family(runs, 20_000.0, sigma=0.004)
     law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
@@ -202,6 +205,7 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
         assert chosen.std() == pytest.approx(exact.std(), rel=0.5)
 
 
+@pytest.mark.thorough
 def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     table, family = of_the_family(runs, 26_000.0, sigma=1e-4), family_with_scatter(0.15)
     sizes = pd.DataFrame(family, columns=["parameters", "parameters_nonembedding"])

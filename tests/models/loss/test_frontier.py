@@ -5,7 +5,10 @@ import pytest
 from bayescaling.models.loss import chinchilla, frontier
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
-TRUTH = {"loss_centre": 2.4, "reducible_share": 0.25, "gamma": 0.18, "sigma": 0.004, "nu_minus_one": 8.0}
+TRUTH = {
+    "loss_centre": 2.4, "reducible_share": 0.25, "gamma": 0.18,
+    "sigma": 0.004, "nu_minus_one": 8.0, "sigma_training_flop": 0.0,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -235,7 +235,7 @@ SLOPES = {"sigma_parameters": 0.4, "sigma_tokens": -0.3}
 
 
 def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, truth):
-    law = bs.Chinchilla(scatter="by_size")
+    law = bs.Chinchilla()
     reference = law.reference(runs)
     values = {name: np.array([[[x]]]) for name, x in (truth | SLOPES).items()}
     n, d = (runs[name].to_numpy() for name in ("parameters", "tokens"))
@@ -247,24 +247,26 @@ def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, trut
     found = [law.residuals.arguments(values, reference, sizes)[0].item() for sizes in (beyond, at_ends)]
     assert found[0] == pytest.approx(found[1], rel=1e-12)
     assert found[0] > 0.004
+    derived = law.residuals.derived(values, reference)
+    for name, at in (("sigma_smallest_run", (n * d).argmin()), ("sigma_largest_run", (n * d).argmax())):
+        assert derived[name].item() == pytest.approx(sigma[0, 0, at], rel=1e-12)
 
 
-def test_scatter_by_size_is_recovered(fitter_by_size, runs, truth):
+def test_scatter_by_size_is_recovered(fitter, runs, truth):
     known = truth | SLOPES | {"nu_minus_one": 6.0}
-    simulated = runs.assign(loss=fitter_by_size.law.simulate(known, runs, np.random.default_rng(5)))
-    fit = fitter_by_size.fit(simulated, seed=1)
+    simulated = runs.assign(loss=fitter.law.simulate(known, runs, np.random.default_rng(5)))
+    fit = fitter.fit(simulated, seed=1)
     for name, true in known.items():
         low, high = np.quantile(fit["posterior"][name], [0.001, 0.999])
         assert low < true < high, name
     assert float(fit["posterior"]["sigma_parameters"].std()) < 0.1
 
 
-def test_the_runs_of_chinchilla_scatter_by_size(fitter_by_size):
+def test_the_runs_of_chinchilla_scatter_by_size(fit_default):
     """An independent model of the same law and runs: slopes .40 and -.35, elpd 865.8."""
-    fit = fitter_by_size.fit(seed=1)
-    assert float(fit["posterior"]["sigma_parameters"].mean()) == pytest.approx(0.40, abs=0.02)
-    assert float(fit["posterior"]["sigma_tokens"].mean()) == pytest.approx(-0.35, abs=0.02)
-    assert bs.loo(fit).elpd == pytest.approx(865.8, abs=1.0)
+    assert float(fit_default["posterior"]["sigma_parameters"].mean()) == pytest.approx(0.40, abs=0.02)
+    assert float(fit_default["posterior"]["sigma_tokens"].mean()) == pytest.approx(-0.35, abs=0.02)
+    assert bs.loo(fit_default).elpd == pytest.approx(865.8, abs=1.0)
 
 
 def test_an_unknown_scatter_is_refused():
