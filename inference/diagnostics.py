@@ -9,6 +9,7 @@ from ..errors import DiagnosticWarning
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
 PARETO_K_LIMIT = 0.7
+LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 
 
 def worst(dataset, statistic):
@@ -75,6 +76,27 @@ def diagnose_chains(posterior, sample_stats):
     if found["max_treedepth"]:
         faults.append(f"{found['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
     return found | {"ok": not faults, "warnings": faults}
+
+
+def with_figures(found, figures):
+    """Add to what `diagnose_chains` found how exact the densities are, and a fault where they are not.
+
+    Parameters
+    ----------
+    found, figures : dict
+
+    Returns
+    -------
+    dict
+    """
+    points = figures.get("integration_efficiency_min")
+    faults = list(found["warnings"])
+    if points is not None and not points >= LEAST_EFFICIENCY:
+        faults.append(
+            f"the density of a run rests on as few as {points:.0f} importance points (below {LEAST_EFFICIENCY}): its "
+            "elpd is not reliable"
+        )
+    return found | figures | {"ok": not faults, "warnings": faults}
 
 
 def sentence(found):

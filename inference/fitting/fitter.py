@@ -192,6 +192,7 @@ class Fitter:
         rows = None if table is None or table is self.table else law.rows(table)
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         groups, figures = self._groups(sampled, seed, prior_predictive, posterior_predictive)
+        figures = diagnostics.with_figures(sampled.diagnostics, figures)
         found = record(
             law=law,
             reference=sampled.draws.reference,
@@ -200,9 +201,9 @@ class Fitter:
             sampler=self.sampler,
             settings=sampled.settings,
             seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
-            diagnostics=sampled.diagnostics | figures,
+            diagnostics=figures,
         )
-        diagnostics.warn(law, sampled.diagnostics)
+        diagnostics.warn(law, figures)
         return with_metadata(xr.DataTree.from_dict(groups), found)
 
     def _groups(self, sampled, seed, prior_predictive, posterior_predictive):

@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets import require
+from ...datasets.wording import quoted
+from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
@@ -135,10 +138,14 @@ class GrowthAt:
 
 
 def labels_of(fit):
-    """Where the growth rate of a specification differs: {label: (benchmark, transformer)}."""
+    """Where the growth rate of a specification differs: {label: (benchmark, transformer)}.
+
+    Where exponents change with time (specifications 14 and 15) it depends on the optimal size, and so on the intercepts
+    of the benchmark.
+    """
     law = law_of(fit, "evaluations")
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
-    if any(c.benchmark for c in columns):
+    if any(c.benchmark for c in columns) or (len(law.levels) > 1 and any(c.kind == "rate" for c in columns)):
         return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
     if any(c.architecture for c in columns):
         return {"transformer": (BENCHMARK, True), "other": (BENCHMARK, False)}
@@ -227,7 +234,7 @@ def attribution(fit, systems, pairs=None):
     fit : DataTree
         Of a `Progress` law of two terms.
     systems : DataFrame
-        Columns system, publication_date, parameters, dataset_tokens, transformer.
+        Columns system, publication_date, parameters, dataset_tokens.
     pairs : sequence of (str, str), optional
         Systems from and to; by default all in order of the table.
 
@@ -235,9 +242,28 @@ def attribution(fit, systems, pairs=None):
     -------
     Dataset
         ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
-        parameter_efficiency, data_efficiency; WT103.
+        parameter_efficiency, data_efficiency; WT103, the transformer factor left out.
+
+    Raises
+    ------
+    InputError
+        If a column or a system is missing, or the law has one term.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit_progress(specifications=[7], draws=500, tune=500)[7]
+    >>> attribution(fit, bs.load("attribution_systems"))["share"].sizes["move"]
+    4
     """
     draws = draws_of(fit, "evaluations")
+    require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
+    if not draws.law.predictors[1]:
+        raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
+    absent = sorted({name for pair in pairs or () for name in pair} - set(systems["system"]))
+    if absent:
+        listed = ", ".join(map(quoted, absent))
+        raise InputError(f"the table of systems lacks {listed}; name systems of its column 'system'")
     dates = pd.to_datetime(systems["publication_date"])
     year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
     names = systems["system"].tolist()

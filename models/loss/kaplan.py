@@ -135,7 +135,7 @@ class Kaplan(LossLaw):
 
     Examples
     --------
-    >>> [q.name for q in Kaplan(noise="normal").free_parameters]
+    >>> [q.name for q in Kaplan(noise="normal", scatter="one").free_parameters]
     ['loss_centre', 'parameter_share', 'aN', 'aD', 'sigma']
     """
 

@@ -93,7 +93,7 @@ def design_arrays(law, rows, reference):
         "penalised": penalised.astype(float),
         "location": location,
         "spread": spread,
-        "between": between(law, spread),
+        "between": between(law),
     }
     return {name: np.asarray(d[name], float) for name in family.DESIGN}
 
@@ -158,9 +158,8 @@ def _weights(law, columns, slots, reference):
 
 
 def _drift_roles(law, reference):
-    roles = {
-        name: np.zeros(family.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared", "by_benchmark")
-    }
+    roles = {name: np.zeros(family.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared")}
+    roles["by_benchmark"] = law.drifts_by_benchmark.astype(float)
     coded = _coding(list(law.slots[2]), family.DRIFTS)
     roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
     for side, name in enumerate(("parameters", "data")):
@@ -179,7 +178,6 @@ def _drift_roles(law, reference):
             else "both"
         )
         roles[role][j] = 1.0
-        roles["by_benchmark"][j] = float(benchmark is not None)
         for side, name in enumerate(("parameters", "data")):
             if kind == "rate" and (in_n, in_d)[side] is not None:
                 centred = timed == ("log(Y)",)

@@ -36,7 +36,9 @@ BLOCKS = {
     "sigma": 1,
     "nu_minus_one": 1,
     "paper_sd": 1,
-    "pooled_sd": 3,
+    "pooled_loss_centre": 1,
+    "pooled_share": 1,
+    "pooled_yearly": 1,
 }
 SLICES = {}
 _start = 0
@@ -44,6 +46,7 @@ for _name, _width in BLOCKS.items():
     SLICES[_name] = slice(_start, _start + _width)
     _start += _width
 DIMENSION = _start
+POOLED = ("pooled_loss_centre", "pooled_share", "pooled_yearly")
 
 
 DESIGN = {
@@ -141,7 +144,7 @@ def coefficients(z, d):
         within = d["spread"][SLICES[name]]
         if not _absent(d["pooling"]):
             pooled = d["pooling"] * members
-            within = pooled * exp(judged["pooled_sd"][..., index : index + 1]) + (1 - pooled) * within
+            within = pooled * exp(judged[POOLED[index]]) + (1 - pooled) * within
         count = members.sum() + (members.sum() < 1)
         common = members * ((within**2 + count * d["between"][index] ** 2) ** 0.5 - within) / count
         return d["location"][SLICES[name]] + within * part[name] + common * (part[name] * members).sum(-1)[..., None]

@@ -316,9 +316,18 @@ class Progress(Law):
         use("nu_minus_one", self.noise == "student_t")
         use("paper_sd", self.paper_effects)
         if self.pooling:
-            by_benchmark = [benchmark is not None for (_, _, benchmark, _) in drifts]
-            active[family.SLICES["pooled_sd"]] = [True, bool(self.predictors[1]), any(by_benchmark)]
+            use("pooled_loss_centre", 1)
+            use("pooled_share", bool(self.predictors[1]))
+            use("pooled_yearly", self.drifts_by_benchmark.any())
         return active
+
+    @property
+    def drifts_by_benchmark(self):
+        """Which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
+        found = [
+            benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in self.slots[2]
+        ]
+        return np.array(found + [False] * (family.DRIFTS - len(found)))
 
     @property
     def coordinates(self):

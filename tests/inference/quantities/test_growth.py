@@ -198,6 +198,29 @@ def test_shapley_values_are_fair():
     assert growth.shapley(lambda made: 3.0 * made[0] - made[1], 2) == pytest.approx([3.0, -1.0])
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"systems": lambda t: t.drop(columns="parameters")}, "parameters"),
+        ({"pairs": [("GPT-2", "GPT-9")]}, 'the table of systems lacks .*"GPT-9"'),
+        ({"k": 18}, "progress-18 has one term"),
+    ],
+)
+def test_attribution_says_what_it_lacks(change, said, fit_of):
+    _, fit = fit_of(Progress(change.get("k", 7)))
+    systems = change.get("systems", lambda t: t)(bs.load("attribution_systems"))
+    with pytest.raises(bs.InputError, match=said):
+        quantities.attribution(fit, systems, change.get("pairs"))
+
+
+def test_rates_that_depend_on_the_optimal_size_are_of_a_benchmark(fit_of):
+    for k, labels in ((7, ["all"]), (14, ["wt103", "wt2", "ptb"]), (15, ["wt103", "wt2", "ptb"])):
+        _, fit = fit_of(Progress(k), spread=0.3)
+        assert list(quantities.growth_rates(fit)) == labels
+    rates = quantities.growth_rates(fit, compute=1e22)
+    assert float(abs(rates["wt103"] - rates["ptb"]).max()) > 1e-6
+
+
 @pytest.mark.parametrize("k", [2, 7, 15, 16])
 def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
     draws, fit = fit_of(Progress(k), spread=0.4)

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import scipy.stats as st
 import xarray as xr
+from bayescaling.inference.diagnostics import LEAST_EFFICIENCY, with_figures
 from bayescaling.models.lengths import modes
 from bayescaling.models.lengths.draws import LengthsDraws
 from bayescaling.models.lengths.integrals import Points, of_draws
@@ -42,7 +43,15 @@ def test_points_of_importance_sampling_agree_between_seeds(lengths_fit):
     draws = bs.draws_of(lengths_fit)
     once, again = (draws.log_likelihood(seed=seed) for seed in (1, 2))
     assert float(np.abs(once - again).mean()) < 0.05
-    assert bs.diagnose(lengths_fit)["integration_efficiency_min"] > 50
+    assert bs.diagnose(lengths_fit)["integration_efficiency_min"] > LEAST_EFFICIENCY
+
+
+def test_an_integral_of_few_points_is_a_fault():
+    well = {"ok": True, "warnings": []}
+    assert with_figures(well, {"integration_efficiency_min": 60.0})["ok"]
+    assert with_figures(well, {"integration_efficiency_min": None})["ok"]
+    found = with_figures(well, {"integration_efficiency_min": 12.3})
+    assert not found["ok"] and "12 importance points (below 50)" in found["warnings"][0]
 
 
 def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_design):
