@@ -275,7 +275,7 @@ def folder(tmp_path):
         ("random.xyz", [".xyz"]),
         ("place", ["folder"]),
         ("ragged.csv", ["line 3", "2 fields where the header has 3"]),
-        ("few.csv", ["6 rows are fewer than the 7"]),
+        ("few.csv", ["6 rows are fewer than the 9"]),
         ("one_size.csv", ["parameters", "several sizes"]),
         ("no_loss.csv", ["no column for loss", "--column loss="]),
         ("no_tokens.csv", ["tokens", "--column"]),

@@ -16,7 +16,7 @@ from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import law_of
 from .moment_matching import moment_match
-from .refits import largest_k_left, resolve, unreliable
+from .refits import largest_k_left, resolve, unreliable, with_se
 
 MENDS = ("moment_matching", "refit", "none")
 
@@ -27,7 +27,7 @@ def importance_sampling(fit):
 
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore", UserWarning)
-        return azs.loo(fit, pointwise=True, var_name=law_of(fit).scale)
+        return with_se(azs.loo(fit, pointwise=True, var_name=law_of(fit).scale))
 
 
 def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
@@ -85,7 +85,7 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
         # moves them far, ratios of densities overflow, and what it finds is then not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", UserWarning)
-            result = moment_match(fit, result)
+            result = with_se(moment_match(fit, result))
     high = int(unreliable(result).sum())
     if high:
         warnings.warn(

@@ -102,9 +102,15 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)
     (log_likelihood,) = fit["log_likelihood"].data_vars.values()
     result.elpd = float(result.elpd_i.sum())
-    result.se = float(np.sqrt(result.n_data_points * result.elpd_i.values.var(ddof=1)))
+    with_se(result)
     result.p = float(log_mean_exp(log_likelihood.values).sum() - result.elpd)
     return found
+
+
+def with_se(result):
+    """Give a result the standard error that differences of elpd have too: of a sum of n, the variance by n - 1."""
+    result.se = float(np.sqrt(result.n_data_points * result.elpd_i.values.var(ddof=1)))
+    return result
 
 
 def _mended(result):
