@@ -14,8 +14,10 @@ from bayescaling.models.progress.family import DIMENSION
 
 # What a test is given of these was compiled and sampled, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
-# Where the tests are that fit the laws which take longest to compile.
+RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "noise", "coupled", "offsets", "kaplan")
+# What names of tests hold that fit the same laws, those that take longest to compile or that most tests share.
 TOGETHER = {
+    "runs": tuple(f"test_{name}.py::" for name in RUNS),
     "lengths": ("lengths",),
     "progress": ("progress", "test_refits", "test_growth", "test_gain"),
     "reports": ("tests/reports",),

@@ -204,6 +204,7 @@ def test_groups_hold_the_density_that_was_sampled(noise, request):
     np.testing.assert_allclose(density, fit["sample_stats"]["lp"], rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_law_of_progress_predicts_on_request(progress_fitter, evaluations, quiet):
     law = bs.Progress(7)
     fit = progress_fitter.fit(law=law, seed=1, prior_predictive=True, posterior_predictive=True, least_ess=0, **SHORT)

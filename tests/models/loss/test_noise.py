@@ -179,7 +179,7 @@ def test_no_reading_error_is_no_reading_error(family, shape):
 
 
 COMBINATIONS = [
-    {"noise": noise, "scale": scale, "measurement_error": reading}
+    {"noise": noise, "scale": scale, "scatter": "one", "measurement_error": reading}
     for noise, scale, reading in itertools.product(
         ("student_t", "normal", "huber"), ("log_loss", "loss"), (False, True)
     )
@@ -189,7 +189,14 @@ COMBINATIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", COMBINATIONS, ids=lambda options: " ".join(map(str, options.values())))
+def marked(options):
+    """One reading error is enough for a test of every day."""
+    slow = options["measurement_error"] and options["noise"] != "normal"
+    name = " ".join(map(str, options.values()))
+    return pytest.param(options, id=name, marks=[pytest.mark.thorough] if slow else [])
+
+
+@pytest.mark.parametrize("options", map(marked, COMBINATIONS))
 def test_what_is_sampled_is_what_is_scored(runs, options):
     law, reading = bs.Chinchilla(**options), options["measurement_error"]
     few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))

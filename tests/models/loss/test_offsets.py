@@ -35,6 +35,7 @@ def test_no_size_passes_zero():
     np.testing.assert_allclose(found, [0.2e5, 0.1e9, 0.2e9, 1.2e9])
 
 
+@pytest.mark.thorough
 def test_the_runs_of_chinchilla_with_shifted_sizes(runs):
     """An independent model: elpd 884.6, exponent .480 (.025); the shortest run loses most of its tokens."""
     fit = bs.fit(bs.Offsets(), runs, seed=1)
