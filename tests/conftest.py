@@ -14,13 +14,14 @@ from bayescaling.models.progress.family import DIMENSION
 
 # What a test is given of these was compiled and sampled, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
-RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "noise", "coupled", "offsets", "kaplan")
+RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "noise", "coupled", "offsets", "kaplan",
+        "examples")  # fmt: skip
 # What names of tests hold that fit the same laws, those that take longest to compile or that most tests share.
 TOGETHER = {
-    "runs": tuple(f"test_{name}.py::" for name in RUNS),
     "lengths": ("lengths",),
     "progress": ("progress", "test_refits", "test_growth", "test_gain"),
     "reports": ("tests/reports",),
+    "runs": tuple(f"test_{name}.py::" for name in RUNS),
 }
 
 
