@@ -59,7 +59,13 @@ def described(value):
     return f"{value.attrs.get('source')}, {len(value)} rows" if hasattr(value, "attrs") else repr(value)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+LONG = ("compare_progress", "calibrate", "fit_corpora")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.thorough] if name.endswith(LONG) else []) for name in EXAMPLES],
+)
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_example_gives_what_it_says(name):
     told = []

@@ -127,6 +127,7 @@ def script(path):
     return "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_the_script_in_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -48,6 +48,7 @@ def agrees(said, draws):
     return all(said[name] == pytest.approx(x, rel=1e-6) for name, x in of_draws(draws).items())
 
 
+@pytest.mark.thorough
 def test_every_section_is_on_the_page_and_shows_its_figures(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
     for titles in TITLES.values():
@@ -56,6 +57,7 @@ def test_every_section_is_on_the_page_and_shows_its_figures(folder):
     assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split()
 
 
+@pytest.mark.thorough
 def test_the_reconciliation_is_that_of_the_posterior(folder, document):
     said = document["reconciliation"]
     fit = bs.open_fit(folder / "posteriors" / "embedding-corrected.nc")
@@ -71,6 +73,7 @@ def test_the_reconciliation_is_that_of_the_posterior(folder, document):
         assert product == pytest.approx(entry["compute"], rel=0.05)
 
 
+@pytest.mark.thorough
 def test_small_models_are_those_of_the_table(folder, document):
     said = document["small_lm"]
     runs = bs.load("small_lm_runs")

@@ -109,6 +109,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(fitter, simulated, truth
         assert stats.kstest(ranks, "uniform").pvalue > 1e-3, name
 
 
+@pytest.mark.thorough
 def test_scatter_is_told_from_reading_error(fitter_reading_error, truth, runs, quiet):
     coarse = runs.assign(loss_halfwidth=0.03)
     law = fitter_reading_error.law
@@ -146,6 +147,7 @@ def test_the_same_seed_gives_the_same_draws(fitter, fit_default, runs, quiet):
     assert not other["alpha"].equals(again["alpha"])
 
 
+@pytest.mark.thorough
 def test_pymc_sampler_refits_and_returns_to_its_first_rows(runs, quiet):
     few, rows = {"draws": 50, "tune": 50, "chains": 1, "cores": 1, "seed": 4}, runs.iloc[:40]
     fitter = bs.Fitter(bs.Chinchilla(), rows, sampler="pymc")

@@ -118,7 +118,8 @@ def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, 
 
 def test_loo_warns_of_what_remains(fit_normal):
     with pytest.warns(
-        bs.DiagnosticWarning, match="^chinchilla, noise=normal: Pareto k is above 0.7 at .* of 245 observations"
+        bs.DiagnosticWarning,
+        match="^chinchilla, noise=normal, scatter=one: Pareto k is above 0.7 at .* of 245 observations",
     ):
         bs.loo(fit_normal, mend="none")
 

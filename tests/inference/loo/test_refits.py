@@ -197,7 +197,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
         assert (table[weighting] >= 0).all()
         assert table[weighting].sum() == pytest.approx(1)
         if weighting != "equal":
-            assert table.loc[16, weighting] < 1e-3
+            assert table.loc[16, weighting] < 0.02
     # No progress is far worse; compute alone is not told from the main specification.
     assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]

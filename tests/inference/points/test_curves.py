@@ -85,11 +85,11 @@ def test_a_frontier_needs_several_sizes_and_a_known_basis(dense):
         curve_frontier(dense.drop(columns="parameters_nonembedding"))
 
 
+LAW = bs.EmbeddingWeighted(scatter="one")
 VALUES = {"loss_centre": 2.6, "reducible_share": 0.3, "parameter_share": 0.5, "sigma": 0.004, "nu_minus_one": 8.0}
 
 
 def two_corpora(omega):
-    law = bs.EmbeddingWeighted()
     runs = bs.load("chinchilla_runs")
     small = runs.iloc[::2].assign(parameters=lambda t: t["parameters"] / 1e3)
     small["parameters_nonembedding"] = small["parameters"] * np.random.default_rng(2).uniform(0.1, 0.9, len(small))
@@ -98,7 +98,7 @@ def two_corpora(omega):
     exponents = {"large": {"alpha": 0.34, "beta": 0.36}, "small": {"alpha": 0.42, "beta": 0.40}}
     return {
         corpus: table.assign(
-            loss=law.simulate(VALUES | exponents[corpus] | {"omega": omega}, table, np.random.default_rng(3))
+            loss=LAW.simulate(VALUES | exponents[corpus] | {"omega": omega}, table, np.random.default_rng(3))
         )
         for corpus, table in tables.items()
     }
@@ -106,7 +106,7 @@ def two_corpora(omega):
 
 @pytest.fixture(scope="module")
 def joint():
-    return fit_corpora(bs.EmbeddingWeighted(), two_corpora(0.6), seed=1)
+    return fit_corpora(LAW, two_corpora(0.6), seed=1)
 
 
 def test_corpora_share_omega_and_keep_their_own_exponents(joint):
@@ -122,7 +122,7 @@ def test_corpora_share_omega_and_keep_their_own_exponents(joint):
 
 def test_the_likelihood_of_a_corpus_is_that_of_the_law_alone(joint):
     posterior, likelihood, _ = joint
-    tables, law = two_corpora(0.6), bs.EmbeddingWeighted()
+    tables, law = two_corpora(0.6), LAW
     table = tables["small"]
     values = {name: float(posterior[name].sel(corpus="small")[0, 0]) for name in law.prior_of if name != "omega"}
     values["omega"] = float(posterior["omega"][0, 0])
@@ -136,6 +136,6 @@ def test_the_likelihood_of_a_corpus_is_that_of_the_law_alone(joint):
 def test_corpora_are_refused_in_a_line():
     runs = bs.load("chinchilla_runs")
     with pytest.raises(bs.InputError, match="at least two"):
-        fit_corpora(bs.EmbeddingWeighted(), {"one": runs})
+        fit_corpora(LAW, {"one": runs})
     with pytest.raises(bs.InputError, match="'gamma' is no sampled quantity"):
-        fit_corpora(bs.EmbeddingWeighted(), {"one": runs, "two": runs}, shared=("gamma",))
+        fit_corpora(LAW, {"one": runs, "two": runs}, shared=("gamma",))

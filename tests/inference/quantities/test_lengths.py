@@ -81,6 +81,7 @@ def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
         bs.allocate(lengths_fit, 1e20)
 
 
+@pytest.mark.thorough
 def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, monkeypatch, capsys):
     lengths_counts.to_csv(tmp_path / "counts.csv", index=False)
     monkeypatch.chdir(tmp_path)

@@ -158,7 +158,7 @@ def repeated_fitter(repeated):
 
 @pytest.fixture(scope="module")
 def repeated_fit(repeated_fitter):
-    return repeated_fitter.fit(seed=1, draws=500, tune=800)
+    return repeated_fitter.fit(seed=1)
 
 
 def test_what_is_sampled_has_the_density_of_the_draws(repeated):

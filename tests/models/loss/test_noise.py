@@ -196,7 +196,7 @@ def marked(options):
     return pytest.param(options, id=name, marks=[pytest.mark.thorough] if slow else [])
 
 
-@pytest.mark.parametrize("options", map(marked, COMBINATIONS))
+@pytest.mark.parametrize("options", [marked(options) for options in COMBINATIONS])
 def test_what_is_sampled_is_what_is_scored(runs, options):
     law, reading = bs.Chinchilla(**options), options["measurement_error"]
     few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))
