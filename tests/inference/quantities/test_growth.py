@@ -174,11 +174,11 @@ def test_draws_without_an_optimum_are_counted_and_left_out(fit_of):
     lost = (local.a <= 0) | (local.b <= 0)
     assert 5 < lost.sum() < 150
     table = quantities.doubling_times(fit, year=2060.0)
-    assert table.loc["all", "no_optimum"] == lost.sum()
+    assert table.loc["wt103", "no_optimum"] == lost.sum()
     rate = local.rate()
     assert np.isnan(rate[lost]).all()
-    assert table.loc["all", "p_progress"] == pytest.approx((rate[~lost] > 0).mean())
-    assert table.loc["all", "q50"] == growth.doubling_quantiles(rate[~lost], [0.5])[0]
+    assert table.loc["wt103", "p_progress"] == pytest.approx((rate[~lost] > 0).mean())
+    assert table.loc["wt103", "q50"] == growth.doubling_quantiles(rate[~lost], [0.5])[0]
 
 
 def test_shapley_values_are_fair():
