@@ -90,7 +90,7 @@ def print_fit(title, entry, diagnostics):
     )
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(diagnostics)
-    if said := verdict(entry["misfit"]):
+    if said := verdict(entry.get("misfit", {})):
         print(f"{said}; read the robust sd, and compare other laws")
 
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..models import law
 
 KEY = "bayescaling"
-SCHEMA = 2  # of a fit: 1 held no draws on the real line
+SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise
 
 
 def metadata(fit):

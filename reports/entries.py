@@ -4,10 +4,16 @@ from ..inference import law_of
 from . import results
 from .arithmetic.entries import lengths_entry
 
-OF_KIND = {"counts": lengths_entry}
+
+def misfit_entry(fit, *, seed=1):
+    """Test a law of the loss against its runs."""
+    return {"misfit": results.misfit_entries(fit)}
 
 
-def fit_entry(fit, *, seed=1):
-    """Entry of one fit: `results.law_entry`, and lengths for a law of counts."""
+OF_KIND = {"runs": misfit_entry, "counts": lengths_entry}
+
+
+def fit_entry(fit, result=None, *, seed=1):
+    """Entry of one fit: `results.law_entry`; tests of the law for a law of runs, lengths for a law of counts."""
     besides = OF_KIND.get(law_of(fit).kind)
-    return results.law_entry(fit) | (besides(fit, seed=seed) if besides else {})
+    return results.law_entry(fit, result) | (besides(fit, seed=seed) if besides else {})

@@ -67,19 +67,22 @@ def robust_entries(fit):
 
 
 def misfit_entries(fit):
-    """Entries of what `misfit` found, by test; none where the law is not one of the loss of runs."""
-    if law_of(fit).kind != "runs":
-        return {}
+    """Entries of what `misfit` found, by test."""
     return {
         test: row.to_dict() | {"statistic": finite(row["statistic"]), "df": int(row["df"]), "fits": bool(row["fits"])}
         for test, row in misfit(fit).iterrows()
     }
 
 
+def rejected_by(misfit):
+    """Name the tests of `misfit_entries` that reject the law, "" where none does."""
+    return ", ".join(f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"])
+
+
 def verdict(misfit):
-    """Say of `misfit_entries` which tests reject the law, "" where none does."""
-    failed = [f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"]]
-    return f"the law does not fit its runs: rejected by {', '.join(failed)}" if failed else ""
+    """Say of `misfit_entries` that the law does not fit, "" where no test rejects it."""
+    failed = rejected_by(misfit)
+    return f"the law does not fit its runs: rejected by {failed}" if failed else ""
 
 
 def law_entry(fit, result=None, points=None):
@@ -104,7 +107,6 @@ def law_entry(fit, result=None, points=None):
         "noise": law.noise,
         "parameters": parameters(fit),
         "robust": robust_entries(fit),
-        "misfit": misfit_entries(fit),
         "point_estimates": points or {},
         "elpd_loo": finite(result.elpd),
         "elpd_se": finite(result.se),

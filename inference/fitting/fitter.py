@@ -192,7 +192,7 @@ class Fitter:
         rows = None if table is None or table is self.table else law.rows(table)
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         groups, figures = self._groups(sampled, seed, prior_predictive, posterior_predictive)
-        figures = diagnostics.with_figures(sampled.diagnostics, figures)
+        diagnosed = diagnostics.with_figures(sampled.diagnostics, figures)
         found = record(
             law=law,
             reference=sampled.draws.reference,
@@ -201,9 +201,9 @@ class Fitter:
             sampler=self.sampler,
             settings=sampled.settings,
             seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
-            diagnostics=figures,
+            diagnostics=diagnosed,
         )
-        diagnostics.warn(law, figures)
+        diagnostics.warn(law, diagnosed)
         return with_metadata(xr.DataTree.from_dict(groups), found)
 
     def _groups(self, sampled, seed, prior_predictive, posterior_predictive):

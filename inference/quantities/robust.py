@@ -35,20 +35,28 @@ def influence(fit, quantity):
     InputError
         If a draw of the quantity is not finite.
     """
-    draws, likelihood = _flat(fit, quantity)
-    values = likelihood.values.reshape(len(draws), -1)
-    found = (draws - draws.mean()) @ (values - values.mean(0)) / (len(draws) - 1)
-    unit = likelihood.dims[-1]
-    return xr.DataArray(found, dims=unit, coords={unit: likelihood[unit]})
+    draws, likelihood = _finite(quantity), independent_log_likelihood(fit)
+    unit = next(d for d in likelihood.dims if d not in DRAWS)
+    return xr.DataArray(_covariance(draws, _flat(likelihood)), dims=unit, coords={unit: likelihood[unit]})
 
 
-def _flat(fit, quantity):
-    """Draws of a quantity, (sample,), and log densities of what is independent given the draws, (chain, draw, unit)."""
+def _finite(quantity):
+    """Draws of a quantity, (sample,)."""
     draws = quantity.transpose(*DRAWS).values.ravel()
     if not np.isfinite(draws).all():
         share = 1 - np.isfinite(draws).mean()
         raise InputError(f"{share:.1%} of the draws are not finite: take the robust sd of a rate, or on another scale")
-    return draws, independent_log_likelihood(fit).transpose(*DRAWS, ...)
+    return draws
+
+
+def _flat(likelihood):
+    """Log densities of units, (sample, unit)."""
+    values = likelihood.transpose(*DRAWS, ...).values
+    return values.reshape(-1, values.shape[-1])
+
+
+def _covariance(draws, values):
+    return (draws - draws.mean()) @ (values - values.mean(0)) / (len(draws) - 1)
 
 
 def independent_log_likelihood(fit):
@@ -93,8 +101,8 @@ def robust_sd(fit, quantity):
     """
     import arviz_stats.base as azb
 
-    draws, likelihood = _flat(fit, quantity)
-    by_unit, values = influence(fit, quantity).values, likelihood.values.reshape(len(draws), -1)
+    draws, values = _finite(quantity), _flat(independent_log_likelihood(fit))
+    by_unit = _covariance(draws, values)
     sd = draws.std(ddof=1)
     effective = azb.array_stats.ess(quantity.transpose(*DRAWS).values, method="mean", chain_axis=0, draw_axis=1)
     rows = {}

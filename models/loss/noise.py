@@ -156,9 +156,11 @@ class Noise:
         """Named results that follow from the sampled quantities of the noise."""
         nu = {"nu": 1 + values["nu_minus_one"]} if self.family == "student_t" else {}
         skew = {"skew": exp_of(values["log_skew"])} if self.skew else {}
-        ends = ENDS if self.sizes else {}
-        at = {end: {name: reference[f"log_{name}_{end}"] for name in self.sizes} for end in ends}
-        return nu | skew | {name: self._scatter(values, reference, at[end]) for end, name in ends.items()}
+        ends = {
+            name: self._scatter(values, reference, {size: reference[f"log_{size}_{end}"] for size in self.sizes})
+            for end, name in (ENDS if self.sizes else {}).items()
+        }
+        return nu | skew | ends
 
     def centre(self, columns):
         """Give what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.

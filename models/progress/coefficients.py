@@ -84,6 +84,8 @@ def named_coefficients(law, reference, c, d):
     if law.irreducible:
         put_levels("irreducible", c["irreducible"])
     put("sigma", (DRAWS, c["sigma"][..., 0]))
+    if law.scatter == "by_benchmark":
+        put("sigma_benchmark", ((*DRAWS, "benchmark"), c["sigma"] * np.exp(c["log_scatter"]), list(BENCHMARKS)))
     if law.noise == "student_t":
         put("nu", (DRAWS, c["nu"][..., 0]))
     if law.paper_effects:

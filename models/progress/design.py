@@ -21,6 +21,7 @@ SWITCHES = {
     "on_log": lambda law: law.scale == "log_loss",
     "student_t": lambda law: law.noise == "student_t",
     "use_papers": lambda law: law.paper_effects,
+    "use_scatter": lambda law: law.scatter == "by_benchmark",
     "pooling": lambda law: law.pooling,
     "penalty": lambda law: law.penalty or 0.0,
 }
@@ -85,6 +86,7 @@ def design_arrays(law, rows, reference):
         "weights_data": _weights(law, sizes_d, family.SIZES, reference),
         "weights_drifts": _weights(law, [c[0] or c[1] for c in drifts.values()], family.DRIFTS, reference),
         "levels": used,
+        "benchmark": rows["benchmark"].to_numpy(object)[:, None] == np.array(BENCHMARKS, object),
         "log_vocabulary": _log_vocabulary(law, rows),
         "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
         "transformer": rows["transformer"].to_numpy(float),

@@ -100,7 +100,7 @@ class ProgressDraws(Draws):
             noise = rng.standard_t(np.broadcast_to(c["nu"], mean.shape))
         else:
             noise = rng.normal(size=mean.shape)
-        noise = c["sigma"] * noise
+        noise = family.scatter(c, at.design) * noise
         if law.paper_effects:
             effects = rng.normal(size=(*mean.shape[:2], len(at.design["paper"])))
             noise = noise + c["paper_sd"] * (effects @ at.design["paper"])

@@ -39,6 +39,7 @@ BLOCKS = {
     "pooled_loss_centre": 1,
     "pooled_share": 1,
     "pooled_yearly": 1,
+    "sigma_benchmark": LEVELS,
 }
 SLICES = {}
 _start = 0
@@ -64,6 +65,7 @@ DESIGN = {
     "only_data": "(6,) drifts that enter eta_D alone",
     "shared": "(6,) drifts that enter both with one coefficient",
     "levels": "(3,) levels in use",
+    "benchmark": "(row, 3) which benchmark a row has, as 0 and 1",
     "by_benchmark": "(6,) drifts that are one for each benchmark",
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
@@ -77,6 +79,7 @@ DESIGN = {
     "on_log": "0 or 1",
     "student_t": "0 or 1",
     "use_papers": "0 or 1",
+    "use_scatter": "0 or 1",
     "pooling": "0 or 1",
     "penalty": "the paper's delta, or 0 for the priors on z",
     "penalised": "(z,) coordinates whose coefficients are penalised",
@@ -135,7 +138,7 @@ def coefficients(z, d):
     dict
         ``loss_centre``, ``reducible``, ``irreducible`` and ``share`` (..., level); ``alpha`` and ``beta`` (..., size
         slot); ``drift_parameters`` and ``drift_data`` (..., drift slot); ``vocabulary``, ``log_factor``, ``sigma``,
-        ``nu`` and ``paper_sd`` (..., 1).
+        ``nu`` and ``paper_sd`` (..., 1); ``log_scatter`` (..., benchmark), or 0.0 where the graph has none.
     """
     part = {name: z[..., s] for name, s in SLICES.items()}
     judged = {name: d["location"][s] + d["spread"][s] * part[name] for name, s in SLICES.items()}
@@ -174,6 +177,7 @@ def coefficients(z, d):
         + _when(d["factor_sigmoid"], lambda: -_softplus(-judged["transformer"])),
         "gamma_transformer": (d["factor_exp"] + d["factor_sigmoid"]) * judged["transformer"],
         "sigma": exp(judged["sigma"]),
+        "log_scatter": _when(d["use_scatter"], lambda: judged["sigma_benchmark"]),
         "nu": 1 + exp(judged["nu_minus_one"]),
         "paper_sd": _when(d["use_papers"], lambda: exp(judged["paper_sd"])),
     }
@@ -218,31 +222,46 @@ def residuals(c, d):
     )
 
 
+def scatter(c, d):
+    """Scatter of each row about its paper's mean, (..., row), or (..., 1) where it is one for all."""
+    if isinstance(c["log_scatter"], float):
+        return c["sigma"]
+    return c["sigma"] * exp(c["log_scatter"] @ d["benchmark"].T)
+
+
 def log_likelihood(c, d):
     """Log density of each row, (..., row), as if rows were independent."""
-    r, sigma = residuals(c, d), c["sigma"]
+    r, sigma = residuals(c, d), scatter(c, d)
     return _when(d["student_t"], lambda: student_t_logp(r, sigma, c["nu"]), normal_logp(r, sigma))
+
+
+def _weighed(c, d):
+    """Residuals, the inverse variance of each row's own scatter, (..., row), and the variance between papers."""
+    r = residuals(c, d)
+    return r, 1 / (scatter(c, d) ** 2 + 0 * r), c["paper_sd"] ** 2
 
 
 def conditional_log_likelihood(c, d):
     """Log density of each row given the other rows of its paper, (..., row), under normal noise with paper effects.
 
-    A paper's rows are jointly normal with variance ``sigma**2 + paper_sd**2`` and covariance ``paper_sd**2``; the
-    conditional density is what leave-one-out needs.
+    Given the others of weights w = 1/sigma**2 and residuals r, a paper's effect is normal with the mean
+    ``t sum(w r)/(1 + t sum(w))`` and the variance ``t/(1 + t sum(w))``, t being paper_sd**2; the conditional density is
+    what leave-one-out needs.
     """
-    r, sigma = residuals(c, d), c["sigma"]
-    joint = sigma**2 + (d["paper"].sum(1) @ d["paper"] - 1) * c["paper_sd"] ** 2
-    centre = c["paper_sd"] ** 2 / joint * ((r @ d["paper"].T) @ d["paper"] - r)
-    return normal_logp(r - centre, (sigma**2 + c["paper_sd"] ** 2 * sigma**2 / joint) ** 0.5)
+    r, weight, between = _weighed(c, d)
+    others = (weight @ d["paper"].T) @ d["paper"] - weight
+    effect = between / (1 + between * others)
+    centre = effect * (((weight * r) @ d["paper"].T) @ d["paper"] - weight * r)
+    return normal_logp(r - centre, (1 / weight + effect) ** 0.5)
 
 
 def paper_log_likelihood(c, d):
     """Log density of each paper's rows together, (..., paper), under normal noise with paper effects."""
-    r, sigma = residuals(c, d), c["sigma"]
-    size = d["paper"].sum(1)
-    joint = sigma**2 + size * c["paper_sd"] ** 2
-    squares = (r**2) @ d["paper"].T - c["paper_sd"] ** 2 / joint * (r @ d["paper"].T) ** 2
-    return -0.5 * (squares / sigma**2 + 2 * (size - 1) * log(sigma) + log(joint) + size * math.log(2 * math.pi))
+    r, weight, between = _weighed(c, d)
+    papers = d["paper"].T
+    joint = 1 + between * (weight @ papers)
+    squares = (weight * r**2) @ papers - between / joint * ((weight * r) @ papers) ** 2
+    return -0.5 * (squares - log(weight) @ papers + log(joint) + d["paper"].sum(1) * math.log(2 * math.pi))
 
 
 def total_log_likelihood(c, d):

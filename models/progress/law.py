@@ -30,6 +30,7 @@ OPTIONS = {
     "unknown_epochs": ("one", "drop"),
     "unknown_vocabulary": ("impute", "drop"),
     "architectures": ("all", "other"),
+    "scatter": ("one", "by_benchmark"),
 }
 
 
@@ -61,6 +62,8 @@ class Progress(Law):
         ``"one"`` or ``"drop"``; ``"impute"`` (10,000 ptb, 33,278 wt2, 268,000 wt103) or ``"drop"``.
     paper_effects : bool
         A Gaussian random intercept for each paper, integrated out; normal noise only.
+    scatter : {"one", "by_benchmark"}
+        Whether the scatter about the law is one for all rows or differs by benchmark.
     pooling : bool
         Estimate how much benchmarks differ (loss centres, shares, year slopes) instead of a fixed prior sd.
     architectures : {"all", "other"}
@@ -96,6 +99,7 @@ class Progress(Law):
     paper_effects: bool = False
     pooling: bool = False
     architectures: str = "all"
+    scatter: str = "one"
     penalty: float | None = None
     priors: Mapping = field(default_factory=dict)
 
@@ -132,6 +136,8 @@ class Progress(Law):
             raise InputError(
                 f"penalty {self.penalty!r}: a Laplace prior needs a positive delta; at 0 the prior is flat and improper"
             )
+        if self.penalty is not None and self.scatter != "one":
+            raise InputError("penalty: the paper's has one scatter for all rows; set scatter='one'")
         if self.cutoff is not None and not self._timed:
             raise InputError("cutoff: this specification has no year slope that could change")
 
@@ -314,6 +320,7 @@ class Progress(Law):
         use("irreducible_share", len(self.levels) if self.irreducible else 0)
         use("sigma", 1)
         use("nu_minus_one", self.noise == "student_t")
+        use("sigma_benchmark", family.LEVELS if self.scatter == "by_benchmark" else 0)
         use("paper_sd", self.paper_effects)
         if self.pooling:
             use("pooled_loss_centre", 1)

@@ -55,6 +55,9 @@ JUDGED = {
         -1.6, 0.7, "LogNormal", "Scatter about the law: 0.05 to 0.8 nats (or a quarter of that on log loss)."
     ),
     "nu_minus_one": Judged(2.3, 1.0, "LogNormal", "Degrees of freedom above 1: from nearly Cauchy to nearly normal."),
+    "sigma_benchmark": Judged(
+        0.0, 0.5, "Normal", "Log of a benchmark's scatter over the common one: a third to three times as large."
+    ),
     "paper_sd": Judged(-1.9, 0.8, "LogNormal", "Scatter between papers: 0.03 to 0.7 nats."),
     "pooled_loss_centre": Judged(
         -1.6, 0.8, "LogNormal", "Scatter of benchmarks' log loss centres, where it is estimated: 0.04 to 1.0."

@@ -6,6 +6,7 @@ from ...datasets import load
 from ...inference import allocate, calibrate, compare, fit, loo, stack_allocations
 from ...models import Chinchilla, Coupled, Offsets
 from .. import results
+from ..entries import fit_entry
 from ..findings import Findings
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
@@ -69,7 +70,7 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
 def _document(found, published):
     document = {
         "laws": {
-            name: results.law_entry(f, found.elpd[name]) | {"rank": int(found.comparison.loc[name, "rank"])}
+            name: fit_entry(f, found.elpd[name]) | {"rank": int(found.comparison.loc[name, "rank"])}
             for name, f in found.fits.items()
         },
         "allocation": [

@@ -1,6 +1,7 @@
 """What several laws say of the same runs, side by side and mixed."""
 
 from ..drawing import tables
+from ..results import rejected_by
 from .analysis import MAIN, PLANNED, STACKED
 
 WORDS = {
@@ -21,6 +22,14 @@ def sizes_by_law(document, compute):
     return ", ".join(f"{tables.si_interval(at_budget(document, compute, n)['parameters'])} {WORDS[n]}" for n in PLANNED)
 
 
+def apart(document, quantity="exponent_parameters"):
+    """Say how far medians of the laws lie apart, beside the widest of their own 95% intervals."""
+    own = [document["laws"][name]["parameters"][quantity] for name in WORDS]
+    medians = [q["q50"] for q in own]
+    widest = max(q["q97.5"] - q["q2.5"] for q in own)
+    return f"the medians lie {max(medians) - min(medians):.3f} apart, the widest interval spans {widest:.3f}"
+
+
 def table_by_law(document):
     """Write a table of what each law says: its elpd, weight, constants and optimal sizes."""
     rows = []
@@ -28,8 +37,8 @@ def table_by_law(document):
         law = document["laws"][name]
         own = law["parameters"]
         constants = (tables.interval(own[q], "{:.3f}") for q in ("exponent_parameters", "E"))
-        failed = [test for test, found in law["misfit"].items() if not found["fits"]]
-        verdict = f"rejected by {', '.join(failed)}" if failed else "not rejected"
+        failed = rejected_by(law["misfit"])
+        verdict = f"rejected by {failed}" if failed else "not rejected"
         weight = f"{document['stacking'][name]:.2f}"
         rows.append([name, f"{law['elpd_loo']:.1f}", weight, *constants, *_sizes(document, name), verdict])
     rest = 1 - sum(document["stacking"][name] for name in PLANNED)

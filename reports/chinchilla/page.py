@@ -38,8 +38,8 @@ def _findings(fit, document, runs):
         for name, words in laws.WORDS.items()
     )
     return [
-        f"Compute-optimal parameters grow as C<sup>a</sup>, and the runs do not settle a: it is {exponents}. The "
-        "intervals are each law's own; what the laws differ by is more.",
+        f"Compute-optimal parameters grow as C<sup>a</sup>, and a depends on the law: it is {exponents}. Each interval "
+        f"is its law's own; {laws.apart(document)}.",
         f"Under the Chinchilla law the irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α "
         f"is {tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
         _verdict(student),
@@ -349,8 +349,8 @@ def _decision_sections(found, sets):
             "title": "Compute-optimal allocation",
             "text": [
                 "What each law says, each fitted to the same runs, and the laws mixed by stacking of leave-one-out "
-                "densities. Laws that fit nearly alike differ by more than their intervals: the last row carries "
-                "both.",
+                "densities. The interval of one law does not carry the choice of the law; the last row does, as far "
+                "as these laws go.",
                 "Below it and in the figures the Chinchilla law: for every draw of the constants, the N and D of least "
                 "mean loss at a budget, N* = G (C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs "
                 "lie; beyond it the bands carry the law's uncertainty but not that of its form.",

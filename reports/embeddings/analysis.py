@@ -15,10 +15,12 @@ from ...inference.quantities.reconciliation import (
     frontier_exponents,
     local_exponents,
 )
-from ...models import Chinchilla, Configurations, Coupled, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
+from ..chinchilla.analysis import LAWS as OF_CHINCHILLA
 from ..drawing.style import si
+from ..entries import fit_entry
 from ..findings import Findings
 from ..published import chinchilla_constants
 
@@ -44,12 +46,7 @@ FREE = {
     "embedding-weighted, coupled": "coupled",
     "embedding-weighted, coupled, one sigma": "coupled, one sigma",
 }
-HELD = {
-    UNWEIGHTED: Chinchilla(),
-    "chinchilla, one sigma": Chinchilla(scatter="one"),
-    "coupled": Coupled(),
-    "coupled, one sigma": Coupled(scatter="one"),
-}
+HELD = {name: OF_CHINCHILLA[name] for name in FREE.values()}
 BUDGETS = (1e15, 1e18, 1e21, 1e24)
 VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
 SHAPES = (16, 54, 128)
@@ -196,7 +193,7 @@ def _document(found):
     }
     rank = found.comparison["rank"]
     laws = {
-        name: results.law_entry(f, found.elpd[name]) | {"rank_among_embedding_laws": int(rank[name])}
+        name: fit_entry(f, found.elpd[name]) | {"rank_among_embedding_laws": int(rank[name])}
         for name, f in found.fits.items()
         if name not in HELD
     }

@@ -14,6 +14,7 @@ from ...models import Chinchilla, EmbeddingWeighted
 from ...models.draws import DRAWS
 from ...models.loss.sizes import least_squares
 from .. import results
+from ..entries import fit_entry
 from ..findings import Findings
 
 STAGES = ("small models: fits", "small models: frontiers", "small models: omega", "small models: calibration")
@@ -135,7 +136,7 @@ def _entry(found):
         entry["schemes"][scheme] = {
             "rows": len(table),
             "runs": int(table["run"].nunique()),
-            "law": results.law_entry(found.fits[scheme], found.elpd[scheme]),
+            "law": fit_entry(found.fits[scheme], found.elpd[scheme]),
             "E_minus_entropy": results.summary(excess),
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": {

@@ -85,7 +85,11 @@ def test_truths_of_the_prior_are_fitted_too(law):
     assert float((abs(found["median"] - found["truth"]) / scale).median()) < 3
 
 
-@pytest.mark.parametrize("noise", [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}], ids=str)
+@pytest.mark.parametrize(
+    "noise",
+    [{}, {"noise": "student_t"}, {"paper_effects": True}, {"scale": "log_loss"}, {"scatter": "by_benchmark"}],
+    ids=str,
+)
 def test_simulated_evaluations_scatter_as_their_truth_says(noise):
     law, rng = bs.Progress(7, **noise), np.random.default_rng(0)
     rows = law.rows(bs.load("lm_progress"))
@@ -103,6 +107,9 @@ def test_simulated_evaluations_scatter_as_their_truth_says(noise):
         assert correlation == pytest.approx(named["rho"].item(), abs=0.1)
         assert residual.std() == pytest.approx(scale, rel=0.05)
         return
+    if law.scatter == "by_benchmark":
+        own = truth.named()["sigma_benchmark"][0, 0]
+        scale = own.sel(benchmark=rows["benchmark"].to_numpy(object)).values
     expected = stats.t(named["nu"].item()) if law.noise == "student_t" else stats.norm
     assert stats.kstest(expected.cdf(residual / scale).ravel(), "uniform").pvalue > 1e-4
 

@@ -34,6 +34,9 @@ VARIANTS = (
     {"irreducible": True},
     {"pooling": True},
     {"paper_effects": True, "irreducible": True},
+    {"scatter": "by_benchmark"},
+    {"scatter": "by_benchmark", "noise": "student_t"},
+    {"scatter": "by_benchmark", "paper_effects": True},
     {"architectures": "other"},
     {"unknown_vocabulary": "drop"},
     {"penalty": 0.0025},
@@ -141,12 +144,19 @@ def test_the_mean_is_the_formula_of_table_10_in_the_named_coefficients(k, evalua
         np.testing.assert_allclose(draws.mean(), expected, rtol=1e-9, err_msg=str(options))
 
 
+def scatter_of(law, named, rows):
+    """Sigma of each row by the names of a fit."""
+    if law.scatter == "one":
+        return named["sigma"].values[..., None] * np.ones(len(rows))
+    return named["sigma_benchmark"].sel(benchmark=rows["benchmark"].to_numpy(object)).values
+
+
 @pytest.mark.parametrize("options", [o for o in VARIANTS if "paper_effects" not in o], ids=str)
 def test_residuals_have_the_named_noise(options, evaluations, progress_draws):
     law = Progress(7, **options)
     draws = progress_draws(law)
     named, observed = draws.named(), np.log(kept_rows(law, evaluations)["perplexity"].to_numpy())
-    mean, sigma = by_the_table(law, named, evaluations), named["sigma"].values[..., None]
+    mean, sigma = by_the_table(law, named, evaluations), scatter_of(law, named, draws.rows)
     if law.scale == "log_loss":
         observed, mean = np.log(observed), np.log(mean)
     noise = stats.t(named["nu"].values[..., None]) if law.noise == "student_t" else stats.norm
@@ -156,20 +166,21 @@ def test_residuals_have_the_named_noise(options, evaluations, progress_draws):
     np.testing.assert_allclose(draws.by_paper(), np.stack(by_paper, -1), rtol=1e-9)
 
 
-@pytest.mark.parametrize("k", [7, 13, 18])
-def test_paper_effects_are_compound_symmetry(k, evaluations, progress_draws):
-    law = Progress(k, paper_effects=True)
+@pytest.mark.parametrize(("k", "scatter"), [(7, "one"), (13, "one"), (18, "one"), (7, "by_benchmark")])
+def test_paper_effects_are_compound_symmetry(k, scatter, evaluations, progress_draws):
+    law = Progress(k, paper_effects=True, scatter=scatter)
     draws = progress_draws(law, draws=2)
     named, papers = draws.named(), evaluations["paper_id"].to_numpy()
     residual = np.log(evaluations["perplexity"].to_numpy()) - by_the_table(law, named, evaluations)[0]
     together, given = draws.by_paper()[0], draws.rowwise()[0]
+    own = scatter_of(law, named, evaluations)[0]
     for draw in range(2):
         sigma, tau = (float(named[name][0, draw]) for name in ("sigma", "paper_sd"))
         assert float(named["rho"][0, draw]) == pytest.approx(tau**2 / (tau**2 + sigma**2))
         for j, paper in enumerate(np.unique(papers)):
             rows = np.flatnonzero(papers == paper)
             r = residual[draw, rows]
-            cov = sigma**2 * np.eye(len(rows)) + tau**2
+            cov = np.diag(own[draw, rows] ** 2) + tau**2
             joint = stats.multivariate_normal(cov=cov).logpdf(r)
             assert together[draw, j] == pytest.approx(joint)
             for i, row in enumerate(rows):

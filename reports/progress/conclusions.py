@@ -1,0 +1,121 @@
+"""What can be said of algorithmic progress, in sentences whose figures are the posteriors'."""
+
+import numpy as np
+
+from ...inference.quantities import growth
+from ...models.progress.specifications import NO_PROGRESS
+from .analysis import MAIN
+from .published import DOUBLING
+from .wording import POOLED, in_a_row, months, probability, times, with_progress, words
+
+COMPUTE_ONLY = 18
+CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
+
+
+def _medians(found, chosen):
+    return {k: times(found.rates[k])["q50"] for k in chosen if k not in NO_PROGRESS}
+
+
+def _span(medians):
+    shortest, longest = min(medians, key=medians.get), max(medians, key=medians.get)
+    return (
+        f"from {months(medians[shortest])} (specification {shortest}) to {months(medians[longest])} months "
+        f"(specification {longest})"
+    )
+
+
+def findings(found, published):
+    """Say in a list of sentences what the posteriors say, the most useful first."""
+    main, comparison = times(found.rates[MAIN]), found.comparison
+    close, by_paper = _inseparable(comparison), _inseparable(comparison, "dse_by_paper")
+    pooled = "; ".join(f"{name} {words(times(found.pooled[key]))}" for key, name in POOLED.items())
+    still = comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1]
+    return [
+        _at_the_rows(found),
+        f"Under specification {MAIN} the compute needed for a given loss halves every {words(main)} months "
+        f"(P(progress) {probability(main['p_progress'])}). Published: "
+        f"{published.words(DOUBLING + 'closed_form')}.",
+        f"Pooled over specifications, in months: {pooled}. Published for the ten best pairs of specification and "
+        f"penalty: {published.words(DOUBLING + 'top10')}.",
+        f"By leave-one-out {len(close)} of {len(comparison)} specifications are within two standard errors of the best "
+        f"({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
+        f"({len(by_paper)} if differences are summed by paper first). Their median doubling times run "
+        f"{_span(_medians(found, close))}: the choice of specification moves the answer that far.",
+        _compute_only(comparison, found),
+        f"Without progress: the better of specifications {' and '.join(map(str, NO_PROGRESS))} lies "
+        f"{-still['elpd_diff']:.1f} nats below the best, standard error "
+        f"{still['dse']:.1f} by rows and {still['dse_by_paper']:.1f} by papers.",
+        _ridge_sentence(found),
+    ]
+
+
+def _at_the_rows(found):
+    medians = {k: table.loc["all", "q50"] for k, table in found.gain_times.items() if k <= 15}
+    decades = np.log10(growth.COMPUTE / _largest(found.table))
+    return (
+        f"At the evaluations' own sizes and dates progress doubled effective compute every "
+        f"{words(times(found.pooled_gains['stacking']))} months, stacked over specifications; medians of 1 to 15 "
+        f"run {_span(medians)}. Rates at a compute-optimal size, as published, follow: of "
+        f"{growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}, {decades:.1f} decades above the largest evaluation, and "
+        "there specifications differ."
+    )
+
+
+def _largest(table):
+    return float((6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max())
+
+
+def _compute_only(comparison, found):
+    row = comparison.loc[COMPUTE_ONLY]
+    good = COMPUTE_ONLY in _inseparable(comparison)
+    verdict = "predicts as well as the best, as far as the data tell" if good else "predicts worse than the best"
+    return (
+        f"Specification {COMPUTE_ONLY}, which knows compute alone and not its split, {verdict}: rank "
+        f"{row['rank']:.0f}, elpd {row['elpd_diff']:.1f} from the best (standard error {row['dse']:.1f}), doubling "
+        f"{words(times(found.rates[COMPUTE_ONLY]))} months."
+    )
+
+
+def year_slopes(found):
+    """Draws of the yearly falls of both terms under the main specification, two of (sample,)."""
+    posterior = found.fits[MAIN]["posterior"]
+    return posterior["alpha_year"].values.ravel(), posterior["beta_year"].values.ravel()
+
+
+def _ridge_sentence(found):
+    from scipy.stats import spearmanr
+
+    a, b = year_slopes(found)
+    correlation = float(spearmanr(a, b).statistic)
+    sure = [name for name, x in (("parameters", a), ("data", b)) if max((x > 0).mean(), (x < 0).mean()) > 0.975]
+    verdict = (
+        "The data do not say whether progress sits in the use of parameters or of data"
+        if len(sure) < 2
+        else "Progress shows in the use of both parameters and data"
+    )
+    return (
+        f"{verdict}: the yearly falls of the two terms trade off (rank correlation {correlation:.2f}), and "
+        f"P(fall > 0) is {probability((a > 0).mean())} for parameters, {probability((b > 0).mean())} for data and "
+        f"{probability(((a > 0) & (b > 0)).mean())} for both at once, while that of progress as a whole is "
+        f"{probability(times(found.rates[MAIN])['p_progress'])}."
+    )
+
+
+def extrapolated(found):
+    """Describe how rates depend on the budget and the date, for specifications whose exponents change."""
+    chosen = [k for k in with_progress(found) if k in CHANGING]
+    weight = found.comparison.loc[chosen, "stacking"].sum()
+    entries = []
+    for k in chosen:
+        near = next(iter(growth.growth_rates(found.fits[k], compute=WITHIN[0], year=WITHIN[1]).values()))
+        entries.append(f"{k} has {words(times(found.rates[k]))} against {words(times(near))}")
+    return (
+        "Where exponents change with time the rate depends on budget and date, here 10<sup>25</sup> FLOP in 2023, as "
+        f"in the paper. Months, against {WITHIN[0]:.0e} FLOP in {WITHIN[1]:.0f}, closer to rows: {'; '.join(entries)}. "
+        f"These specifications carry {weight:.0%} of the stacking weight, and pooled intervals their extrapolation."
+    )
+
+
+def _inseparable(comparison, column="dse"):
+    """Specifications whose elpd is within two standard errors of the best."""
+    return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
