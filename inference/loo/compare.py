@@ -15,7 +15,7 @@ from ...errors import InputError
 from ..storage import metadata
 from .loo import loo
 from .refits import largest_k_left, unreliable
-from .weights import weigh
+from .weights import sum_error, weigh
 
 
 def check_comparable(fits):
@@ -98,7 +98,7 @@ def compare(fits, *, weighting="stacking", results=None):
             "se": float(result.se),
             "p": float(result.p),
             "elpd_diff": float(difference.sum()),
-            "dse": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
+            "dse": float(sum_error(difference)),
             "weight": float(weights[name]),
             "pareto_k_max": largest_k_left(result),
             "k_above_0.7": int(unreliable(result).sum()),

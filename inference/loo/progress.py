@@ -1,20 +1,22 @@
-"""Compare laws of algorithmic progress by row, by paper and into the future; pool their growth rates."""
+"""Compare laws of algorithmic progress by row and by paper; pool their growth rates."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...models.progress.draws import ProgressDraws
 from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.progress import progress_fitter
-from ..storage import draws_of, metadata
-from .bridge import LeftOut, log_mean_exp
+from ..storage import draws_of, law_of, metadata
+from .bridge import LeftOut
 from .compare import check_comparable
 from .loo import importance_sampling
 from .refits import REFIT, largest_k_left, resolve, unreliable
-from .weights import pseudo_bma, stacking
+from .weights import pseudo_bma, stacking, sum_error
+
+MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
 
 
 def loo_predictions(fit, result, refitted=None):
@@ -81,49 +83,6 @@ def by_paper(fitter, fit, *, seed=1):
     return found
 
 
-def into_the_future(fitter, law, *, cutoffs=(2017, 2018, 2019, 2020, 2021, 2022), seed=1):
-    """Train on rows dated before each cutoff and predict the rows of the year that follows.
-
-    Parameters
-    ----------
-    fitter : Fitter
-        From `progress_fitter`.
-    law : Progress
-    cutoffs : sequence of int
-    seed : int
-
-    Returns
-    -------
-    DataFrame
-        By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
-        A cutoff that leaves a benchmark of the law without rows is left out.
-    """
-    law, rows, reference = fitter.of(law)
-    year = rows["year"].to_numpy()
-    found = []
-    for cutoff in cutoffs:
-        target = (year >= cutoff) & (year < cutoff + 1)
-        past = rows[year < cutoff]
-        if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
-            continue
-        seen = rows[year < cutoff + 1].reset_index(drop=True)
-        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **REFIT)
-        ahead = seen["year"].to_numpy() >= cutoff
-        whole = ProgressDraws(law, reference, seen, without.draws.z)
-        rowwise, _, mean = whole.left_out(without.draws, ahead)
-        error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
-        found.append(
-            {
-                "cutoff": cutoff,
-                "trained": int((year < cutoff).sum()),
-                "predicted": int(target.sum()),
-                "elpd": float(log_mean_exp(rowwise).sum()),
-                "mse": float((error**2).mean()),
-            }
-        )
-    return pd.DataFrame(found)
-
-
 def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     """Compare specifications by leave-one-out, row by row and paper by paper.
 
@@ -157,58 +116,137 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     >>> list(table.index)
     [7, 16]
     """
+    if len(fits) > 1:
+        check_comparable(fits)
+    scores = score_progress(fits, fitter=fitter, papers=papers, seed=seed, progress=progress)
+    table, rowwise = scores.table.copy(), scores.rowwise
+    table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
+    if papers:
+        table["by_paper_stacking"] = stacking(scores.paperwise)
+    differences = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0)
+    group = draws_of(next(iter(fits.values()))).rows["paper_id"].to_numpy()
+    table["elpd_diff"], table["dse"] = differences.sum(), sum_error(differences)
+    table["dse_by_paper"] = sum_error(differences.groupby(group).sum())
+    table = table.sort_values("elpd", ascending=False)
+    table.insert(0, "rank", np.arange(1, len(table) + 1))
+    return table, rowwise
+
+
+@dataclass(frozen=True)
+class ProgressScores:
+    """Leave-one-out scores of laws of progress, on the scale of the loss.
+
+    Attributes
+    ----------
+    table : DataFrame
+        By fit, as in `compare_progress`, without what depends on the other fits.
+    rowwise : DataFrame
+        Log predictive density of each row under each fit.
+    paperwise : DataFrame or None
+        Of each paper's rows together.
+    """
+
+    table: pd.DataFrame
+    rowwise: pd.DataFrame
+    paperwise: pd.DataFrame | None
+
+
+def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
+    """Leave rows and papers out of each of several fits of the same rows; parameters as for `compare_progress`.
+
+    Fits may differ in their scale: densities of log losses are turned into those of losses.
+
+    Returns
+    -------
+    ProgressScores
+    """
     from rich.console import Console
     from rich.progress import track
 
-    if len(fits) > 1:
-        check_comparable(fits)
-    first = next(iter(fits.values()))
-    rows = draws_of(first).rows
-    observed = np.log(rows["perplexity"].to_numpy(float))
+    rows = draws_of(next(iter(fits.values()))).rows
+    loss = np.log(rows["perplexity"].to_numpy(float))
     fitter = fitter or progress_fitter(rows)
-    entries, pointwise, paperwise = {}, {}, {}
+    entries, rowwise, paperwise = {}, {}, {}
     for k, fit in track(fits.items(), "leave-one-out", console=Console(stderr=True), disable=not progress):
+        jacobian = -np.log(loss) if law_of(fit).scale == "log_loss" else np.zeros(len(loss))
         result = importance_sampling(fit)
         refitted = resolve(fit, result, fitter=fitter, seed=seed)
-        pointwise[k] = result.elpd_i.values
-        error = observed - loo_predictions(fit, result, refitted)
+        rowwise[k] = result.elpd_i.values + jacobian
         entries[k] = {
-            "elpd": float(result.elpd),
-            "se": float(result.se),
+            "elpd": float(rowwise[k].sum()),
+            "se": float(sum_error(rowwise[k])),
             "p": float(result.p),
-            "loo_mse": float((error**2).mean()),
-            "loo_r2": float(1 - (error**2).mean() / observed.var()),
+            **_errors(loss, loo_predictions(fit, result, refitted)),
             "pareto_k_max": largest_k_left(result),
             "k_above_0.7": int(unreliable(result).sum()),
             "refitted": int(refitted["refitted"].sum()),
         }
         if papers:
             left_out = by_paper(fitter, fit, seed=seed)
-            paperwise[k] = left_out["elpd"].to_numpy()
+            paperwise[k] = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
             entries[k] |= {
                 "elpd_papers": float(paperwise[k].sum()),
                 "papers_refitted": int(left_out["refitted"].sum()),
                 "papers_overlap_min": float(left_out["overlap"].min()),
             }
+        found = metadata(fit)["diagnostics"]
+        entries[k] |= {name: found[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
     table = pd.DataFrame.from_dict(entries, orient="index")
-    matrix = np.stack([pointwise[k] for k in table.index], axis=1)
-    table["stacking"], table["pseudo_bma"], table["equal"] = stacking(matrix), pseudo_bma(matrix), 1 / len(table)
-    if papers:
-        table["by_paper_stacking"] = stacking(np.stack([paperwise[k] for k in table.index], axis=1))
-    best = table["elpd"].idxmax()
-    group = rows["paper_id"].to_numpy()
-    for k in table.index:
-        difference = pd.Series(pointwise[k] - pointwise[best])
-        summed = difference.groupby(group).sum()
-        table.loc[k, "elpd_diff"] = difference.sum()
-        table.loc[k, "dse"] = np.sqrt(len(difference)) * difference.std(ddof=1)
-        table.loc[k, "dse_by_paper"] = np.sqrt(len(summed)) * summed.std(ddof=1)
-        found = metadata(fits[k])["diagnostics"]
-        for name in ("r_hat_max", "ess_bulk_min", "divergences"):
-            table.loc[k, name] = found[name]
-    table = table.sort_values("elpd", ascending=False)
-    table.insert(0, "rank", np.arange(1, len(table) + 1))
-    return table, pd.DataFrame(pointwise)
+    return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
+
+
+def _errors(observed, predicted):
+    mse = float(((observed - predicted) ** 2).mean())
+    return {"loo_mse": mse, "loo_r2": 1 - mse / float(observed.var())}
+
+
+def mixed_scores(scores):
+    """Compare sets of laws, such as one set for each noise, by the mixture of each set that stacking makes of it.
+
+    Parameters
+    ----------
+    scores : dict of str to ProgressScores
+        Of the same rows, papers left out too.
+
+    Returns
+    -------
+    DataFrame
+        By set, best first by paper: ``elpd`` and ``elpd_papers``, log scores of the set's mixture by row and by paper,
+        their differences ``elpd_diff`` and ``papers_diff`` from the first row's, with standard errors ``dse`` and
+        ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
+    """
+    mixed = {
+        name: [np.log(np.exp(x) @ stacking(x)) for x in (found.rowwise.to_numpy(), found.paperwise.to_numpy())]
+        for name, found in scores.items()
+    }
+    best = max(mixed, key=lambda name: mixed[name][1].sum())
+    entries = {}
+    for name, each in mixed.items():
+        entry = {}
+        for (total, difference, error), own, other in zip(MIXED, each, mixed[best], strict=True):
+            entry |= {total: own.sum(), difference: (own - other).sum(), error: sum_error(own - other)}
+        entries[name] = entry
+    return pd.DataFrame.from_dict(entries, orient="index").sort_values("elpd_papers", ascending=False)
+
+
+def against(scores, base):
+    """Differences of scores from those of one fit, by row and by paper.
+
+    Parameters
+    ----------
+    scores : ProgressScores
+    base : hashable
+        Name of the fit.
+
+    Returns
+    -------
+    DataFrame
+        By fit: ``elpd_diff``, ``dse``, ``papers_diff`` and ``papers_dse``.
+    """
+    rows, papers = (x.sub(x[base], axis=0) for x in (scores.rowwise, scores.paperwise))
+    return pd.DataFrame(
+        {"elpd_diff": rows.sum(), "dse": sum_error(rows), "papers_diff": papers.sum(), "papers_dse": sum_error(papers)}
+    )
 
 
 def pooled_rates(rates, weights, *, draws=20_000, seed=1):

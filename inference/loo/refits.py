@@ -10,6 +10,7 @@ from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.fitter import Fitter
 from ..storage import draws_of, law_of, metadata
 from .bridge import LEAST_OVERLAP, LeftOut, log_mean_exp
+from .weights import sum_error
 
 REFIT = {"draws": 500, "tune": 500}
 STORED = "leave_one_out"
@@ -108,8 +109,8 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
 
 
 def with_se(result):
-    """Give a result the standard error that differences of elpd have too: of a sum of n, the variance by n - 1."""
-    result.se = float(np.sqrt(result.n_data_points * result.elpd_i.values.var(ddof=1)))
+    """Give a result the standard error that differences of elpd have too, see `sum_error`."""
+    result.se = float(sum_error(result.elpd_i.values))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Weights of models from pointwise expected log predictive densities."""
+"""Standard errors and weights of models, from pointwise expected log predictive densities."""
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -8,6 +8,11 @@ from ...errors import InputError
 
 STEPS = 100_000
 TOLERANCE = 1e-9
+
+
+def sum_error(values):
+    """Give the standard error of a sum over the first axis: of n values, the variance by n - 1."""
+    return len(values) ** 0.5 * np.std(np.asarray(values, float), axis=0, ddof=1)
 
 
 def stacking(elpd_i):

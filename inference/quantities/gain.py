@@ -19,7 +19,7 @@ from .growth import linear
 SPLIT_YEAR = 2019.0
 
 
-def row_slopes(draws):
+def row_slopes(draws, *, year=None):
     """How the log reducible loss of each row changes: its yearly fall, and its fall per log unit of compute.
 
     With t the two terms at the row, f their yearly falls and a, b the exponents at its date, ``(t_N f_N + t_D f_D) /
@@ -29,6 +29,8 @@ def row_slopes(draws):
     Parameters
     ----------
     draws : ProgressDraws
+    year : float, optional
+        Date at which the pace is taken, instead of each row's own; sizes, terms and exponents stay those of the row.
 
     Returns
     -------
@@ -46,7 +48,8 @@ def row_slopes(draws):
     larger = law.points(origin, **{name: np.e * x for name, x in sizes.items()}, **rest)
     sides = (0,) if not law.predictors[1] else (0, 1)
     log_terms = np.stack(family.log_terms(draws.c, draws.design)[: len(sides)])
-    falls = [linear(draws, side, lambda column: column.yearly_change(here)) for side in sides]
+    then = here if year is None else law.points(origin, **sizes, **(rest | {"year": year}))
+    falls = [linear(draws, side, lambda column: column.yearly_change(then)) for side in sides]
     slopes = [linear(draws, side, lambda column: column.values(larger) - column.values(here)) / 2 for side in sides]
     weights = np.exp(log_terms - log_terms.max(0))
     weights = weights / weights.sum(0)
@@ -57,7 +60,7 @@ def row_slopes(draws):
     )
 
 
-def compute_equivalent_gain(fit, *, rows=None):
+def compute_equivalent_gain(fit, *, rows=None, year=None):
     """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
 
     Parameters
@@ -66,6 +69,8 @@ def compute_equivalent_gain(fit, *, rows=None):
         Of a `Progress` law.
     rows : ndarray of bool, shape (row,), optional
         Rows of `table_of(fit)` that are averaged over; all by default.
+    year : float, optional
+        Date at which the pace of progress is taken, instead of each row's own.
 
     Returns
     -------
@@ -85,7 +90,7 @@ def compute_equivalent_gain(fit, *, rows=None):
     >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
     True
     """
-    return _gain(*row_slopes(draws_of(fit, "evaluations")), rows)
+    return _gain(*row_slopes(draws_of(fit, "evaluations"), year=year), rows)
 
 
 def _gain(fall, slope, rows=None):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
 from ...inference import allocate, compare, fit, loo, reconcile, robust_sd, stack_allocations
+from ...inference.loo.weights import sum_error
 from ...inference.quantities.reconciliation import (
     BASES,
     KAPLAN_EXPONENT,
@@ -157,7 +158,7 @@ def _against(found, name, held):
     return {
         "elpd_loo": float(values.sum()),
         "difference_to_omega_1": float(difference.sum()),
-        "its_se": float(np.sqrt(len(difference)) * difference.std(ddof=1)),
+        "its_se": float(sum_error(difference)),
     }
 
 

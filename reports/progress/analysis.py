@@ -7,7 +7,8 @@ import pandas as pd
 
 from ...datasets import load
 from ...inference.fitting.progress import progress_fitter
-from ...inference.loo.progress import compare_progress, into_the_future, pooled_rates
+from ...inference.loo.future import into_the_future
+from ...inference.loo.progress import compare_progress, pooled_rates
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
 from ...inference.quantities.gain import gains_by_group, times_of

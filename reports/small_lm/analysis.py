@@ -82,7 +82,7 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     found = SmallModelsFindings(runs, tables, truth, fits, elpd)
     with stage("small models: frontiers"):
         for scheme in SCHEMES:
-            _frontiers(found, scheme)
+            _frontiers(found, scheme, seed)
     with stage("small models: omega"), warned():
         found.weighted = fit(EmbeddingWeighted(), tables[MAIN], **options)
         corpora = {"chinchilla": load("chinchilla_runs"), "small models": tables[MAIN]}
@@ -109,11 +109,12 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     return found
 
 
-def _frontiers(found, scheme):
+def _frontiers(found, scheme, seed):
     table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
     thinned = posterior.isel(draw=slice(None, None, THINNED))
-    predicted = draws_of(found.fits[scheme]).mean().isel(draw=slice(None, None, THINNED))
-    predicted = predicted.transpose(*DRAWS, "run").values.reshape(-1, len(table))
+    draws = draws_of(found.fits[scheme])
+    replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
+    replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
     sizes = table.drop_duplicates("parameters")
     gamma, delta = least_squares(sizes)
     low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
@@ -123,7 +124,7 @@ def _frontiers(found, scheme):
             int(seed): results.finite(float(curve_frontier(rows, basis=basis)["size"]))
             for seed, rows in table.groupby("seed")
         }
-        found.steps[scheme, basis] = curve_frontier(table, predicted, basis=basis)
+        found.steps[scheme, basis] = curve_frontier(table, replicated, basis=basis)
     found.laws[scheme, "total"] = posterior["exponent_parameters"]
     found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
 
@@ -143,7 +144,9 @@ def _entry(found):
                 basis: {
                     "envelope": results.finite(float(found.point[scheme, basis]["size"])),
                     "envelope_by_seed": found.seeds[scheme, basis],
-                    "envelope_of_the_law": _summary(found.steps[scheme, basis]["size"]),
+                    "envelope_of_the_law": _predicted(
+                        found.steps[scheme, basis]["size"], float(found.point[scheme, basis]["size"])
+                    ),
                     "law": results.summary(found.laws[scheme, basis]),
                 }
                 for basis in COUNTED
@@ -160,7 +163,15 @@ def _entry(found):
     return entry
 
 
-def _summary(slopes):
+def _predicted(slopes, observed):
+    """Summary of slopes of replicated envelopes, or None; ``p`` of the observed one among them, two-sided.
+
+    ``one_size`` is the share of replicates whose envelope has one best size and no slope.
+    """
     values = np.ravel(slopes)
-    values = values[np.isfinite(values)]
-    return results.summary(values) if len(values) else None
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return None
+    tails = (there <= observed).mean(), (there >= observed).mean()
+    p = min(1.0, 2 * min(tails)) if np.isfinite(observed) else None
+    return results.summary(there) | {"p": p, "one_size": float(1 - len(there) / len(values))}

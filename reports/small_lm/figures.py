@@ -61,7 +61,7 @@ def exponents(found, schemes, published):
         laws = [np.ravel(found.laws[scheme, basis]) for scheme in names]
         steps = [np.ravel(found.steps[scheme, basis]["size"]) for scheme in names]
         traces = _intervals(laws, -0.12, BLUE, "the fitted law", once)
-        traces += _intervals(steps, 0.12, ORANGE, "envelope of the law's curves", once)
+        traces += _intervals(steps, 0.12, ORANGE, "envelope of runs replicated from the law", once)
         traces += _estimates(found, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)

@@ -44,12 +44,26 @@ def _findings(found):
         "The fitted law's optimal size grows with exponent "
         f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
         f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
-        f"Counting all parameters, the envelope of the curves of scheme 4 has exponent {envelope['envelope']:.2f} and "
-        f"that of the curves that its law predicts {tables.interval(envelope['envelope_of_the_law'], '{:.2f}')}; in "
-        f"scheme 2 they are {second['envelope']:.2f} and {tables.interval(second['envelope_of_the_law'], '{:.2f}')}. "
-        "Where they differ, the law is not the runs'.",
+        f"Counting all parameters, the envelope of the curves has exponent {_beside(envelope)} in scheme 4, and "
+        f"{_beside(second)} in scheme 2. Where the probability is small, the runs are not as the law says.",
         f"ω, what an embedding parameter counts: {weights}.",
     ]
+
+
+def _replicated(entry):
+    """Envelope of replicated runs in words."""
+    if entry is None:
+        return "one best size"
+    fixed = entry["q2.5"] == entry["q97.5"]
+    return f"{entry['q50']:.2f}, does not move" if fixed else tables.interval(entry, "{:.2f}")
+
+
+def _beside(entry):
+    """Envelope observed beside that of runs replicated from the law."""
+    observed, law = entry["envelope"], entry["envelope_of_the_law"]
+    found = "none, one size being best throughout," if observed is None else f"{observed:.2f}"
+    p = "" if law is None or law["p"] is None else f" (probability of one as far out {law['p']:.2f})"
+    return f"{found} where runs replicated from its law have {_replicated(law)}{p}"
 
 
 def _exponent_table(found, published):
@@ -65,7 +79,8 @@ def _exponent_table(found, published):
                     "scheme": f"{scheme.replace('-', ' ')}: {SCHEMES[scheme]}",
                     "envelope": "–" if entry["envelope"] is None else f"{entry['envelope']:.2f}",
                     "by seed": f"{min(by_seed):.2f} to {max(by_seed):.2f}" if len(by_seed) > 1 else "–",
-                    "envelope of the law": "–" if ours is None else tables.interval(ours, "{:.2f}"),
+                    "envelope of the law": _replicated(ours),
+                    "p": "–" if ours is None or ours["p"] is None else f"{ours['p']:.2f}",
                     "the law": tables.interval(entry["law"], "{:.2f}"),
                     SOURCE: "–" if theirs is None else f"{theirs:.2f}",
                 }
@@ -73,7 +88,8 @@ def _exponent_table(found, published):
     note = (
         "Exponents of the optimal size in compute. Envelope: the size of least loss at each of 100 budgets (approach 1 "
         "of Hoffmann et al. 2022), which moves in steps with few sizes; the envelope of the law is the same estimator "
-        "on losses that posterior draws predict for the same runs. The law: β/(α+β), and without embeddings the slope "
+        "on runs replicated from posterior draws, scatter included, and p the two-sided probability among them of one "
+        "as far out as that observed. The law: β/(α+β), and without embeddings the slope "
         f"over the sizes trained. {SOURCE}: table 1, on BookCorpus with 50,257 tokens, models of 0.8 to 4.6 million."
     )
     return tables.html(pd.DataFrame(rows), note=note)

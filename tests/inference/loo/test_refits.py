@@ -5,6 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.loo import future
 from bayescaling.inference.loo import progress as cv
 from bayescaling.inference.loo.bridge import log_mean_exp
 from bayescaling.inference.loo.refits import REFIT, STORED, exact_loo, resolve, unreliable
@@ -248,7 +249,7 @@ def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fi
 @pytest.mark.thorough
 def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluations):
     year = evaluations["year"].to_numpy()
-    table = cv.into_the_future(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2)
+    table = future.into_the_future(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2)
     assert table["cutoff"].tolist() == [2017, 2021]
     for _, row in table.iterrows():
         past, target = year < row["cutoff"], (year >= row["cutoff"]) & (year < row["cutoff"] + 1)
@@ -260,8 +261,27 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
     # What came later has no say.
     changed = bs.progress_fitter(evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3)))
     changed._compiled = progress_fitter._compiled
-    again = cv.into_the_future(changed, Progress(7), cutoffs=(2017,), seed=2)
+    again = future.into_the_future(changed, Progress(7), cutoffs=(2017,), seed=2)
     pd.testing.assert_series_equal(again.iloc[0], table.iloc[0])
+
+
+def test_laws_are_compared_by_the_years_that_all_can_predict(progress_fitter, evaluations):
+    laws = {"paper's": Progress(7), "no progress": Progress(16), "one intercept": Progress(1)}
+    table, rows = future.compare_futures(progress_fitter, laws, cutoffs=(2014, 2020), seed=2)
+    # Before 2014 all rows are of ptb, so that laws with an intercept for each benchmark predict nothing.
+    assert set(rows["one intercept"]["cutoff"]) == {2020}
+    assert table.index[0] == table["elpd"].idxmax() and table["elpd_diff"].iloc[0] == 0
+    matrix = np.stack([rows[name]["elpd"] for name in table.index], axis=1)
+    np.testing.assert_allclose(table["elpd"], matrix.sum(0))
+    np.testing.assert_allclose(table["elpd_2020"], table["elpd"])
+    below = matrix - matrix[:, [0]]
+    np.testing.assert_allclose(table["dse"], np.sqrt(len(below)) * below.std(axis=0, ddof=1))
+    papers = evaluations["paper_id"].to_numpy()[rows["paper's"]["row"]]
+    summed = np.stack([below[papers == paper].sum(0) for paper in np.unique(papers)])
+    np.testing.assert_allclose(table["dse_by_paper"], np.sqrt(len(summed)) * summed.std(axis=0, ddof=1))
+    # No mixture is better than that of the weights.
+    mixed = np.log(np.exp(matrix) @ table["stacking"]).sum()
+    assert mixed >= matrix.sum(0).max() - 1e-6 and mixed >= np.log(np.exp(matrix).mean(1)).sum() - 1e-6
 
 
 def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_draws, evaluations):

@@ -1,0 +1,116 @@
+"""Predict the year after a cutoff from what was dated before it, and compare laws of progress by how well they do."""
+
+import numpy as np
+import pandas as pd
+
+from ...models.progress.draws import ProgressDraws
+from .bridge import log_mean_exp
+from .refits import REFIT
+from .weights import stacking, sum_error
+
+CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
+
+
+def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1):
+    """Train on rows dated before each cutoff and predict each row of the year that follows.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress_fitter`.
+    law : Progress
+    cutoffs : sequence of int
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        One row a prediction: ``cutoff``, ``trained`` (rows), ``row`` (position in the law's rows), ``elpd``, the log
+        predictive density, and ``squared_error`` of the mean in nats squared. A cutoff that leaves a benchmark of the
+        law without rows is left out.
+    """
+    law, rows, reference = fitter.of(law)
+    year = rows["year"].to_numpy()
+    found = []
+    for cutoff in cutoffs:
+        target = (year >= cutoff) & (year < cutoff + 1)
+        past = rows[year < cutoff]
+        if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
+            continue
+        seen = rows[year < cutoff + 1].reset_index(drop=True)
+        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **REFIT)
+        ahead = seen["year"].to_numpy() >= cutoff
+        whole = ProgressDraws(law, reference, seen, without.draws.z)
+        rowwise, _, mean = whole.left_out(without.draws, ahead)
+        error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
+        one = {"row": np.flatnonzero(target), "elpd": log_mean_exp(rowwise), "squared_error": error**2}
+        found.append(pd.DataFrame(one).assign(cutoff=cutoff, trained=len(past)))
+    columns = ["cutoff", "trained", "row", "elpd", "squared_error"]
+    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+
+def into_the_future(fitter, law, *, cutoffs=CUTOFFS, seed=1):
+    """Score predictions of the year after each cutoff; parameters as for `future_rows`.
+
+    Returns
+    -------
+    DataFrame
+        By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
+    """
+    return by_cutoff(future_rows(fitter, law, cutoffs=cutoffs, seed=seed))
+
+
+def by_cutoff(future):
+    """Add up what `future_rows` found for each cutoff."""
+    summed = future.groupby("cutoff").agg(
+        trained=("trained", "first"), predicted=("row", "size"), elpd=("elpd", "sum"), mse=("squared_error", "mean")
+    )
+    return summed.reset_index()
+
+
+def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False):
+    """Compare laws by how well they predict the year after each cutoff from what was known before it.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress_fitter`.
+    laws : dict
+        Of `Progress`, by any name, of the same rows.
+    cutoffs : sequence of int
+    seed : int
+    progress : bool
+
+    Returns
+    -------
+    table : DataFrame
+        By law, best first: ``elpd`` summed over the cutoffs, ``elpd_diff`` from the best, its standard error ``dse``
+        (rows as if independent) and ``dse_by_paper``, ``mse`` in nats squared, ``stacking`` weights, and
+        ``elpd_2017``... by cutoff.
+    rows : dict of DataFrame
+        From `future_rows`, of the cutoffs that every law can predict.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    rows = {}
+    for name, law in track(laws.items(), "predicting the future", console=Console(stderr=True), disable=not progress):
+        rows[name] = future_rows(fitter, law, cutoffs=cutoffs, seed=seed)
+    common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
+    rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
+    matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)
+    first = next(iter(rows.values()))
+    paper = fitter.of(next(iter(laws.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
+    entries = {
+        name: {"elpd": found["elpd"].sum(), "mse": found["squared_error"].mean()}
+        | {f"elpd_{cutoff:g}": x for cutoff, x in found.groupby("cutoff")["elpd"].sum().items()}
+        for name, found in rows.items()
+    }
+    table = pd.DataFrame.from_dict(entries, orient="index")
+    best = int(matrix.sum(0).argmax())
+    differences = pd.DataFrame(matrix - matrix[:, [best]], columns=table.index)
+    table.insert(1, "elpd_diff", differences.sum())
+    table.insert(2, "dse", sum_error(differences))
+    table.insert(3, "dse_by_paper", sum_error(differences.groupby(paper).sum()))
+    table.insert(5, "stacking", stacking(matrix))
+    return table.sort_values("elpd", ascending=False), rows

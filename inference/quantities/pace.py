@@ -1,0 +1,130 @@
+"""When the pace of progress changed: the year of the change as an unknown, and the rate as a path over the years."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import softmax
+
+from ...errors import InputError
+from ...models.progress import family
+from ..fitting.progress import progress_fitter
+from ..loo.bridge import log_normaliser
+from ..loo.loo import importance_sampling
+from ..loo.progress import pooled_rates
+from ..storage import draws_of
+from .gain import compute_equivalent_gain
+
+# Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.
+CUTOFFS = tuple(2015 + 0.5 * i for i in range(15))
+YEARS = tuple(range(2013, 2024))
+NONE = "none"
+SAMPLES = 20_000
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When progress became faster or slower, if it did, under one law.
+
+    Attributes
+    ----------
+    table : DataFrame
+        By cutoff, and ``none`` for no change: ``log_evidence``, the logarithm of the marginal likelihood, its
+        Monte-Carlo standard error ``se`` and the ``overlap`` of its bridge; ``probability``; ``elpd`` of leave-one-out;
+        and ``p_faster``, the probability of a faster pace from the cutoff on (NaN for none).
+    p_change : float
+        Probability of a change, even odds beforehand. It depends on the prior of the change's size.
+    p_faster : float
+        Probability of a faster pace after the change, if there is one, over all cutoffs.
+    path : DataArray, dims (year, sample)
+        Growth of effective compute in log units a year at the evaluations' own sizes, over all cutoffs and none.
+    """
+
+    table: pd.DataFrame
+    p_change: float
+    p_faster: float
+    path: xr.DataArray
+
+
+def pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
+    """Fit a law with a change of pace at each of several dates and none, and weigh them by their marginal likelihood.
+
+    The date of the change is an unknown with the same prior probability at each cutoff. Marginal likelihoods are those
+    of a bridge to a normal (`bridge.log_normaliser`).
+
+    Parameters
+    ----------
+    law : Progress
+        Without a cutoff of its own; its ``cutoff_form`` is that of the change.
+    fitter : Fitter, optional
+        From `progress_fitter`.
+    cutoffs, years : sequence of float
+        Where the pace may change, and where the path is evaluated.
+    seed : int
+    **settings
+        Of the sampler.
+
+    Returns
+    -------
+    Pace
+
+    Raises
+    ------
+    InputError
+        If the law has a cutoff, or no year slope that could change, or the evaluations lie on one side of a cutoff.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> found = pace(bs.Progress(1), cutoffs=(2016.0, 2019.0), years=(2015.0, 2021.0), draws=500, tune=500)
+    >>> list(found.table.index)
+    ['none', 2016.0, 2019.0]
+    """
+    fitter = fitter or progress_fitter()
+    if law.cutoff is not None:
+        raise InputError(f"{law.label}: its cutoff is an unknown here; give the law without one")
+    dates = fitter.table["year"]
+    for cutoff in cutoffs:
+        if not dates.min() < cutoff < dates.max():
+            raise InputError(
+                f"cutoff {cutoff:g}: evaluations are of {dates.min():.1f} to {dates.max():.1f}; choose dates between"
+            )
+    laws = {NONE: law} | {float(c): law.with_options(cutoff=float(c)) for c in cutoffs}
+    fits = {c: fitter.fit(law=changed, seed=seed, **settings) for c, changed in laws.items()}
+    table = pd.DataFrame.from_dict({c: _entry(fit, c) for c, fit in fits.items()}, orient="index").rename_axis("cutoff")
+    prior = np.where(table.index == NONE, 0.5, 0.5 / len(cutoffs))
+    table["probability"] = softmax(table["log_evidence"].to_numpy() + np.log(prior))
+    changed = table.drop(index=NONE)
+    path = [_path(fits, table["probability"], year, seed) for year in years]
+    return Pace(
+        table,
+        float(changed["probability"].sum()),
+        float(np.average(changed["p_faster"], weights=changed["probability"])),
+        xr.DataArray(path, dims=("year", "sample"), coords={"year": list(years)}),
+    )
+
+
+def _entry(fit, cutoff):
+    draws = draws_of(fit)
+    found = log_normaliser(draws)
+    # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
+    unused = family.DIMENSION - draws.law.active().sum()
+    entry = {
+        "log_evidence": found.log_density + 0.5 * unused * np.log(2 * np.pi),
+        "se": found.se,
+        "overlap": found.overlap,
+        "elpd": float(importance_sampling(fit).elpd),
+    }
+    faster = np.nan if cutoff == NONE else _p_faster(fit, cutoff)
+    return entry | {"p_faster": faster}
+
+
+def _p_faster(fit, cutoff):
+    before, after = (compute_equivalent_gain(fit, year=year) for year in (cutoff - 1e-6, cutoff + 1e-6))
+    return float((after > before).mean())
+
+
+def _path(fits, probability, year, seed):
+    rates = {cutoff: compute_equivalent_gain(fit, year=year).values for cutoff, fit in fits.items()}
+    return pooled_rates(rates, probability.to_dict(), draws=SAMPLES, seed=seed)

@@ -1,0 +1,86 @@
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference.quantities.gain import row_slopes
+from bayescaling.inference.quantities.pace import NONE, pace
+from bayescaling.models import Progress
+from bayescaling.models.progress import family
+from bayescaling.models.progress.draws import ProgressDraws
+from bayescaling.models.progress.family import DIMENSION, SLICES
+from scipy.special import logsumexp
+
+BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    return bs.load("lm_progress")
+
+
+def with_a_change(evaluations, cutoff, change):
+    """Evaluations simulated from specification 1 whose yearly fall of log loss changes at a cutoff, by prior sds."""
+    law = Progress(1, cutoff=cutoff)
+    z = np.zeros((1, 1, DIMENSION))
+    z[..., SLICES["yearly_total"]][..., :2] = [1.0, change]
+    z[..., SLICES["sigma"]] = -2.5
+    z[..., SLICES["elasticity_parameters"]] = z[..., SLICES["elasticity_data"]] = 0.3
+    truth = ProgressDraws(law, law.reference(evaluations), evaluations, z)
+    loss = truth.replicate(np.random.default_rng(5)).values[0, 0]
+    return evaluations.assign(perplexity=law.from_scale(loss))
+
+
+def test_a_simulated_change_is_found_where_it_is(evaluations):
+    table = with_a_change(evaluations, 2019.0, 4.0)
+    found = pace(Progress(1), fitter=bs.progress_fitter(table), cutoffs=(2016.0, 2019.0, 2021.0), years=(2015, 2022),
+                 seed=1, **BRIEF)  # fmt: skip
+    assert found.table["probability"].sum() == pytest.approx(1)
+    assert found.p_change > 0.99 and found.p_faster > 0.99
+    assert found.table["probability"].idxmax() == 2019.0
+    assert float((found.path.sel(year=2022) > found.path.sel(year=2015)).mean()) > 0.99
+
+
+def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluations):
+    few = evaluations.iloc[::8].reset_index(drop=True)
+    law = Progress(1, priors={"sigma": (-0.5, 0.2)})
+    found = pace(law, fitter=bs.progress_fitter(few), cutoffs=(2019.0,), years=(2018,), seed=1, **BRIEF)
+    rng = np.random.default_rng(0)
+    for cutoff, changed in ((NONE, law), (2019.0, law.with_options(cutoff=2019.0))):
+        rows = changed.rows(few)
+        prior = changed.prior_draws(rng, changed.reference(rows), rows, 200_000)
+        density = prior.total_log_likelihood().values.ravel()
+        weights = np.exp(density - density.max())
+        brute = logsumexp(density) - np.log(len(density))
+        se = weights.std() / weights.mean() / np.sqrt(len(weights))
+        assert found.table.loc[cutoff, "log_evidence"] == pytest.approx(
+            brute, abs=4 * np.hypot(se, found.table.loc[cutoff, "se"])
+        )
+        assert se < 0.1
+
+
+def test_the_pace_at_a_date_is_that_of_the_year_slopes_in_force_then(progress_draws):
+    draws = progress_draws(Progress(1, cutoff=2019.0))
+    named = draws.named()
+    first, second = np.exp(family.log_terms(draws.c, draws.design))
+    share = first / (first + second)
+    own = row_slopes(draws)[1].values
+    for year, late in ((2015.0, 0.0), (2021.0, 1.0)):
+        falls = [named[f"{s}_year"].values + late * named[f"{s}_year_change"].values for s in ("alpha", "beta")]
+        fall, slope = row_slopes(draws, year=year)
+        expected = share * falls[0][..., None] + (1 - share) * falls[1][..., None]
+        np.testing.assert_allclose(fall, expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(slope, own)
+
+
+@pytest.mark.parametrize(
+    ("law", "cutoffs", "words"),
+    [
+        (Progress(1, cutoff=2018.0), (2016.0,), "give the law without one"),
+        (Progress(16), (2016.0,), "no year slope"),
+        (Progress(1), (1999.0,), "choose dates between"),
+    ],
+    ids=["cutoff", "no year slope", "no evaluations before"],
+)
+def test_a_pace_that_cannot_be_asked_is_refused_in_one_line(law, cutoffs, words):
+    with pytest.raises(bs.InputError, match=words) as caught:
+        pace(law, cutoffs=cutoffs)
+    assert "\n" not in str(caught.value)
