@@ -9,6 +9,7 @@ from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION, SLICES
 from scipy.special import logsumexp
 
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
 
 
