@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from ...datasets import require
+from ...datasets import filled, require
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ..arrays import log
@@ -209,12 +209,7 @@ class LossLaw(Law):
         """
         if self.group not in rows:
             return effects.Groups.of(np.arange(len(rows)))
-        missing = rows[self.group].isna().to_numpy()
-        if missing.any():
-            raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: column {self.group!r} is empty in row "
-                f"{rows.index[missing][0]}; run_effects needs the run of every row: name it or delete the row"
-            )
+        filled(rows, self.group, purpose="run_effects")
         return effects.Groups.of(rows[self.group])
 
     def together(self, rows, simulated):
