@@ -55,7 +55,9 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
     >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
-    >>> thirds = fit.assign(constant_data=fit["constant_data"])
+    >>> left_out = bs.loo_by_group(fit, by="parameters")
+    >>> bool(left_out["elpd"].sum() < bs.loo(fit).elpd)
+    True
     """
     draws = draws_of(fit)
     joint, labels = draws.by_group(by), draws.rows[by or draws.law.group].to_numpy()

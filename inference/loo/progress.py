@@ -1,6 +1,5 @@
 """Compare laws of algorithmic progress by row, by paper and into the future; pool their growth rates."""
 
-
 import numpy as np
 import pandas as pd
 
