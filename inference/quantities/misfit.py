@@ -48,7 +48,8 @@ def misfit(fit):
         ``slopes by compute``
             ``sum (u_b . z)**2``, u_b the unit vector of log(N/D) centred in bin b.
         ``loo_pit``
-            Uniformity of ``F(y_i)`` under draws that did not see the run, by importance sampling.
+            Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
+            share an effect it is given the other rows, and the values depend on each other a little.
 
     Raises
     ------
