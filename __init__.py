@@ -53,6 +53,7 @@ _HOMES = {
         "length_at_accuracy",
         "length_summary",
         "loo",
+        "loo_by_group",
         "misfit",
         "open_fit",
         "predict",

@@ -40,7 +40,7 @@ Options = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        help="An option of the law: transformer=exp of progress-N, shape=linear of lengths. Repeatable.",
+        help="An option of the law: run_effects=true of chinchilla, transformer=exp of progress-N. Repeatable.",
         metavar="NAME=VALUE",
     ),
 ]

@@ -6,13 +6,14 @@ from .evaluations import read_evaluations
 from .fingerprint import sha256
 from .kinds import KINDS, Kind
 from .reading import read
-from .requirements import positive_columns, require
+from .requirements import filled, positive_columns, require
 
 __all__ = [
     "CHINCHILLA_VOCABULARY",
     "KINDS",
     "Kind",
     "catalogue",
+    "filled",
     "load",
     "notes",
     "positive_columns",

@@ -38,6 +38,34 @@ def require(frame, columns, *, purpose):
         )
 
 
+def filled(frame, column, *, purpose):
+    """Check that a column names something in every row.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A table that has the column.
+    column : str
+    purpose : str
+        What it is needed for, for the message.
+
+    Raises
+    ------
+    InputError
+        If a value is missing, naming its row.
+
+    Examples
+    --------
+    >>> filled(pd.DataFrame({"run": ["a", "b"]}), "run", purpose="run_effects")
+    """
+    missing = frame[column].isna().to_numpy()
+    if missing.any():
+        raise InputError(
+            f"{frame.attrs.get('source', 'the table')}: column {column!r} is empty in row {frame.index[missing][0]}, "
+            f"but {purpose} needs it in every row; fill it in or delete the row"
+        )
+
+
 def positive_columns(runs, names, *, purpose):
     """Columns of finite positive numbers.
 

@@ -6,6 +6,7 @@ from .fitting.fit import fit
 from .fitting.fitter import Fitter
 from .fitting.progress import fit_progress, progress_fitter
 from .loo.compare import compare
+from .loo.groups import loo_by_group
 from .loo.loo import loo
 from .loo.progress import compare_progress
 from .points.curves import curve_frontier
@@ -53,6 +54,7 @@ __all__ = [
     "length_at_accuracy",
     "length_summary",
     "loo",
+    "loo_by_group",
     "metadata",
     "misfit",
     "open_fit",

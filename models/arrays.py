@@ -113,6 +113,28 @@ def logaddexp(x, y):
     return xp.where(difference > 0, x + xp.softplus(-difference), y + xp.softplus(difference))
 
 
+def sum_by(x, codes, counts):
+    """Add `x`, (..., row), up over rows of equal code, (..., group); arrays of NumPy, or vectors of PyTensor.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., row)
+    codes : array_like of int, shape (row,)
+        From 0, none passed over.
+    counts : array_like of float, shape (group,)
+        Rows of each code.
+
+    Examples
+    --------
+    >>> sum_by(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0]), np.array([2.0, 1.0]))
+    array([5., 2.])
+    """
+    if pt := _pytensor([x, codes, counts]):
+        return pt.inc_subtensor(pt.zeros_like(counts)[codes], x)
+    order = np.argsort(codes, kind="stable")
+    return np.add.reduceat(x[..., order], np.searchsorted(codes[order], np.arange(len(counts))), axis=-1)
+
+
 def _where_named(xr, arrays):
     dims = [a.dims for a in arrays if isinstance(a, xr.DataArray)]
     if not dims:

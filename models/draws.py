@@ -1,6 +1,12 @@
 """Draws under a law, and what every technique asks of them."""
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ..datasets import filled, require
+from ..errors import InputError
+from .arrays import sum_by
 
 DRAWS = ("chain", "draw")
 
@@ -47,6 +53,48 @@ class Draws:
         DataArray or None
             Dims (chain, draw, group); None where units are independent given the draws.
         """
+
+    def by_group(self, by=None):
+        """Log density of the rows of each value of a column together.
+
+        Parameters
+        ----------
+        by : str, optional
+            By default the law's `group`.
+
+        Returns
+        -------
+        DataArray
+            Dims (chain, draw, group), groups in order of the column's values.
+
+        Raises
+        ------
+        InputError
+            If units are no rows, the column is missing or empty in a row, or takes apart rows that are not independent.
+        """
+        law, rows = self.law, self.rows
+        if law.group is None:
+            raise InputError(f"a fit of {law.name} leaves out all counts of a {law.unit} already; use loo")
+        by = law.group if by is None else by
+        require(rows, [by], purpose="leaving groups out")
+        filled(rows, by, purpose="leaving groups out")
+        codes, names = pd.factorize(rows[by], sort=True)
+        grouped = self.of_groups()
+        parts = self.log_likelihood().transpose(*DRAWS, law.unit) if grouped is None else grouped
+        codes = codes if grouped is None else self._of_parts(grouped, by, codes)
+        values = sum_by(parts.values, codes, np.bincount(codes))
+        return xr.DataArray(values, dims=(*DRAWS, "group"), coords={"group": names.to_numpy()})
+
+    def _of_parts(self, grouped, by, codes):
+        """Code of each of the groups that are independent, from those of their rows."""
+        name, labels = self.law.group, grouped[grouped.dims[-1]].values
+        pairs = pd.DataFrame({"group": self.rows[name].to_numpy(), "code": codes}).drop_duplicates()
+        if len(pairs) > len(labels):
+            raise InputError(
+                f"column {by!r} has several values in one {name}, whose rows are not independent; leave groups out by "
+                f"{name!r} or by a column that has one value in each"
+            )
+        return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
     def log_prior(self):
         """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""

@@ -62,6 +62,9 @@ class Law:
     effort : Effort
     clusters : tuple of str
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
+    group : str, optional
+        Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
+        where units are such groups already.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
     """
@@ -75,6 +78,7 @@ class Law:
     mended_by: ClassVar[str] = "moment_matching"
     effort: ClassVar[Effort] = Effort()
     clusters: ClassVar[tuple] = ()
+    group: ClassVar[str | None] = None
     one_prior: ClassVar[bool] = True
 
     # The table -------------------------------------------------------------------------------------------------------

@@ -18,11 +18,13 @@ from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry
 from bayescaling.reports.results import to_json
+from bayescaling.reports.small_lm.analysis import of_scheme
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
 STUDIED = {
     "chinchilla": bs.Chinchilla(),
     "chinchilla, reading error": bs.Chinchilla(noise="normal", scatter="one", measurement_error=True),
+    "chinchilla, run effects": bs.Chinchilla(scatter="one", run_effects=True),
     "kaplan": bs.Kaplan(scatter="one"),
     "coupled, skew": bs.Coupled(skew=True),
     "offsets": bs.Offsets(),
@@ -47,6 +49,8 @@ def test_every_law_is_studied():
 
 def table_for(name):
     """Table that a law is studied on."""
+    if name == "chinchilla, run effects":
+        return of_scheme(bs.load("small_lm_runs"), "scheme-1")
     if name in TABLES:
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
@@ -180,8 +184,9 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
     quantity = xr.DataArray(draws, dims=("chain", "draw"))
     by = influence(fit, quantity)
-    effects = getattr(fitter.law, "paper_effects", False)
-    assert by.dims == (("paper_id",) if effects else (fitter.law.unit,))
+    shared = {"paper_effects": "paper_id", "run_effects": "run_id"}
+    found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
+    assert by.dims == (*found, fitter.law.unit)[:1]
     table = bs.robust_sd(fit, quantity)
     assert table.loc["unit", "clusters"] == by.size
     np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))

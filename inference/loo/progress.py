@@ -1,19 +1,16 @@
 """Compare laws of algorithmic progress by row and by paper; pool their growth rates."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.progress import progress_fitter
 from ..storage import draws_of, law_of, metadata
-from .bridge import LeftOut
 from .compare import check_comparable
+from .groups import loo_by_group
 from .loo import importance_sampling
-from .refits import REFIT, largest_k_left, resolve, unreliable
+from .refits import largest_k_left, resolve, unreliable
 from .weights import pseudo_bma, stacking, sum_error
 
 MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
@@ -35,52 +32,6 @@ def loo_predictions(fit, result, refitted=None):
     if refitted is not None and refitted["refitted"].size:
         predicted = np.where(refitted["refitted"], refitted["mean"], predicted)
     return predicted
-
-
-def by_paper(fitter, fit, *, seed=1):
-    """Leave-one-paper-out expected log predictive density.
-
-    Importance sampling with each paper's rows left out together and, where Pareto k is above 0.7, refits without the
-    paper bridged to the draws of the fit.
-
-    Parameters
-    ----------
-    fitter : Fitter
-        From `progress_fitter`.
-    fit : DataTree
-    seed : int
-        Of every refit.
-
-    Returns
-    -------
-    DataFrame
-        By ``paper_id``: ``elpd``, the log density of its rows together; ``pareto_k``; ``refitted``; and of refits the
-        Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the bridge (see `bridge.Bridge`).
-    """
-    import arviz_stats as azs
-
-    draws = draws_of(fit)
-    papers = draws.rows["paper_id"].to_numpy()
-    ids = np.unique(papers)
-    joint = xr.DataArray(draws.by_paper(), dims=("chain", "draw", "paper"), coords={"paper": ids})
-    tree = xr.DataTree.from_dict(
-        {"posterior": fit["posterior"].to_dataset(), "log_likelihood": joint.to_dataset(name="joint")}
-    )
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        result = azs.loo(tree, pointwise=True, var_name="joint")
-    k = result.pareto_k.values
-    found = pd.DataFrame(
-        {"elpd": result.elpd_i.values, "pareto_k": k, "refitted": ~(k <= PARETO_K_LIMIT)}, index=pd.Index(ids)
-    ).assign(elpd_se=np.nan, overlap=np.nan)
-    bridges = LeftOut(draws)
-    for i in np.flatnonzero(found["refitted"]):
-        left = papers == ids[i]
-        kept = draws.rows[~left].reset_index(drop=True)
-        without = fitter.sample(kept, law=draws.law, seed=seed, least_ess=0, **REFIT).draws
-        bridged = bridges.density(joint.values[..., i], without, draws.left_out(without, left)[1])
-        found.loc[ids[i], ["elpd", "elpd_se", "overlap"]] = bridged.log_density, bridged.se, bridged.overlap
-    return found
 
 
 def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
@@ -182,7 +133,7 @@ def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
             "refitted": int(refitted["refitted"].sum()),
         }
         if papers:
-            left_out = by_paper(fitter, fit, seed=seed)
+            left_out = loo_by_group(fit, fitter=fitter, seed=seed)
             paperwise[k] = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
             entries[k] |= {
                 "elpd_papers": float(paperwise[k].sum()),

@@ -16,6 +16,55 @@ REFIT = {"draws": 500, "tune": 500}
 STORED = "leave_one_out"
 
 
+class Refits:
+    """Refits of a fit's law to some of its rows, bridged to the draws of the fit.
+
+    Parameters
+    ----------
+    fit : DataTree
+    fitter : Fitter, optional
+        Compiled before; made if absent.
+    seed : int
+        Of every refit.
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+    """
+
+    def __init__(self, fit, fitter=None, *, seed=1, **settings):
+        self.draws = draws_of(fit)
+        self._fitter = fitter or Fitter(self.draws.law, self.draws.rows, sampler=metadata(fit)["sampler"])
+        self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
+        self._left_out, self._diverged = LeftOut(self.draws), 0
+
+    def without(self, kept, having, lacking):
+        """Log predictive density of what is left out.
+
+        Parameters
+        ----------
+        kept : DataFrame
+            The rows that are not.
+        having : ndarray, shape (chain, draw)
+            Log density of what is left out, given the rest, under the draws of the fit.
+        lacking : callable
+            The same of the draws of a refit.
+
+        Returns
+        -------
+        Bridge
+        Draws
+            Of the refit.
+        """
+        found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
+        self._diverged += found.diagnostics["divergences"]
+        return self._left_out.density(having, found.draws, lacking(found.draws).values), found.draws
+
+    def warn(self, stacklevel):
+        """Warn of divergences in the refits made, as from `stacklevel` callers up."""
+        if self._diverged:
+            text = f"{self.draws.law.label}: {self._diverged} divergences in the refits of leave-one-out"
+            warnings.warn(text, DiagnosticWarning, stacklevel=stacklevel + 1)
+
+
 def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **settings):
     """Log predictive density of units by a refit without each, bridged to the draws of the fit.
 
@@ -47,26 +96,21 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     from rich.console import Console
     from rich.progress import track
 
-    draws = draws_of(fit)
+    refits = Refits(fit, fitter, seed=seed, **settings)
+    draws = refits.draws
     law, coordinate = draws.law, fit["log_likelihood"][draws.law.unit].values
-    fitter = fitter or Fitter(law, draws.rows, sampler=metadata(fit)["sampler"])
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
     (having,) = fit["log_likelihood"].data_vars.values()
-    having, left_out = having.transpose("chain", "draw", law.unit).values, LeftOut(draws)
+    having = having.transpose("chain", "draw", law.unit).values
     found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
-    diverged = 0
     for i in track(units.tolist(), "exact leave-one-out", console=Console(stderr=True), disable=not progress):
-        without = fitter.sample(draws.without(i), law=law, seed=seed, least_ess=0, **(REFIT | settings))
-        lacking = draws.left_out_density(without.draws, i, seed=seed).values
-        bridged = left_out.density(having[..., i], without.draws, lacking)
-        found["elpd"][i], found["elpd_se"][i], found["overlap"][i] = bridged.log_density, bridged.se, bridged.overlap
-        found["mean"][i] = draws.left_out_mean(without.draws, i)
-        diverged += without.diagnostics["divergences"]
-    if diverged:
-        warnings.warn(
-            f"{law.label}: {diverged} divergences in the refits of leave-one-out", DiagnosticWarning, stacklevel=3
+        bridged, without = refits.without(
+            draws.without(i), having[..., i], lambda fitted, i=i: draws.left_out_density(fitted, i, seed=seed)
         )
+        found["elpd"][i], found["elpd_se"][i], found["overlap"][i] = bridged.log_density, bridged.se, bridged.overlap
+        found["mean"][i] = draws.left_out_mean(without, i)
+    refits.warn(stacklevel=3)
     found["refitted"] = np.isfinite(found["elpd"])
     return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
 

@@ -1,8 +1,9 @@
 """Whether a law of the loss fits the runs it was fitted to: tests whose answers are known without simulation.
 
 Given the law's quantities theta, ``z_i = Phi^-1(F(y_i | theta))`` are independent standard normals if the law and its
-noise are true, so that for any unit vector u that does not look at the losses ``u . z`` is one too. A probability is
-the mean over posterior draws of that of the draw. The data are used twice, so that all of them err high.
+noise are true, so that for any unit vector u that does not look at the losses ``u . z`` is one too. Where rows of a run
+share an effect, F is given the rows before it in its run. A probability is the mean over posterior draws of that of the
+draw. The data are used twice, so that all of them err high.
 """
 
 import numpy as np
@@ -47,7 +48,8 @@ def misfit(fit):
         ``slopes by compute``
             ``sum (u_b . z)**2``, u_b the unit vector of log(N/D) centred in bin b.
         ``loo_pit``
-            Uniformity of ``F(y_i)`` under draws that did not see the run, by importance sampling.
+            Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
+            share an effect it is given the other rows, and the values depend on each other a little.
 
     Raises
     ------
@@ -78,10 +80,10 @@ def _score(draws, z):
     if draws.law.wider is None:
         return None
     law, name, value = draws.law.wider
-    sigma = draws.noise_arguments(draws.rows)[0]
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
-    u = np.broadcast_to(slopes.pop(name) / sigma, z.shape)
-    own = np.stack([np.broadcast_to(x / sigma, z.shape) for x in slopes.values()], axis=-1)
+    units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
+    u = units.pop(name)
+    own = np.stack(list(units.values()), axis=-1)
     basis, _ = np.linalg.qr(own)
     u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
     score = (u * z).sum(-1) / np.sqrt((u**2).sum(-1))
@@ -147,4 +149,4 @@ def loo_pit(fit, draws=None):
     draws = draws_of(fit, "runs") if draws is None else draws
     weights = importance_sampling(fit).log_weights.transpose(*DRAWS, ...).values
     weights = np.exp(weights - weights.max((0, 1)))
-    return (weights * draws.cdf().transpose(*DRAWS, "run").values).sum((0, 1)) / weights.sum((0, 1))
+    return (weights * draws.cdf(given="others").transpose(*DRAWS, "run").values).sum((0, 1)) / weights.sum((0, 1))

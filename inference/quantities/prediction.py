@@ -16,7 +16,8 @@ def predict(fit, runs, *, noise=True, seed=None):
         Sizes of runs; the columns that the law needs (``parameters`` and ``tokens`` for Chinchilla's).
     noise : bool
         Losses of single runs (default), or the law's mean without the scatter of runs. A reading error is left out: the
-        prediction is of the loss, not of its reading.
+        prediction is of the loss, not of its reading. Under run effects one effect is drawn for each run that a column
+        ``run`` names, as of a new run; without that column each row is a run of its own.
     seed : int, optional
         Seed of the noise; that of the fit by default.
 

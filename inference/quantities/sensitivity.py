@@ -157,7 +157,7 @@ def paper_influence(fit, titles=None):
     rate = first_rate(fit).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
     papers, counts = np.unique(draws.rows["paper_id"], return_counts=True)
-    joint = xr.DataArray(draws.by_paper(), dims=("chain", "draw", "paper"), coords={"paper": papers})
+    joint = draws.by_group("paper_id")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         smoothed, k = joint.azstats.psislw(dim=["chain", "draw"])
@@ -166,7 +166,7 @@ def paper_influence(fit, titles=None):
     sorted_rate = rate.ravel()[order]
     rows = []
     for i, paper in enumerate(papers):
-        weights = np.exp(smoothed.sel(paper=paper).values.ravel()[order])
+        weights = np.exp(smoothed.sel(group=paper).values.ravel()[order])
         weights = weights / weights.sum()
         middle = sorted_rate[np.searchsorted(np.cumsum(weights), 0.5)]
         median = 12 * np.log(2) / middle if middle > 0 else np.inf
@@ -178,7 +178,7 @@ def paper_influence(fit, titles=None):
                 "median": median,
                 "shift": median - whole,
                 "p_progress": float(weights[sorted_rate > 0].sum()),
-                "pareto_k": float(k.sel(paper=paper)),
+                "pareto_k": float(k.sel(group=paper)),
             }
         )
     return pd.DataFrame(rows).sort_values("shift", key=np.abs, ascending=False, ignore_index=True)

@@ -125,10 +125,13 @@ class Chinchilla(LossLaw):
     sigma_parameters  Normal(0, 0.5)           change of log sigma per log of N; with ``scatter="one"`` absent
     sigma_tokens      Normal(0, 0.5)           the same per log of D
     nu_minus_one      Gamma(2, 0.1)            Student-t only: degrees of freedom above 1 (Juarez and Steel 2010)
+    run_sd            as sigma                 with ``run_effects``: scale of what all rows of a run share
     ================= ======================== ==================================================================
 
     Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)``, nu, and sigma at the runs of the least
-    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma is held.
+    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma is held. With
+    ``run_effects`` also ``rho = run_sd**2/(run_sd**2 + sigma**2)``, the share of the scatter at (N0, D0) that rows of a
+    run have in common.
 
     Parameters
     ----------
@@ -145,6 +148,12 @@ class Chinchilla(LossLaw):
     measurement_error : bool
         Add a uniform reading error on plus or minus the table's ``loss_halfwidth``. Errors read off one colour scale
         are not independent of each other; this option treats them as if they were.
+    run_effects : bool
+        Rows of one run, as the table's column ``run`` names it, share a random effect that is integrated out: readings
+        of one curve are not independent. They are jointly normal, or multivariate Student-t with one mixing a run;
+        other noise, `skew` and `measurement_error` are refused. Log densities by row are given the other rows of the
+        run; `loo_by_group` leaves runs out whole. Where all runs of a size have few rows apart from the size, an effect
+        can stand for what the size does: look at ``run_sd`` beside the scatter that seeds have.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 

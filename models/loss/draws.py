@@ -7,8 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from ..draws import Draws
+from . import effects
+from .noise import RUN_SD
 
 COORDINATE = "coordinate"
+RUN_ID = "run_id"  # dimension of runs whose rows are not independent
 
 
 class LossDraws(Draws):
@@ -58,12 +61,31 @@ class LossDraws(Draws):
         values = {name: x.values[..., None] for name, x in self.sampled.items()}
         return self.law.residuals.arguments(values, self.reference, self.law.sizes(rows))
 
-    def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``."""
-        law, rows = self.law, self.rows if rows is None else rows
+    def _observed(self, rows):
+        """Residuals at the rows, as a DataArray of the dims of the draws and ``run``."""
         mean = self._mean_on_scale(rows)
-        residual = law.on_scale(rows[law.observed].to_numpy(float)) - mean.values
+        return mean.copy(data=self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values)
+
+    def _given(self, residual, rows, given):
+        """Residuals and the arguments of their noise; under run effects given the ``"others"`` or ``"earlier"``."""
         arguments = self.noise_arguments(rows)
+        if not self.law.run_effects:
+            return residual, *arguments
+        return effects.conditional(residual, self._run_sd, self.law.groups(rows), given, *arguments)
+
+    @property
+    def _run_sd(self):
+        return self.sampled[RUN_SD].values[..., None]
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``.
+
+        Under run effects each is given the other rows of its run, which is what leave-one-out needs: their sum is not
+        the density of all, which `total_log_likelihood` gives.
+        """
+        law, rows = self.law, self.rows if rows is None else rows
+        observed = self._observed(rows)
+        residual, *arguments = self._given(observed.values, rows, "others")
         halfwidth = law.halfwidth(rows)
         if halfwidth is None:
             values = law.residuals.logp(residual, *arguments)
@@ -71,15 +93,52 @@ class LossDraws(Draws):
             values = np.empty_like(residual)
             for chain in range(residual.shape[0]):  # one at a time: the quadrature holds every node of every density
                 values[chain] = law.residuals.logp(residual[chain], *(a[chain] for a in arguments), halfwidth=halfwidth)
-        return mean.copy(data=values).rename(law.scale)
+        return observed.copy(data=values).rename(law.scale)
 
-    def cdf(self, rows=None):
-        """Probability of a loss of at most each one observed: the dims of the draws and ``run``."""
+    def of_groups(self):
+        """Log density of each run's rows together under run effects: the dims of the draws and ``run_id``."""
+        return self._by_run(self.rows) if self.law.run_effects else None
+
+    def _by_run(self, rows):
+        observed, groups = self._observed(rows), self.law.groups(rows)
+        values = effects.joint_logp(observed.values, self._run_sd, groups, *self.noise_arguments(rows))
+        names = rows[self.law.group].drop_duplicates().to_numpy()
+        coords = {name: x for name, x in observed.coords.items() if "run" not in x.dims}
+        return xr.DataArray(values, dims=(*observed.dims[:-1], RUN_ID), coords=coords | {RUN_ID: names})
+
+    def total_log_likelihood(self, rows=None):
+        """Log density of all rows together; under run effects rows of a run are not independent."""
+        if not self.law.run_effects:
+            return super().total_log_likelihood(rows)
+        return self._by_run(self.rows if rows is None else rows).sum(RUN_ID)
+
+    def cdf(self, rows=None, *, given="earlier"):
+        """Probability of a loss of at most each one observed: the dims of the draws and ``run``.
+
+        Parameters
+        ----------
+        rows : DataFrame, optional
+        given : {"earlier", "others"}
+            What of its run a row is given under run effects. Given the rows before it in the table, probabilities are
+            independent and uniform if the law is true; given all others, they are those of leave-one-out, each uniform
+            but dependent on each other.
+        """
         rows = self.rows if rows is None else rows
-        mean, halfwidth = self._mean_on_scale(rows), self.law.halfwidth(rows)
-        residual = self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values
-        arguments = self.noise_arguments(rows)
-        return mean.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=halfwidth))
+        observed = self._observed(rows)
+        residual, *arguments = self._given(observed.values, rows, given)
+        return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
+
+    def standardised(self, values):
+        """Divide what is on the scale of the residuals, (..., run), by sigma.
+
+        Under run effects it is what the rows before it in its run do not foretell that is divided, and by the scatter
+        that then is left under normal noise: so are normal residuals made independent and standard.
+        """
+        sigma = self.noise_arguments(self.rows)[0]
+        if not self.law.run_effects:
+            return values / sigma
+        residual, scale = effects.conditional(values, self._run_sd, self.law.groups(self.rows), "earlier", sigma)
+        return residual / scale
 
     def slopes(self, law, names, *, step=1e-4, **held):
         """Differentiate the mean on the scale of the residuals by sampled quantities of a law: dict of (..., run).
@@ -121,7 +180,7 @@ class LossDraws(Draws):
         real, priors = self.real_line(), self.law.prior_of
         slopes = {n: prior.from_unconstrained(real.sel({COORDINATE: n}, drop=True))[1] for n, prior in priors.items()}
         log_prior = sum(xr.apply_ufunc(priors[n].frozen.logpdf, self.sampled[n]) + slopes[n] for n in priors)
-        return log_prior + self.log_potential() + self.log_likelihood().sum("run")
+        return log_prior + self.log_potential() + self.total_log_likelihood()
 
     def replicate(self, rng, rows=None):
         """Losses of new runs on the scale of the residuals: the dims of the draws and ``run``."""
@@ -146,9 +205,18 @@ class LossDraws(Draws):
         return LossDraws(self.law, self.reference, self.rows, values.merge(self.upstream), z)
 
     def unit_log_likelihood(self, i):
-        """Log density of run `i`, of the dims of the draws."""
-        return self.log_likelihood(self.rows.iloc[[i]]).isel(run=0, drop=True)
+        """Log density of row `i`, given its run's other rows under run effects: of the dims of the draws."""
+        return self.left_out_density(self, i)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of run `i` under draws fitted to the others."""
-        return fitted.log_likelihood(self.rows.iloc[[i]]).isel(run=0, drop=True)
+        """Log predictive density of row `i` under draws fitted to the others, given those of its run under effects."""
+        rows, place = self._company(i)
+        return fitted.log_likelihood(rows).isel(run=place, drop=True)
+
+    def _company(self, i):
+        """Rows that say of row `i` what the quantities of the law do not, itself among them, and its place there."""
+        if not self.law.run_effects:
+            return self.rows.iloc[[i]], 0
+        codes = self.law.groups(self.rows).codes
+        own = np.flatnonzero(codes == codes[i])
+        return self.rows.iloc[own], int(np.searchsorted(own, i))

@@ -7,15 +7,16 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from ...datasets import require
+from ...datasets import filled, require
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ..arrays import log
 from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
+from . import effects
 from .draws import LossDraws
-from .noise import ENDS, Noise
+from .noise import ENDS, RUN_SD, Noise
 from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
@@ -45,6 +46,7 @@ class LossLaw(Law):
     scatter: str = "by_size"
     skew: bool = False
     measurement_error: bool = False
+    run_effects: bool = False
     priors: Mapping = field(default_factory=dict)
 
     kind: ClassVar[str] = "runs"
@@ -55,6 +57,7 @@ class LossLaw(Law):
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
+    group: ClassVar[str] = "run"
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
@@ -64,7 +67,7 @@ class LossLaw(Law):
     def __post_init__(self):
         if self.scatter not in SCATTERS:
             raise InputError(unknown("scatter", self.scatter, SCATTERS))
-        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu", *ENDS.values())))
+        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu", "rho", *ENDS.values())))
 
     # What a law says -------------------------------------------------------------------------------------------------
 
@@ -90,7 +93,7 @@ class LossLaw(Law):
     def residuals(self):
         """The `Noise` of this law."""
         sizes = (self.sized_by or self.columns) if self.scatter == "by_size" else ()
-        return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew)
+        return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew, self.run_effects)
 
     @property
     def free_parameters(self):
@@ -128,7 +131,8 @@ class LossLaw(Law):
         Raises
         ------
         InputError
-            If a column is missing, all runs have one size, or there are fewer rows than sampled quantities.
+            If a column is missing, all runs have one size, there are fewer rows than sampled quantities or, with
+            `run_effects`, a row is of no run or no run has two rows.
         """
         place = table.attrs.get("source", "the table")
         needed = (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
@@ -144,7 +148,16 @@ class LossLaw(Law):
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
                     "runs of several sizes"
                 )
+        if self.run_effects:
+            self._check_runs(table, place)
         return table
+
+    def _check_runs(self, table, place):
+        require(table, [self.group], purpose="run_effects")
+        if self.groups(table).counts.max() == 1:
+            raise InputError(
+                f"{place}: every run has one row; run_effects needs runs of several rows: set run_effects=False"
+            )
 
     # The model -------------------------------------------------------------------------------------------------------
 
@@ -181,7 +194,31 @@ class LossLaw(Law):
         arrays = self.sizes(rows) | {"observed": self.on_scale(rows[self.observed].to_numpy(float))}
         if self.measurement_error:
             arrays["halfwidth"] = self.halfwidth(rows)
+        if self.run_effects:
+            groups = self.groups(rows)
+            arrays |= {"run_codes": groups.codes, "run_counts": groups.counts}
         return arrays
+
+    def groups(self, rows):
+        """Rows of each run, as `effects.Groups`; where a table names no runs every row is one of its own.
+
+        Raises
+        ------
+        InputError
+            If a row is of no run and others are.
+        """
+        if self.group not in rows:
+            return effects.Groups.of(np.arange(len(rows)))
+        filled(rows, self.group, purpose="run_effects")
+        return effects.Groups.of(rows[self.group])
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows as one table; under run effects a simulated run is another than that it is like."""
+        found = super().together(rows, simulated)
+        if not self.run_effects:
+            return found
+        codes, others = (self.groups(part).codes for part in (rows, simulated))
+        return found.assign(**{self.group: np.concatenate([codes, codes.max() + 1 + others])})
 
     def halfwidth(self, rows):
         """Half-widths of the readings on the scale of the residuals, or None without measurement error."""
@@ -223,10 +260,19 @@ class LossLaw(Law):
         return model
 
     def observe(self, name, values, reference, data):
-        """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`."""
+        """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`.
+
+        Under run effects their log density, of each run's rows together, is a potential.
+        """
         pm = pymc()
 
         mean = self.on_scale(self.mean(self.constants(values, reference), data))
+        if self.run_effects:
+            groups = effects.Groups(data["run_codes"], data["run_counts"])
+            arguments = self.residuals.arguments(values, reference, data)
+            density = effects.joint_logp(data["observed"] - mean, values[RUN_SD], groups, *arguments)
+            pm.Potential(name, density.sum())
+            return
         halfwidth = (data["halfwidth"],) if self.measurement_error else ()
         arguments = (*self.residuals.arguments(values, reference, data), *halfwidth)
         pm.CustomDist(name, mean, *arguments, logp=self._logp, random=self._random, observed=data["observed"])
@@ -316,8 +362,10 @@ class LossLaw(Law):
         return self.from_scale(self.scattered(mean, values, reference or self.reference(rows), rows, rng))
 
     def scattered(self, mean, values, reference, rows, rng):
-        """Add noise to means on the scale of the residuals, (..., run)."""
+        """Add noise to means on the scale of the residuals, (..., run); under run effects one effect a run."""
         arguments = self.residuals.arguments(values, reference, self.sizes(rows))
+        if self.run_effects:
+            return mean + effects.draw(rng, np.shape(mean), values[RUN_SD], self.groups(rows), *arguments)
         return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
 
     # Decisions -------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ LOG_SKEW = FreeParameter(
     "",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
+RUN_SD = "run_sd"  # scale of the effects that rows of a run share
+WITH_RUN_EFFECTS = ("student_t", "normal")
 ENDS = {"smallest": "sigma_smallest_run", "largest": "sigma_largest_run"}  # derived where sigma depends on sizes
 QUADRATURE_NODES = 32
 LEAST_HALFWIDTH = 1e-4  # in units of sigma; below it a reading error changes a log density by less than 1e-8
@@ -100,6 +102,9 @@ class Noise:
     skew : bool
         Residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
         https://doi.org/10.1080/01621459.1998.10474117).
+    run_effects : bool
+        Rows of a run share an effect, integrated out in `effects`. `logp`, `cdf` and `draw` are of a row on its own or,
+        with what `effects.conditional` gives, of a row given others of its run.
     """
 
     family: str = "student_t"
@@ -108,6 +113,7 @@ class Noise:
     measurement_error: bool = False
     sizes: tuple = ()
     skew: bool = False
+    run_effects: bool = False
 
     scale_name: ClassVar[str] = "sigma"
 
@@ -117,6 +123,18 @@ class Noise:
                 raise InputError(unknown(option, value, choices))
         if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
             raise InputError(f"threshold of the Huber noise must be a positive number, not {self.threshold!r}")
+        if not isinstance(self.run_effects, bool):
+            raise InputError(f"run_effects must be true or false, not {self.run_effects!r}")
+        if self.run_effects:
+            self._check_run_effects()
+
+    def _check_run_effects(self):
+        if self.family not in WITH_RUN_EFFECTS:
+            choices = " or ".join(f"noise={name!r}" for name in WITH_RUN_EFFECTS)
+            raise InputError(f"run_effects: no effect can be integrated out of {self.family} noise; set {choices}")
+        for option in ("measurement_error", "skew"):
+            if getattr(self, option):
+                raise InputError(f"run_effects cannot be had with {option}; set {option}=False, or run_effects=False")
 
     @property
     def free_parameters(self):
@@ -140,6 +158,14 @@ class Noise:
             "",
             "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).",
         )
+        shared = FreeParameter(
+            RUN_SD,
+            sigma.prior,
+            sigma.support,
+            unit,
+            "Scale of the effect that all readings of a run share, of its seed or its order of data: of the order of "
+            "sigma, by the same prior, so that neither is preferred as the source of the scatter.",
+        )
         slopes = (
             FreeParameter(
                 slope_of(column),
@@ -150,7 +176,13 @@ class Noise:
             )
             for column in self.sizes
         )
-        return (sigma, *((nu,) if self.family == "student_t" else ()), *slopes, *((LOG_SKEW,) if self.skew else ()))
+        return (
+            sigma,
+            *((nu,) if self.family == "student_t" else ()),
+            *((shared,) if self.run_effects else ()),
+            *slopes,
+            *((LOG_SKEW,) if self.skew else ()),
+        )
 
     def derived(self, values, reference):
         """Named results that follow from the sampled quantities of the noise."""
@@ -160,7 +192,14 @@ class Noise:
             name: self._scatter(values, reference, {size: reference[f"log_{size}_{end}"] for size in self.sizes})
             for end, name in (ENDS if self.sizes else {}).items()
         }
-        return nu | skew | ends
+        return nu | skew | ends | self._shared(values)
+
+    def _shared(self, values):
+        """Share of the scatter that rows of a run have in common where sigma is that at the centre."""
+        if not self.run_effects:
+            return {}
+        between = values[RUN_SD] ** 2
+        return {"rho": between / (between + values[self.scale_name] ** 2)}
 
     def centre(self, columns):
         """Give what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.

@@ -105,6 +105,7 @@ class Progress(Law):
 
     kind: ClassVar[str] = "evaluations"
     clusters: ClassVar[tuple] = ("paper_id",)
+    group: ClassVar[str] = "paper_id"
     unit: ClassVar[str] = "evaluation"
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)

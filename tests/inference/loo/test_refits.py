@@ -209,7 +209,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
 
 
 def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
-    found = cv.by_paper(progress_fitter, fit_main)
+    found = bs.loo_by_group(fit_main, fitter=progress_fitter)
     assert (len(found), found["refitted"].sum()) == (144, comparison[0].loc[7, "papers_refitted"])
     assert (found["refitted"] == ~(found["pareto_k"] <= 0.7)).all()
     assert found["overlap"].notna().equals(found["refitted"])

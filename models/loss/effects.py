@@ -1,0 +1,124 @@
+"""Effects that the rows of a group share, integrated out: rows together, and each given others of its group.
+
+Residuals r of a group have the scale matrix ``diag(sigma**2) + t``, t the square of the effects' scale, and are normal
+or, with degrees of freedom nu, multivariate Student-t: a group is then far out as a whole. With weights w = 1/sigma**2,
+sums over rows and ``v = t/(1 + t sum(w))``, the effect given those rows is centred at ``v sum(w r)`` with variance v.
+
+References
+----------
+.. [1] Ding, P. (2016). On the conditional distribution of the multivariate t distribution. The American Statistician
+       70, 293-295.
+.. [2] Rosenblatt, M. (1952). Remarks on a multivariate transformation. Annals of Mathematical Statistics 23, 470-472.
+"""
+
+from dataclasses import dataclass
+from math import pi
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..arrays import gammaln, log, log1p, sum_by
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which group each row is of.
+
+    Parameters
+    ----------
+    codes : array_like of int, shape (row,)
+        From 0, none passed over.
+    counts : array_like of float, shape (group,)
+        Rows of each.
+    """
+
+    codes: Any
+    counts: Any
+
+    @classmethod
+    def of(cls, labels):
+        """Group rows with equal labels, in order of appearance."""
+        codes = pd.factorize(np.asarray(labels))[0]
+        return cls(codes, np.bincount(codes).astype(float))
+
+    def sum(self, x):
+        """Add `x`, (..., row), up over the rows of each group, (..., group)."""
+        return sum_by(x, self.codes, self.counts)
+
+    def over(self, x, given):
+        """Add `x` up over the ``"others"`` of a row's group or its ``"earlier"`` rows, (..., row); NumPy arrays."""
+        if given == "others":
+            return self.sum(x)[..., self.codes] - x
+        order = np.argsort(self.codes, kind="stable")
+        before = np.cumsum(x[..., order], axis=-1) - x[..., order]
+        firsts = np.searchsorted(self.codes[order], self.codes[order])
+        found = np.empty_like(before)
+        found[..., order] = before - before[..., firsts]
+        return found
+
+
+def joint_logp(residual, scale, groups, sigma, nu=None):
+    """Log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
+
+    Parameters
+    ----------
+    residual : array_like, shape (..., row)
+    scale : array_like
+        Scale of the effects, the root of t.
+    groups : Groups
+    sigma, nu : array_like
+        As for the noise of a row; without `nu` it is normal.
+    """
+    weight, between, count = 1 / sigma**2 + 0 * residual, scale**2, groups.counts
+    first = groups.sum(weight * residual)
+    joint = 1 + between * groups.sum(weight)
+    squares = groups.sum(weight * residual**2) - between / joint * first**2
+    log_determinant = log(joint) - groups.sum(log(weight))
+    if nu is None:
+        return -0.5 * (squares + log_determinant + count * np.log(2 * pi))
+    return (
+        gammaln((nu + count) / 2)
+        - gammaln(nu / 2)
+        - 0.5 * (count * log(nu * pi) + log_determinant)
+        - (nu + count) / 2 * log1p(squares / nu)
+    )
+
+
+def conditional(residual, scale, groups, given, sigma, nu=None):
+    """Residuals less what other rows of the group foretell of them, and the noise that they then have.
+
+    The conditional of a multivariate normal is normal; that of a multivariate Student-t is Student-t with as many more
+    degrees of freedom as rows are given, and wider where these are far out [1]_. Given the other rows is what
+    leave-one-out needs. Given the earlier ones, probabilities of the rows are independent and uniform [2]_.
+
+    Parameters
+    ----------
+    residual, scale, groups, sigma, nu
+        As for `joint_logp`; NumPy arrays.
+    given : {"others", "earlier"}
+
+    Returns
+    -------
+    tuple of ndarray
+        Residual, sigma and, where it was given, nu, each (..., row).
+    """
+    weight = 1 / sigma**2 + 0 * residual
+    total, first = (groups.over(x, given) for x in (weight, weight * residual))
+    effect = scale**2 / (1 + scale**2 * total)
+    centred, variance = residual - effect * first, 1 / weight + effect
+    if nu is None:
+        return centred, variance**0.5
+    count = groups.over(np.ones(residual.shape[-1]), given)
+    squares = groups.over(weight * residual**2, given) - effect * first**2
+    return centred, (variance * (nu + squares) / (nu + count)) ** 0.5, nu + count
+
+
+def draw(rng, shape, scale, groups, sigma, nu=None):
+    """Residuals drawn at random, of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
+    of_group = (*shape[:-1], len(groups.counts))
+    found = sigma * rng.standard_normal(shape) + scale * rng.standard_normal(of_group)[..., groups.codes]
+    if nu is None:
+        return found
+    mixing = np.broadcast_to(nu, of_group) / rng.chisquare(np.broadcast_to(nu, of_group))
+    return found * mixing[..., groups.codes] ** 0.5
