@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from .. import effects
 from ..draws import Draws
-from . import effects
 from .noise import RUN_SD
 
 COORDINATE = "coordinate"

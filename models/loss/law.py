@@ -10,11 +10,11 @@ import xarray as xr
 from ...datasets import filled, require
 from ...datasets.wording import unknown
 from ...errors import InputError
+from .. import effects
 from ..arrays import log
 from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
-from . import effects
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
 from .sizes import family_constant

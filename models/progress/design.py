@@ -74,6 +74,7 @@ def design_arrays(law, rows, reference):
     used = np.zeros(family.LEVELS)
     used[: len(law.levels)] = 1.0
     papers = rows["paper_id"].to_numpy() if "paper_id" in rows else np.arange(len(rows))
+    _, paper = np.unique(papers, return_inverse=True)
     penalised = law.active(sampled_only=True)
     location, spread = locations_and_spreads(law)
     d = _columns(law, points, level, reference) | _drift_roles(law, reference) | switches(law)
@@ -90,14 +91,15 @@ def design_arrays(law, rows, reference):
         "log_vocabulary": _log_vocabulary(law, rows),
         "log_vocabulary_centre": np.asarray(reference["log_vocabulary"]),
         "transformer": rows["transformer"].to_numpy(float),
-        "paper": (papers == np.unique(papers)[:, None]).astype(float),
+        "paper": paper,
+        "paper_rows": np.bincount(paper),
         "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(family.LEVELS),
         "penalised": penalised.astype(float),
         "location": location,
         "spread": spread,
         "between": between(law),
     }
-    return {name: np.asarray(d[name], float) for name in family.DESIGN}
+    return {name: np.asarray(d[name], int if name == "paper" else float) for name in family.DESIGN}
 
 
 def switches(law):

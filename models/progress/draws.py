@@ -68,7 +68,7 @@ class ProgressDraws(Draws):
         """Log density of each paper's rows together, an ndarray (chain, draw, paper), papers in order of their ids."""
         if self.law.paper_effects:
             return family.paper_log_likelihood(self.c, self.design)
-        return self.rowwise() @ self.design["paper"].T
+        return family.papers(self.design).sum(self.rowwise())
 
     def of_groups(self):
         """Log density of each paper's rows together under paper effects, (chain, draw, paper_id); None without."""
@@ -102,8 +102,8 @@ class ProgressDraws(Draws):
             noise = rng.normal(size=mean.shape)
         noise = family.scatter(c, at.design) * noise
         if law.paper_effects:
-            effects = rng.normal(size=(*mean.shape[:2], len(at.design["paper"])))
-            noise = noise + c["paper_sd"] * (effects @ at.design["paper"])
+            papers = family.papers(at.design)
+            noise = noise + c["paper_sd"] * rng.normal(size=(*mean.shape[:2], len(papers.counts)))[..., papers.codes]
         centre = np.log(np.maximum(mean, family.LEAST_REDUCIBLE)) if law.scale == "log_loss" else mean
         return self._array(centre + noise, "evaluation").rename(law.scale)
 
@@ -148,16 +148,9 @@ class ProgressDraws(Draws):
             at = fitted._at(self.rows[left].reset_index(drop=True))
             rowwise = at.rowwise()
             return rowwise, rowwise.sum(-1), family.mean(at.c, at.design)
-        at = fitted._at(self.rows)
-
-        def density(shown):
-            masked = at.design | {"paper": at.design["paper"] * shown}
-            return family.paper_log_likelihood(at.c, masked).sum(-1)
-
-        kept = density(~left)
-        rowwise = [density(~left | (np.arange(len(left)) == i)) - kept for i in np.flatnonzero(left)]
-        mean = family.mean(at.c, at.design)[..., left]
-        return np.stack(rowwise, axis=-1), density(np.ones(len(left))) - kept, mean
+        at, kept = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
+        rowwise = family.conditional_log_likelihood(at.c, at.design, given=~left)[..., left]
+        return rowwise, at.by_paper().sum(-1) - kept.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
 
     @property
     def can_be_simulated(self):

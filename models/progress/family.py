@@ -19,6 +19,7 @@ References
 
 import math
 
+from .. import effects
 from ..arrays import exp, log, log1p, where
 from ..loss.noise import normal_logp, student_t_logp
 
@@ -70,7 +71,8 @@ DESIGN = {
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
     "transformer": "(row,) 0 or 1",
-    "paper": "(paper, row) which paper a row is from, as 0 and 1",
+    "paper": "(row,) which paper a row is from, whole numbers from 0",
+    "paper_rows": "(paper,) how many rows each has",
     "two_terms": "0 or 1",
     "use_vocabulary": "0 or 1",
     "use_irreducible": "0 or 1",
@@ -235,33 +237,22 @@ def log_likelihood(c, d):
     return _when(d["student_t"], lambda: student_t_logp(r, sigma, c["nu"]), normal_logp(r, sigma))
 
 
-def _weighed(c, d):
-    """Residuals, the inverse variance of each row's own scatter, (..., row), and the variance between papers."""
-    r = residuals(c, d)
-    return r, 1 / (scatter(c, d) ** 2 + 0 * r), c["paper_sd"] ** 2
+def papers(d):
+    """Which paper each row is of."""
+    return effects.Groups(d["paper"], d["paper_rows"])
 
 
-def conditional_log_likelihood(c, d):
-    """Log density of each row given the other rows of its paper, (..., row), under normal noise with paper effects.
+def conditional_log_likelihood(c, d, given="others"):
+    """Log density of each row given others of its paper, (..., row), under normal noise with paper effects.
 
-    Given the others of weights w = 1/sigma**2 and residuals r, a paper's effect is normal with the mean
-    ``t sum(w r)/(1 + t sum(w))`` and the variance ``t/(1 + t sum(w))``, t being paper_sd**2; the conditional density is
-    what leave-one-out needs.
+    Given all others, it is what leave-one-out needs; see `effects.conditional`. NumPy arrays.
     """
-    r, weight, between = _weighed(c, d)
-    others = (weight @ d["paper"].T) @ d["paper"] - weight
-    effect = between / (1 + between * others)
-    centre = effect * (((weight * r) @ d["paper"].T) @ d["paper"] - weight * r)
-    return normal_logp(r - centre, (1 / weight + effect) ** 0.5)
+    return normal_logp(*effects.conditional(residuals(c, d), c["paper_sd"], papers(d), given, scatter(c, d)))
 
 
 def paper_log_likelihood(c, d):
     """Log density of each paper's rows together, (..., paper), under normal noise with paper effects."""
-    r, weight, between = _weighed(c, d)
-    papers = d["paper"].T
-    joint = 1 + between * (weight @ papers)
-    squares = (weight * r**2) @ papers - between / joint * ((weight * r) @ papers) ** 2
-    return -0.5 * (squares - log(weight) @ papers + log(joint) + d["paper"].sum(1) * math.log(2 * math.pi))
+    return effects.joint_logp(residuals(c, d), c["paper_sd"], papers(d), scatter(c, d))
 
 
 def total_log_likelihood(c, d):

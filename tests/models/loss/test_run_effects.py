@@ -2,8 +2,8 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.models.loss import effects
-from bayescaling.models.loss.effects import Groups
+from bayescaling.models import effects
+from bayescaling.models.effects import Groups
 from scipy import stats
 from scipy.special import ndtri
 

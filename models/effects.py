@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arrays import gammaln, log, log1p, sum_by
+from .arrays import gammaln, log, log1p, sum_by
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Groups:
         return sum_by(x, self.codes, self.counts)
 
     def over(self, x, given):
-        """Add `x` up over the ``"others"`` of a row's group or its ``"earlier"`` rows, (..., row); NumPy arrays."""
+        """Add `x` up over other rows of a row's group, those that are `given`, (..., row); see `conditional`."""
+        if not isinstance(given, str):
+            return self.sum(x * given)[..., self.codes] - x * given
         if given == "others":
             return self.sum(x)[..., self.codes] - x
         order = np.argsort(self.codes, kind="stable")
@@ -96,7 +98,8 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
     ----------
     residual, scale, groups, sigma, nu
         As for `joint_logp`; NumPy arrays.
-    given : {"others", "earlier"}
+    given : {"others", "earlier"} or ndarray of bool, shape (row,)
+        Which rows of its group a row is given: all others, those before it in the table, or those marked.
 
     Returns
     -------
