@@ -152,8 +152,8 @@ class Chinchilla(LossLaw):
         Rows of one run, as the table's column ``run`` names it, share a random effect that is integrated out: readings
         of one curve are not independent. They are jointly normal, or multivariate Student-t with one mixing a run;
         other noise, `skew` and `measurement_error` are refused. Log densities by row are given the other rows of the
-        run; `loo_by_group` leaves runs out whole. Where all runs of a size have few rows apart from the size, an effect
-        can stand for what the size does: look at ``run_sd`` beside the scatter that seeds have.
+        run; `loo_by_group` leaves runs out whole. A run has one size, so that large effects can stand for what size
+        does: where chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 
