@@ -4,24 +4,14 @@ from dataclasses import dataclass
 
 from ...datasets import load
 from ...inference import allocate, calibrate, compare, fit, loo, stack_allocations
-from ...models import Chinchilla, Coupled, Offsets
 from .. import results
 from ..entries import fit_entry
 from ..findings import Findings
+from ..laws import CHINCHILLA as MAIN
+from ..laws import LAWS
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
-MAIN = "chinchilla"
-LAWS = {
-    MAIN: Chinchilla(),
-    "chinchilla, one sigma": Chinchilla(scatter="one"),
-    "chinchilla, reading error": Chinchilla(measurement_error=True),
-    "chinchilla, huber noise": Chinchilla(noise="huber"),
-    "chinchilla, normal noise": Chinchilla(noise="normal"),
-    "coupled": Coupled(),
-    "coupled, one sigma": Coupled(scatter="one"),
-    "offsets": Offsets(),
-}
 PLANNED = (MAIN, "coupled", "offsets")  # laws of other means, each under the noise that the runs prefer
 STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)

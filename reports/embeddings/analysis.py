@@ -19,10 +19,11 @@ from ...inference.quantities.reconciliation import (
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
-from ..chinchilla.analysis import LAWS as OF_CHINCHILLA
 from ..drawing.style import si
 from ..entries import fit_entry
 from ..findings import Findings
+from ..laws import CHINCHILLA as UNWEIGHTED
+from ..laws import LAWS as OF_CHINCHILLA
 from ..published import chinchilla_constants
 
 STAGES = ("sizes of models", "laws of embeddings", "embeddings: leave-one-out", "reconciliation", "planning")
@@ -37,7 +38,6 @@ LAWS = {
     "embedding-weighted, coupled, one sigma": EmbeddingWeighted(coupled=True, scatter="one"),
     "kaplan": Kaplan(),
 }
-UNWEIGHTED = "chinchilla"
 OMEGAS = {"omega 0": "embedding-weighted, omega 0", "omega 1": UNWEIGHTED, "omega free": "embedding-weighted"}
 PLANNED = (UNWEIGHTED, "embedding-weighted", "embedding-weighted, omega 0", "kaplan")
 # Each law that learns omega, and the same law and noise with omega held at 1.

@@ -1,0 +1,15 @@
+"""Laws of the loss that pages fit to Chinchilla's runs, by the names that they have in a report."""
+
+from ..models import Chinchilla, Coupled, Offsets
+
+CHINCHILLA = "chinchilla"
+LAWS = {
+    CHINCHILLA: Chinchilla(),
+    "chinchilla, one sigma": Chinchilla(scatter="one"),
+    "chinchilla, reading error": Chinchilla(measurement_error=True),
+    "chinchilla, huber noise": Chinchilla(noise="huber"),
+    "chinchilla, normal noise": Chinchilla(noise="normal"),
+    "coupled": Coupled(),
+    "coupled, one sigma": Coupled(scatter="one"),
+    "offsets": Offsets(),
+}
