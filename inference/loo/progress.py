@@ -34,7 +34,7 @@ def loo_predictions(fit, result, refitted=None):
     return predicted
 
 
-def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
+def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False, scores=None):
     """Compare specifications by leave-one-out, row by row and paper by paper.
 
     Parameters
@@ -47,6 +47,8 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
         Leave papers out too, and weigh by them.
     seed : int
     progress : bool
+    scores : ProgressScores, optional
+        What `score_progress` found of the same fits, with papers left out, if it was called before.
 
     Returns
     -------
@@ -69,10 +71,10 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     """
     if len(fits) > 1:
         check_comparable(fits)
-    scores = score_progress(fits, fitter=fitter, papers=papers, seed=seed, progress=progress)
+    scores = scores or score_progress(fits, fitter=fitter, papers=papers, seed=seed, progress=progress)
     table, rowwise = scores.table.copy(), scores.rowwise
     table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
-    if papers:
+    if scores.paperwise is not None:
         table["by_paper_stacking"] = stacking(scores.paperwise)
     differences = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0)
     group = draws_of(next(iter(fits.values()))).rows["paper_id"].to_numpy()

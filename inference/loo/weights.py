@@ -46,6 +46,24 @@ def stacking(elpd_i):
     return weights / weights.sum()
 
 
+def bootstrapped(elpd_i, *, replicates=100, seed=0):
+    """Stacking weights of tables whose observations are drawn with replacement from these: how far chance moves them.
+
+    Parameters
+    ----------
+    elpd_i : array_like, shape (observation, model)
+        Rows may be sums over a group, such as a paper.
+    replicates : int
+    seed : int
+
+    Returns
+    -------
+    ndarray, shape (replicate, model)
+    """
+    elpd_i, rng = _finite(elpd_i), np.random.default_rng(seed)
+    return np.stack([stacking(elpd_i[rng.integers(0, len(elpd_i), len(elpd_i))]) for _ in range(replicates)])
+
+
 def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
     """Pseudo-BMA+ weights: Akaike-type weights averaged over the Bayesian bootstrap (Yao et al. 2018, section 3.4).
 

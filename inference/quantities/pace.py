@@ -13,7 +13,7 @@ from ..fitting.progress import progress_fitter
 from ..loo.bridge import log_normaliser
 from ..loo.loo import importance_sampling
 from ..loo.progress import pooled_rates
-from ..storage import draws_of
+from ..storage import draws_of, law_of
 from .gain import compute_equivalent_gain
 
 # Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.
@@ -39,12 +39,15 @@ class Pace:
         Probability of a faster pace after the change, if there is one, over all cutoffs.
     path : DataArray, dims (year, sample)
         Growth of effective compute in log units a year at the evaluations' own sizes, over all cutoffs and none.
+    fits : dict of DataTree
+        By cutoff, and ``none``.
     """
 
     table: pd.DataFrame
     p_change: float
     p_faster: float
     path: xr.DataArray
+    fits: dict
 
 
 def pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
@@ -102,6 +105,7 @@ def pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
         float(changed["probability"].sum()),
         float(np.average(changed["p_faster"], weights=changed["probability"])),
         xr.DataArray(path, dims=("year", "sample"), coords={"year": list(years)}),
+        fits,
     )
 
 
@@ -116,13 +120,21 @@ def _entry(fit, cutoff):
         "overlap": found.overlap,
         "elpd": float(importance_sampling(fit).elpd),
     }
-    faster = np.nan if cutoff == NONE else _p_faster(fit, cutoff)
-    return entry | {"p_faster": faster}
+    return entry | {"p_faster": np.nan if cutoff == NONE else acceleration(fit)["p_faster"]}
 
 
-def _p_faster(fit, cutoff):
+def acceleration(fit):
+    """Growth of effective compute at the evaluations' own sizes before and after the cutoff of a law.
+
+    Returns
+    -------
+    dict
+        ``before``, ``after``: DataArrays (chain, draw) of the rate in log units a year; ``p_faster``, the probability
+        that it rose.
+    """
+    cutoff = law_of(fit, "evaluations").cutoff
     before, after = (compute_equivalent_gain(fit, year=year) for year in (cutoff - 1e-6, cutoff + 1e-6))
-    return float((after > before).mean())
+    return {"before": before, "after": after, "p_faster": float((after > before).mean())}
 
 
 def _path(fits, probability, year, seed):

@@ -5,16 +5,15 @@ import numpy as np
 from ...models.draws import flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.law import Progress
-from ..storage import draws_of
-from .growth import GrowthAt
 from .sensitivity import PROBABILITIES, first_rate
 
-CUTOFFS = (2016, 2017, 2018, 2019, 2020)
 VARIANTS = {
     "student_t": {"noise": "student_t"},
     "log_loss": {"scale": "log_loss"},
     "pooling": {"pooling": True},
     "paper_effects": {"paper_effects": True},
+    "scatter": {"scatter": "by_benchmark"},
+    "paper_effects_scatter": {"paper_effects": True, "scatter": "by_benchmark"},
     "irreducible": {"irreducible": True},
     "transformer_exp": {"transformer": "exp"},
     "transformer_sigmoid": {"transformer": "sigmoid"},
@@ -52,27 +51,6 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=Non
             step(name)
         fits[name] = fitter.fit(law=Progress(specification, **options), seed=seed, **settings)
     return fits
-
-
-def acceleration(fit):
-    """Growth rate before and after the cutoff of a law, and the probability that it became faster.
-
-    Returns
-    -------
-    dict
-        ``before``, ``after``: draws of the rate in log units a year, (chain, draw); ``p_faster``.
-    """
-    draws = draws_of(fit, "evaluations")
-    cutoff = draws.law.cutoff
-    before, after = (GrowthAt(draws, year=year).rate() for year in (cutoff - 1e-6, cutoff + 1e-6))
-    valid = np.isfinite(before) & np.isfinite(after)
-    return {"before": before, "after": after, "p_faster": float((after > before)[valid].mean())}
-
-
-def fit_cutoffs(fitter, *, specification=7, cutoffs=CUTOFFS, form="hinge", seed=1, step=None, **settings):
-    """Fit a specification with a change of its year slopes at each cutoff: dict of year to DataTree."""
-    named = {cutoff: {"cutoff": float(cutoff), "cutoff_form": form} for cutoff in cutoffs}
-    return fit_variants(fitter, specification=specification, variants=named, seed=seed, step=step, **settings)
 
 
 def rate_summary(fit):

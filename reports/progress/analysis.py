@@ -6,14 +6,24 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
+from ...inference.fitting.fitter import Fitter
 from ...inference.fitting.progress import progress_fitter
-from ...inference.loo.future import into_the_future
-from ...inference.loo.progress import compare_progress, pooled_rates
+from ...inference.loo.future import by_cutoff, compare_futures
+from ...inference.loo.progress import (
+    ProgressScores,
+    against,
+    compare_progress,
+    mixed_scores,
+    pooled_rates,
+    score_progress,
+)
+from ...inference.loo.weights import bootstrapped, stacking
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
-from ...inference.quantities.gain import gains_by_group, times_of
+from ...inference.quantities.gain import compute_equivalent_gain, gains_by_group, times_of
+from ...inference.quantities.pace import Pace, pace
 from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
-from ...inference.quantities.variants import fit_cutoffs, fit_variants
+from ...inference.quantities.variants import fit_variants
 from ...models.progress.law import Progress
 from ...models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ..findings import Findings
@@ -24,8 +34,11 @@ STAGES = (
     "compiling progress",
     "20 specifications",
     "progress: leave-one-out",
+    "progress: paper effects",
+    "progress: the future",
     "progress: sensitivity",
     "progress: variants",
+    "progress: change of pace",
     "progress: quantities",
 )
 PAIRS = [
@@ -39,6 +52,10 @@ PAIRS = [
 ]
 RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 TOP = 10
+INDEPENDENT, EFFECTS = "rows independent", "paper effects"
+NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
+WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
+REPLICATES = 100
 BRIEF = 500
 LEAST_ESS = 400
 
@@ -51,8 +68,16 @@ class ProgressFindings(Findings):
     ----------
     table : DataFrame
         The evaluations.
-    fits, variants, cutoffs : dict of DataTree
-        By specification, by variant of the main one, by year of the cutoff.
+    fits, effects, variants, transformers : dict of DataTree
+        By specification, the same with paper effects, by variant of the main one, and with a transformer factor by
+        specification.
+    scores : dict of str to ProgressScores
+        Of the specifications under each of `NOISES`.
+    mixed : DataFrame
+        From `mixed_scores`; its first row is the noise that the papers prefer.
+    variant_scores, vocabulary : DataFrame
+        From `against`: of variants on the same rows against the main specification, and of specification 19 against it
+        on the rows whose vocabulary is known.
     comparison, pointwise : DataFrame
         From `compare_progress`.
     doubling : dict of int to DataFrame
@@ -65,10 +90,23 @@ class ProgressFindings(Findings):
         As from `gain_times`: doubling times of compute at the evaluations' own sizes.
     pooled_gains : dict of str to ndarray
         Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
-    future, grid, influence, driven : DataFrame
-        Leave-future-out, prior grid, influence of papers, prior-driven coefficients of the main specification.
-    scaling : dict
-        From `power_scaling`.
+    headline : ndarray
+        Draws of the rate at the evaluations' own sizes under the preferred noise, specifications mixed by how well they
+        predict papers left out.
+    by_noise : dict of str to ndarray
+        The same under each noise.
+    effect_gains : dict of int to ndarray
+        Draws of the rate at the evaluations' own sizes by specification, with paper effects.
+    resampled : dict
+        Median doubling times of the headline when papers are drawn with replacement, and the weights then.
+    future, futures : DataFrame
+        Leave-future-out of the main specification by cutoff, and of all.
+    pace : Pace
+        When the pace changed, under the main specification.
+    grid, influence, driven : DataFrame
+        Prior grid, influence of papers, prior-driven coefficients of the main specification.
+    scaling : dict of int to dict
+        From `power_scaling`, by specification with weight: of the rate at the rows and at the optimum.
     attribution, gains : Dataset
         Shapley shares; Chinchilla's over Kaplan's rule.
     direct, direct_with_reference : dict
@@ -79,8 +117,13 @@ class ProgressFindings(Findings):
 
     table: pd.DataFrame
     fits: dict = field(default_factory=dict)
+    effects: dict = field(default_factory=dict)
     variants: dict = field(default_factory=dict)
-    cutoffs: dict = field(default_factory=dict)
+    transformers: dict = field(default_factory=dict)
+    scores: dict[str, ProgressScores] = field(default_factory=dict)
+    mixed: pd.DataFrame | None = None
+    variant_scores: pd.DataFrame | None = None
+    vocabulary: pd.DataFrame | None = None
     comparison: pd.DataFrame | None = None
     pointwise: pd.DataFrame | None = None
     doubling: dict = field(default_factory=dict)
@@ -88,7 +131,13 @@ class ProgressFindings(Findings):
     pooled: dict = field(default_factory=dict)
     gain_times: dict = field(default_factory=dict)
     pooled_gains: dict = field(default_factory=dict)
+    headline: np.ndarray | None = None
+    by_noise: dict = field(default_factory=dict)
+    effect_gains: dict = field(default_factory=dict)
+    resampled: dict = field(default_factory=dict)
     future: pd.DataFrame | None = None
+    futures: pd.DataFrame | None = None
+    pace: Pace | None = None
     grid: pd.DataFrame | None = None
     influence: pd.DataFrame | None = None
     driven: pd.DataFrame | None = None
@@ -109,27 +158,79 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     with stage("20 specifications"), warned():
         found.fits = {k: fitter.fit(law=Progress(k), seed=seed, **settings) for k in SPECIFICATIONS}
     with stage("progress: leave-one-out"), warned():
-        found.comparison, found.pointwise = compare_progress(found.fits, fitter=fitter, seed=seed)
-        found.future = into_the_future(fitter, Progress(MAIN), seed=seed)
+        found.scores[INDEPENDENT] = score_progress(found.fits, fitter=fitter, seed=seed)
+        found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
+    brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
+    brief |= {"least_ess": LEAST_ESS}
+    with stage("progress: paper effects"), warned():
+        options = NOISES[EFFECTS]
+        own = Fitter(Progress(MAIN, **options), found.table, sampler=sampler)
+        found.effects = {k: own.fit(law=Progress(k, **options), seed=seed, **brief) for k in SPECIFICATIONS}
+        found.scores[EFFECTS] = score_progress(found.effects, fitter=own, seed=seed)
+        found.mixed = mixed_scores(found.scores)
+    with stage("progress: the future"), warned():
+        found.futures, rows = compare_futures(fitter, {k: Progress(k) for k in SPECIFICATIONS}, seed=seed)
+        found.future = by_cutoff(rows[MAIN])
     with stage("progress: sensitivity"), warned():
         main = found.fits[MAIN]
-        found.scaling = power_scaling(main, first_rate(main))
+        found.scaling = {k: _scaling(found.fits[k]) for k in _with_weight(found.comparison)}
         found.driven = prior_driven(main)
         found.influence = paper_influence(main, dict(zip(found.table["paper_id"], found.table["paper"], strict=True)))
-        brief = (
-            settings
-            | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
-            | {"least_ess": LEAST_ESS}
-        )
         found.grid = prior_grid(fitter, Progress(MAIN), seed=seed, **brief)
-        found.cutoffs = fit_cutoffs(fitter, seed=seed, **brief)
     with stage("progress: variants"), warned():
         found.variants = {"main": main} | fit_variants(fitter, seed=seed, **brief)
+        _score_variants(found, fitter, seed, brief)
+    with stage("progress: change of pace"), warned():
+        found.pace = pace(Progress(MAIN), fitter=fitter, seed=seed, **brief)
     with stage("progress: quantities"), warned():
         _quantities(found, earlier.get("chinchilla"), seed)
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
     found.document = document(found)
     return found
+
+
+def _with_weight(comparison):
+    """Specifications with progress that stacking gives some weight, and the main one."""
+    weight = comparison[["stacking", "by_paper_stacking"]].max(axis=1)
+    return [k for k in comparison.index if k not in NO_PROGRESS and (weight[k] >= WEIGHTY or k == MAIN)]
+
+
+def _scaling(fit):
+    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": first_rate(fit)}
+    return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
+
+
+def _score_variants(found, fitter, seed, brief):
+    """Score variants against the main specification on the same rows, and fit the best with a transformer factor."""
+    rows = found.fits[MAIN]["observed_data"].sizes["evaluation"]
+    alike = {name: fit for name, fit in found.variants.items() if fit["observed_data"].sizes["evaluation"] == rows}
+    found.variant_scores = against(score_progress(alike, fitter=fitter, seed=seed), "main")
+    known = {k: fitter.fit(law=Progress(k, unknown_vocabulary="drop"), seed=seed, **brief) for k in (MAIN, 19)}
+    found.vocabulary = against(score_progress(known, fitter=fitter, seed=seed), MAIN)
+    for k in _best(found.comparison):
+        found.transformers[k] = fitter.fit(law=Progress(k, transformer="exp"), seed=seed, **brief)
+
+
+def _best(comparison):
+    """List the ten best of specifications 1 to 15."""
+    return [k for k in comparison.index if k not in NO_PROGRESS and k <= 15][:TOP]
+
+
+def _headline(found, own, seed):
+    """Mix rates at the rows over specifications, by stacking over papers left out, under each noise."""
+    found.effect_gains = {k: compute_equivalent_gain(fit).values for k, fit in found.effects.items()}
+    rates = {INDEPENDENT: own, EFFECTS: found.effect_gains}
+
+    def pooled(noise, weights, draws=20_000):
+        return pooled_rates(rates[noise], dict(zip(rates[noise], weights, strict=True)), draws=draws, seed=seed)
+
+    for noise, scores in found.scores.items():
+        found.by_noise[noise] = pooled(noise, stacking(scores.paperwise[list(rates[noise])]))
+    preferred = found.mixed.index[0]
+    found.headline = found.by_noise[preferred]
+    weights = bootstrapped(found.scores[preferred].paperwise[list(rates[preferred])], replicates=REPLICATES, seed=seed)
+    medians = [np.median(pooled(preferred, each, draws=4_000)) for each in weights]
+    found.resampled = {"rates": np.array(medians), "weights": dict(zip(rates[preferred], weights.T, strict=True))}
 
 
 def _quantities(found, chinchilla, seed):
@@ -141,10 +242,11 @@ def _quantities(found, chinchilla, seed):
     own = {k: of["all"].values for k, of in gains.items()}
     found.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
     table = found.comparison
-    best = [k for k in table.index if k not in NO_PROGRESS and k <= 15][:TOP]
     for name in WEIGHTINGS:
         found.pooled[name] = pooled_rates(found.rates, table[name].to_dict(), seed=seed)
         found.pooled_gains[name] = pooled_rates(own, table[name].to_dict(), seed=seed)
+    _headline(found, own, seed)
+    best = _best(table)
     equal = {k: float(k in best) for k in found.rates}
     found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
     found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)

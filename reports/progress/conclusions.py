@@ -4,11 +4,12 @@ import numpy as np
 
 from ...inference.quantities import growth
 from ...models.progress.specifications import NO_PROGRESS
-from .analysis import MAIN
+from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .published import DOUBLING
 from .wording import POOLED, in_a_row, months, probability, times, with_progress, words
 
 COMPUTE_ONLY = 18
+EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
 
 
@@ -54,11 +55,17 @@ def _at_the_rows(found):
     decades = np.log10(growth.COMPUTE / _largest(found.table))
     return (
         f"At the evaluations' own sizes and dates progress doubled effective compute every "
-        f"{words(times(found.pooled_gains['stacking']))} months, stacked over specifications; medians of 1 to 15 "
+        f"{words(times(found.headline))} months, specifications mixed by how well they predict papers left out, "
+        f"{EFFECTS_WORDS[found.mixed.index[0]]}; {_other_noise(found)}. Medians of 1 to 15 without effects of papers "
         f"run {_span(medians)}. Rates at a compute-optimal size, as published, follow: of "
         f"{growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}, {decades:.1f} decades above the largest evaluation, and "
         "there specifications differ."
     )
+
+
+def _other_noise(found):
+    name = found.mixed.index[1]
+    return f"{EFFECTS_WORDS[name]} {words(times(found.by_noise[name]))}"
 
 
 def _largest(table):

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...errors import DiagnosticWarning
 from ...inference.quantities import growth
-from ...inference.quantities.variants import VARIANTS, acceleration, rate_summary
+from ...inference.quantities.pace import NONE, acceleration
+from ...inference.quantities.variants import VARIANTS, rate_summary
 from ...inference.storage import metadata
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.specifications import NO_PROGRESS
@@ -26,7 +27,7 @@ def document(found):
     ----------
     found : ProgressFindings
     """
-    variants = {name: _variant(fit) for name, fit in found.variants.items()}
+    variants = {name: _variant(fit) | _scored(found.variant_scores, name) for name, fit in found.variants.items()}
     gains = {} if found.gains is None else {"chinchilla_over_kaplan": _rule_gains(found.gains)}
     return {
         "progress": {str(k): specification_entry(found, k) for k in found.fits},
@@ -34,17 +35,26 @@ def document(found):
         "compute_equivalent_gain": {
             "estimand": ESTIMAND,
             "rows": len(found.table),
+            "doubling_months": rate_quantiles(found.headline),
+            "noise": found.mixed.index[0],
+            "by_noise": {name: rate_quantiles(rate) for name, rate in found.by_noise.items()},
+            "papers_resampled": _resampled(found.resampled),
             "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled_gains.items()},
         },
-        "acceleration": {str(cutoff): _acceleration(fit) for cutoff, fit in found.cutoffs.items()},
+        "noises": results.comparison_entries(found.mixed),
+        "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
+        "pace": _pace(found.pace),
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
         "variants": variants,
+        "vocabulary": results.comparison_entries(found.vocabulary),
         "transformer": _transformer(found.variants["transformer_exp"]),
+        "transformer_by_specification": {str(k): _transformer(fit) for k, fit in found.transformers.items()},
         "attribution": _attribution(found.attribution["share"]),
         **gains,
         "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
         "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
         "leave_future_out": found.future.to_dict("records"),
+        "leave_future_out_by_specification": results.comparison_entries(found.futures),
         "sensitivity": _sensitivity(found),
         "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
     }
@@ -123,9 +133,49 @@ def _variant(fit):
     } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
 
 
-def _acceleration(fit):
-    change = acceleration(fit)
-    return {name: rate_quantiles(change[name]) for name in ("before", "after")} | {"p_faster": change["p_faster"]}
+def _scored(scores, name):
+    """Differences of a variant's scores from the main specification's; none where it has other rows."""
+    return {} if name not in scores.index else {key: results.finite(x) for key, x in scores.loc[name].items()}
+
+
+def _with_effects(found, k):
+    scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
+    entry = {
+        noise: {name: results.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
+        for noise, row in scores.items()
+    }
+    if k not in NO_PROGRESS:
+        entry["doubling_months"] = rate_quantiles(found.effect_gains[k])
+    return entry
+
+
+def _resampled(resampled):
+    """90% range, over tables whose papers are drawn with replacement, of the median and of each weight."""
+    months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
+    return {
+        "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(results.finite, months), strict=True)),
+        "weights": {
+            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(each, (0.05, 0.5, 0.95)).tolist(), strict=True))
+            for k, each in resampled["weights"].items()
+        },
+    }
+
+
+def _pace(pace):
+    def change(cutoff):
+        found = acceleration(pace.fits[cutoff])
+        return {name: rate_quantiles(found[name]) for name in ("before", "after")}
+
+    return {
+        "p_change": pace.p_change,
+        "p_faster": pace.p_faster,
+        "cutoffs": {
+            f"{cutoff}": {name: results.finite(x) for name, x in row.items()}
+            | ({} if cutoff == NONE else change(cutoff))
+            for cutoff, row in pace.table.iterrows()
+        },
+        "doubling_months": {f"{year:g}": rate_quantiles(pace.path.sel(year=year)) for year in pace.path["year"].values},
+    }
 
 
 def _transformer(fit):
@@ -157,7 +207,7 @@ def _rule_gains(gains):
 
 def _sensitivity(found):
     return {
-        "power_scaling": found.scaling,
+        "power_scaling": {str(k): each for k, each in found.scaling.items()},
         "prior_grid": [{name: results.finite(x) for name, x in row.items()} for row in found.grid.to_dict("records")],
         "papers": [
             {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}

@@ -102,6 +102,19 @@ def leave_future_out(future, whole):
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
+def pace(path):
+    """Growth of effective compute at the evaluations' own sizes by year, over all dates of a change and none."""
+    years = path["year"].values
+    low, middle, high = path.quantile([0.025, 0.5, 0.975], "sample").values / np.log(2)
+    return figure(
+        *band(years, low, high, BLUE, "95%"),
+        line(years, middle, BLUE, "median", hovertemplate="%{x}<br>%{y:.2f} doublings a year<extra></extra>"),
+        x={"title": "Year", "dtick": 1},
+        y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
+        height=340,
+    ).update_layout(legend={"orientation": "h", "y": 1.12})
+
+
 def shares(attribution, published):
     """Stacked median shares of each move, the published shares in a paler bar below each.
 

@@ -5,13 +5,14 @@ import numpy as np
 from ...inference import metadata
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
-from ...inference.quantities.variants import acceleration
+from ...inference.quantities.pace import NONE, acceleration
+from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures
 from . import quantities_figures as quantities
 from .analysis import MAIN
 from .published import DOUBLING, VARIANT_PUBLISHED
-from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, probability, times, words
+from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, probability, times, words
 
 SENSITIVE = 0.05
 FORMS = ("transformer_exp", "transformer_sigmoid")
@@ -21,7 +22,7 @@ FORMS = ("transformer_exp", "transformer_sigmoid")
 
 
 def _rests_text(found):
-    grid, scaling, influence = found.grid, found.scaling, found.influence
+    grid, scaling, influence = found.grid, found.scaling[MAIN]["at the rows"], found.influence
     top, rows = influence.iloc[0], influence.iloc[0]["rows"]
     unreliable = int((~(influence["pareto_k"] <= PARETO_K_LIMIT)).sum())
     shift = f"by {top['shift']:+.2f} months" if np.isfinite(top["shift"]) else f"to {months(top['median'])}"
@@ -31,13 +32,28 @@ def _rests_text(found):
         f"how large yearly falls may be, the median doubling time runs from {months(grid['q50'].min())} to "
         f"{months(grid['q50'].max())} months and P(progress) from {probability(grid['p_progress'].min())} to "
         f"{probability(grid['p_progress'].max())}.",
-        f"Power scaling: per doubling of the power the growth rate moves by a distance of {scaling['prior']:.3f} for "
-        f"the prior and {scaling['likelihood']:.3f} for the likelihood. Above {SENSITIVE:g} is sensitive: "
-        f"{in_a_row(sensitive)}.",
+        f"Power scaling: per doubling of the power the growth rate at the evaluations' own sizes moves by a distance "
+        f"of {scaling['prior']:.3f} for the prior and {scaling['likelihood']:.3f} for the likelihood, under "
+        f"specification {MAIN}. Above {SENSITIVE:g} is sensitive: {in_a_row(sensitive)}. The table has the other "
+        "specifications with weight, and the rate at the optimum.",
         f"Of {len(influence)} papers “{top['title']}” ({rows} row{'s' if rows > 1 else ''}) moves the median most when "
         f"left out, {shift}. Papers with a Pareto k above {PARETO_K_LIMIT:g}, where importance sampling is not "
         f"reliable: {unreliable}.",
     ]
+
+
+def _scaling_table(found):
+    places = ("at the rows", "at the optimum")
+    header = ("specification", *(f"{power}, {place}" for place in places for power in ("prior", "likelihood")))
+    rows = [
+        (name_of(k), *(f"{each[place][power]:.3f}" for place in places for power in ("prior", "likelihood")))
+        for k, each in found.scaling.items()
+    ]
+    note = (
+        f"Distance that the rate of progress moves per doubling of the power; above {SENSITIVE:g} is sensitive. A rate "
+        "that the data inform is sensitive to the likelihood alone."
+    )
+    return tables.of_rows(header, rows, note)
 
 
 # Variants ------------------------------------------------------------------------------------------------------------
@@ -48,9 +64,9 @@ def _variants(found):
     return {name: (fit, times(next(iter(growth.growth_rates(fit).values())))) for name, fit in fits.items()}
 
 
-def _variant_table(variants, published):
-    header = ("variant", "rows", "doubling (months)", "published (months)", "P(progress)", "largest r_hat",
-              "least bulk ESS", "diverging")  # fmt: skip
+def _variant_table(variants, scores, published):
+    header = ("variant", "rows", "doubling (months)", "published (months)", "P(progress)", "elpd by row",
+              "elpd by paper", "largest r_hat", "least bulk ESS", "diverging")  # fmt: skip
     rows = []
     for name, (fit, q) in variants.items():
         record = metadata(fit)
@@ -58,13 +74,25 @@ def _variant_table(variants, published):
         theirs = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
         checks = f"{verdict['r_hat_max']:.3f}", f"{verdict['ess_bulk_min']:.0f}", str(verdict["divergences"])
         label = VARIANT_NAMES.get(name, name)
-        rows.append((label, str(record["data"]["rows"]), words(q), theirs, probability(q["p_progress"]), *checks))
+        scored = _scored(scores, name)
+        rows.append(
+            (label, str(record["data"]["rows"]), words(q), theirs, probability(q["p_progress"]), *scored, *checks)
+        )
     note = (
         "A published interval that starts below zero is one of a doubling time whose rate passed through zero; it has "
         "no place on the axis of the figure. Paper effects: the paper used all models of each paper, this table holds "
-        "at most three of each."
+        "at most three of each. Elpd: difference from specification "
+        f"{MAIN} in nats of the loss ± one standard error, where both are of the same rows; beyond two of them a "
+        "variant predicts better, or worse."
     )
     return tables.of_rows(header, rows, note)
+
+
+def _scored(scores, name):
+    if name not in scores.index or name == "main":
+        return "–", "–"
+    row = scores.loc[name]
+    return f"{row['elpd_diff']:+.1f} ± {row['dse']:.1f}", f"{row['papers_diff']:+.1f} ± {row['papers_dse']:.1f}"
 
 
 def _variant_text(found, published, variants):
@@ -77,7 +105,13 @@ def _variant_text(found, published, variants):
         f"({longest}).",
         f"Rows of one paper share ρ = {draws_interval(rho, '{:.2f}')} of the scatter about the law (published: "
         f"{note}).",
+        f"On the {_known(found)} rows whose vocabulary is known, specification 19, which adds a term in it, has an "
+        f"elpd of {' by row and '.join(_scored(found.vocabulary, 19))} by paper against specification {MAIN}.",
     ]
+
+
+def _known(found):
+    return int(found.table["vocabulary"].notna().sum())
 
 
 def _transformer_table(found, published):
@@ -94,6 +128,16 @@ def _transformer_table(found, published):
     share = published("transformer.loss_reduction_percent")[0] / 100
     rows.append(("published, σ(γ)", *theirs, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
     return tables.of_rows(header, rows, "Gain: factor of compute that a transformer saves, in 2023 on wt103.")
+
+
+def _transformers_table(found):
+    header = ("specification", "loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)")
+    rows = []
+    for k, fit in found.transformers.items():
+        gain = growth.transformer_gain(fit)
+        gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
+        rows.append((name_of(k), draws_interval(gain["loss_reduction_percent"], "{:.1f}"), *gains))
+    return tables.of_rows(header, rows, "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first.")
 
 
 def _transformer_text(found, published):
@@ -114,40 +158,37 @@ def _transformer_text(found, published):
 # Acceleration and the future -----------------------------------------------------------------------------------------
 
 
-def _acceleration(found):
-    return {cutoff: acceleration(fit) for cutoff, fit in found.cutoffs.items()}
+def _whole_years(pace):
+    """Rates before and after a change at the start of each year."""
+    return {int(cutoff): acceleration(fit) for cutoff, fit in pace.fits.items() if cutoff != NONE and cutoff % 1 == 0}
 
 
-def _acceleration_table(changes):
-    header = (
-        "cutoff",
-        "before (months)",
-        "after (months)",
-        "P(progress) before",
-        "P(progress) after",
-        "P(faster after)",
-    )
+def _pace_table(pace):
+    header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
     rows = []
-    for cutoff, change in changes.items():
-        before, after = times(change["before"]), times(change["after"])
-        sure = (probability(p) for p in (before["p_progress"], after["p_progress"], change["p_faster"]))
-        rows.append((str(cutoff), words(before), words(after), *sure))
-    return tables.of_rows(header, rows)
-
-
-def _acceleration_text(changes):
-    faster = {c: change["p_faster"] for c, change in changes.items()}
-    low, high = min(faster.values()), max(faster.values())
-    verdict = (
-        "No cutoff makes a change of pace sure"
-        if low > 0.025 and high < 0.975
-        else "At "
-        + in_a_row([c for c, p in faster.items() if not 0.025 < p < 0.975])
-        + " the pace changes with more than 97.5% probability in one direction"
+    for cutoff, row in pace.table.iterrows():
+        change = None if cutoff == NONE else acceleration(pace.fits[cutoff])
+        pair = ("–", "–") if change is None else (words(times(change[name])) for name in ("before", "after"))
+        faster = "–" if change is None else probability(row["p_faster"])
+        rows.append((f"{cutoff}", f"{row['probability']:.3f}", f"{row['elpd']:.1f}", *pair, faster))
+    note = (
+        f"Marginal likelihoods by bridge sampling (largest standard error {pace.table['se'].max():.2f} in their "
+        "logarithm); even odds of a change beforehand, all dates alike. Elpd by leave-one-out, of rows. Rates at the "
+        "evaluations' own sizes."
     )
+    return tables.of_rows(header, rows, note)
+
+
+def _pace_text(pace):
+    after = pace.table.drop(index=NONE)
+    likely = after["probability"].idxmax()
+    verdict = "more likely than not" if pace.p_change > 0.5 else "less likely than not"
     return [
-        f"Year slopes of specification {MAIN} may change at a cutoff, the law staying continuous there. {verdict}: "
-        f"P(faster after) lies between {probability(low)} and {probability(high)}."
+        f"Year slopes of specification {MAIN} may change once, at a date that is itself unknown, the law staying "
+        f"continuous there. After even odds a change is {verdict}: its probability is {pace.p_change:.2f}, which "
+        "depends on the prior of its size. If there is one, the pace rose with probability "
+        f"{probability(pace.p_faster)}; its likeliest date is {likely:g} (probability "
+        f"{after['probability'][likely] / after['probability'].sum():.2f} of the dates tried)."
     ]
 
 
@@ -173,6 +214,34 @@ def _future_text(found, whole):
     ]
 
 
+def _futures_table(found):
+    table = found.futures
+    years = [name for name in table if name.startswith("elpd_2")]
+    header = ("specification", "elpd", "difference", "se by rows", "se by papers", "MSE (nats²)", "stacking",
+              *(name.removeprefix("elpd_") for name in years))  # fmt: skip
+    forms = {"elpd": "{:.1f}", "elpd_diff": "{:.1f}", "dse": "{:.1f}", "dse_by_paper": "{:.1f}", "mse": "{:.4f}",
+             "stacking": "{:.2f}"} | dict.fromkeys(years, "{:.1f}")  # fmt: skip
+    rows = [(name_of(k), *(form.format(row[name]) for name, form in forms.items())) for k, row in table.iterrows()]
+    note = (
+        "Each specification trained on what was dated before a year and scored on that year's rows, by row; 16 and 17 "
+        "know no progress. Stacking: weights of the mixture that would have predicted best."
+    )
+    return tables.of_rows(header, rows, note)
+
+
+def _futures_text(found):
+    table = found.futures
+    close = [k for k, row in table.iterrows() if -row["elpd_diff"] <= 2 * row["dse_by_paper"]]
+    still = table.loc[list(NO_PROGRESS)].iloc[0]
+    weighed = table["stacking"][table["stacking"] >= 0.05].sort_values(ascending=False)
+    return (
+        f"Of all specifications {table.index[0]} predicts the years to come best; {len(close)} of {len(table)} are "
+        f"within two standard errors of it, papers summed. Without progress the better is {-still['elpd_diff']:.0f} "
+        f"nats below (standard error {still['dse_by_paper']:.0f}). Stacked, weight goes to "
+        f"{in_a_row(f'{k} ({weight:.2f})' for k, weight in weighed.items())}."
+    )
+
+
 # Sections ------------------------------------------------------------------------------------------------------------
 
 
@@ -185,32 +254,40 @@ def sections(found, published):
     published : Published
     """
     variants = _variants(found)
-    changes = _acceleration(found)
     main = found.comparison.loc[MAIN]
     whole = {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]}
     return [
         {
             "title": "Progress: what it rests on",
             "text": _rests_text(found),
-            "blocks": [figures.prior_grid(found.grid), quantities.influence(found.influence)],
+            "blocks": [
+                figures.prior_grid(found.grid),
+                _scaling_table(found),
+                quantities.influence(found.influence),
+            ],
         },
         {
             "title": "Progress: variants of the main specification",
             "text": [*_variant_text(found, published, variants), _transformer_text(found, published)],
             "blocks": [
                 figures.variants(variants, published),
-                _variant_table(variants, published),
+                _variant_table(variants, found.variant_scores, published),
                 _transformer_table(found, published),
+                _transformers_table(found),
             ],
         },
         {
             "title": "Progress: has it become faster?",
-            "text": _acceleration_text(changes),
-            "blocks": [figures.acceleration(changes), _acceleration_table(changes)],
+            "text": _pace_text(found.pace),
+            "blocks": [
+                quantities.pace(found.pace.path),
+                figures.acceleration(_whole_years(found.pace)),
+                _pace_table(found.pace),
+            ],
         },
         {
             "title": "Progress: predicting the next year",
-            "text": _future_text(found, whole),
-            "blocks": [quantities.leave_future_out(found.future, whole), _future_table(found)],
+            "text": [*_future_text(found, whole), _futures_text(found)],
+            "blocks": [quantities.leave_future_out(found.future, whole), _future_table(found), _futures_table(found)],
         },
     ]

@@ -42,6 +42,8 @@ VARIANT_NAMES = {
     "log_loss": "residuals of log loss",
     "pooling": "benchmarks' spread estimated",
     "paper_effects": "paper effects",
+    "scatter": "scatter by benchmark",
+    "paper_effects_scatter": "paper effects, scatter by benchmark",
     "irreducible": "irreducible loss by benchmark",
     "transformer_exp": "transformer factor exp(γ)",
     "transformer_sigmoid": "transformer factor σ(γ)",
@@ -114,4 +116,4 @@ def with_progress(found):
 
 def in_a_row(values):
     """Write values one after the other, "none" if there are none."""
-    return ", ".join(map(str, values)) if len(values) else "none"
+    return ", ".join(map(str, values)) or "none"

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from bayescaling.inference.quantities import growth as quantities
 from bayescaling.inference.quantities.growth import GrowthAt
-from bayescaling.inference.quantities.variants import acceleration
-from bayescaling.models.progress import growth
+from bayescaling.inference.quantities.pace import acceleration
+from bayescaling.models.progress import family, growth
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy.optimize import brentq, minimize_scalar
@@ -299,10 +299,12 @@ def test_effective_and_physical_compute_build_up(fit_of):
 @pytest.mark.parametrize("form", ["hinge", "jump"])
 def test_acceleration_is_the_change_of_the_slopes(form, fit_of):
     draws, fit = fit_of(Progress(7, cutoff=2018.0, cutoff_form=form), draws=50)
-    found, v = acceleration(fit), draws.named()
-    change = v["alpha_year_change"] / v["alpha_param"] + v["beta_year_change"] / v["beta_data"]
+    found, v = acceleration(fit), {name: x.values[..., None] for name, x in draws.named().items()}
+    first, second = np.exp(family.log_terms(draws.c, draws.design))
+    share = first / (first + second)
+    slope = (share * v["alpha_param"] + (1 - share) * v["beta_data"]).mean(-1) / 2
+    before = (share * v["alpha_year"] + (1 - share) * v["beta_year"]).mean(-1) / slope
+    change = (share * v["alpha_year_change"] + (1 - share) * v["beta_year_change"]).mean(-1) / slope
+    np.testing.assert_allclose(found["before"], before, atol=1e-9)
     np.testing.assert_allclose(found["after"] - found["before"], change, atol=1e-9)
-    np.testing.assert_allclose(
-        found["before"], v["alpha_year"] / v["alpha_param"] + v["beta_year"] / v["beta_data"], atol=1e-9
-    )
     assert found["p_faster"] == float((change > 0).mean())
