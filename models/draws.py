@@ -96,6 +96,19 @@ class Draws:
             )
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
+    def cdf(self, rows=None, *, given="earlier"):
+        """Probability of an observation of at most each one made: a DataArray of dims (chain, draw, row).
+
+        Where rows share effects, `given` says which others of its group a row is given: the ``"earlier"`` ones, so that
+        probabilities are independent and uniform if the law is true, or all ``"others"``, as leave-one-out needs.
+
+        Raises
+        ------
+        InputError
+            If observations of this law have none.
+        """
+        raise InputError(f"counts of {self.law.name} have no tests of misfit; compare forms of the curve by loo")
+
     def log_prior(self):
         """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError

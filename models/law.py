@@ -65,6 +65,8 @@ class Law:
     group : str, optional
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
+    wider : tuple, optional
+        A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
     """
@@ -79,6 +81,7 @@ class Law:
     effort: ClassVar[Effort] = Effort()
     clusters: ClassVar[tuple] = ()
     group: ClassVar[str | None] = None
+    wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
 
     # The table -------------------------------------------------------------------------------------------------------
@@ -106,6 +109,10 @@ class Law:
     def from_scale(self, values):
         """Invert `on_scale`."""
         return values
+
+    def contrasts(self, rows):
+        """Name the `Contrast` directions of the residuals of rows that test this law, none by default."""
+        return {}
 
     def together(self, rows, simulated):
         """Rows and simulated rows of the same design as one table."""

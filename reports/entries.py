@@ -6,14 +6,14 @@ from .arithmetic.entries import lengths_entry
 
 
 def misfit_entry(fit, *, seed=1):
-    """Test a law of the loss against its runs."""
+    """Test a law against the rows it was fitted to."""
     return {"misfit": results.misfit_entries(fit)}
 
 
-OF_KIND = {"runs": misfit_entry, "counts": lengths_entry}
+OF_KIND = {"runs": misfit_entry, "evaluations": misfit_entry, "counts": lengths_entry}
 
 
 def fit_entry(fit, result=None, *, seed=1):
-    """Entry of one fit: `results.law_entry`; tests of the law for a law of runs, lengths for a law of counts."""
+    """Entry of one fit: `results.law_entry`; tests of a law of losses, or lengths for a law of counts."""
     besides = OF_KIND.get(law_of(fit).kind)
     return results.law_entry(fit, result) | (besides(fit, seed=seed) if besides else {})

@@ -82,7 +82,7 @@ def rejected_by(misfit):
 def verdict(misfit):
     """Say of `misfit_entries` that the law does not fit, "" where no test rejects it."""
     failed = rejected_by(misfit)
-    return f"the law does not fit its runs: rejected by {failed}" if failed else ""
+    return f"the law does not fit its rows: rejected by {failed}" if failed else ""
 
 
 def law_entry(fit, result=None, points=None):

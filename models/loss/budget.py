@@ -1,8 +1,13 @@
 """Training compute: C = 6 N D floating-point operations for N parameters and D tokens (Kaplan et al. 2020)."""
 
+import numpy as np
+
 from ..arrays import exp, log
 
 FLOP_PER_PARAMETER_TOKEN = 6.0
+MOST_LEVELS = 15
+MOST_BINS = 10
+LEAST_IN_BIN = 8
 
 
 def log_slots(compute):
@@ -13,3 +18,12 @@ def log_slots(compute):
 def tokens_at(compute, parameters):
     """Tokens D that a budget C pays for at N parameters."""
     return exp(log_slots(compute) - log(parameters))
+
+
+def compute_bins(compute):
+    """Give the bin of each run: levels of log10 C to 0.1 where at most 15, else up to 10 bins of equal counts."""
+    levels, codes = np.unique(np.round(np.log10(compute), 1), return_inverse=True)
+    if len(levels) <= MOST_LEVELS:
+        return codes
+    bins = max(1, min(MOST_BINS, len(compute) // LEAST_IN_BIN))
+    return (np.argsort(np.argsort(compute, kind="stable")) * bins) // len(compute)

@@ -202,7 +202,7 @@ class LossDraws(Draws):
         priors = self.law.prior_of
         pairs = {name: prior.from_unconstrained(z.sel({COORDINATE: name}, drop=True)) for name, prior in priors.items()}
         values = xr.Dataset({name: x for name, (x, _) in pairs.items()})
-        return LossDraws(self.law, self.reference, self.rows, values.merge(self.upstream), z)
+        return LossDraws(self.law, self.reference, self.rows, values.merge(self.upstream, join="left"), z)
 
     def unit_log_likelihood(self, i):
         """Log density of row `i`, given its run's other rows under run effects: of the dims of the draws."""

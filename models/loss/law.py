@@ -13,8 +13,10 @@ from ...errors import InputError
 from .. import effects
 from ..arrays import log
 from ..backend import pymc
+from ..contrasts import Contrast, means, slopes
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
+from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
 from .sizes import family_constant
@@ -61,7 +63,6 @@ class LossLaw(Law):
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
-    wider: ClassVar[tuple | None] = None  # a law, and the value of a quantity of it at which it is this one
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
@@ -158,6 +159,20 @@ class LossLaw(Law):
             raise InputError(
                 f"{place}: every run has one row; run_effects needs runs of several rows: set run_effects=False"
             )
+
+    def contrasts(self, rows):
+        """Means of the residuals in bins of compute, and slopes in N/D there, where the law has both sizes."""
+        size = next((c for c in ("parameters", "parameters_nonembedding") if c in self.columns), None)
+        if size is None or "tokens" not in self.columns:
+            return {}
+        n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
+        bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
+        found = {"means by compute": Contrast(f"mean of z in each of {bins.max() + 1} bins of compute", means(bins))}
+        within = slopes(bins, np.log(n / d))
+        if len(within):
+            what = f"slope of z in log(N/D) in each of {len(within)} bins"
+            found["slopes by compute"] = Contrast(what, within)
+        return found
 
     # The model -------------------------------------------------------------------------------------------------------
 

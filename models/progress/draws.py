@@ -1,8 +1,10 @@
 """Draws under a law of algorithmic progress: coefficients, means and log densities."""
 
 import numpy as np
+import scipy.special
 import xarray as xr
 
+from .. import effects
 from ..draws import DRAWS, Draws, draw_coordinates
 from . import family
 from .coefficients import named_coefficients
@@ -63,6 +65,16 @@ class ProgressDraws(Draws):
         """Log density of each row, given its paper's other rows under paper effects: (chain, draw, evaluation)."""
         found = self._at(rows).rowwise()
         return self._array(found, "evaluation", evaluation=np.arange(found.shape[-1])).rename(self.law.scale)
+
+    def cdf(self, rows=None, *, given="earlier"):
+        """Probability of a loss of at most each one observed; under paper effects given other rows of its paper."""
+        at = self._at(rows)
+        residual, noise = family.residuals(at.c, at.design), (family.scatter(at.c, at.design),)
+        if self.law.paper_effects:
+            residual, *noise = effects.conditional(residual, at.c["paper_sd"], family.papers(at.design), given, *noise)
+        z, special = residual / noise[0], scipy.special
+        values = special.stdtr(at.c["nu"], z) if self.law.noise == "student_t" else special.ndtr(z)
+        return self._array(values, "evaluation")
 
     def by_paper(self):
         """Log density of each paper's rows together, an ndarray (chain, draw, paper), papers in order of their ids."""

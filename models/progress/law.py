@@ -11,6 +11,7 @@ from ...datasets import require
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ..backend import pymc
+from ..contrasts import Contrast, means, slopes
 from ..draws import DRAWS
 from ..law import Effort, Law
 from . import design, family
@@ -281,6 +282,21 @@ class Progress(Law):
                 "draw truths from the posterior"
             )
         return np.exp(loss)
+
+    def contrasts(self, rows):
+        """Means and yearly slopes of the residuals of each benchmark, and means of papers of several rows."""
+        benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
+        within = slopes(benchmark, year)
+        found = {
+            "means by benchmark": Contrast("mean of z of each benchmark", means(benchmark)),
+            "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within),
+        }
+        if "paper_id" in rows:
+            each = means(rows["paper_id"])
+            several = each[(each > 0).sum(1) > 1]
+            what = f"mean of z of each of {len(several)} papers of several rows"
+            found |= {"means by paper": Contrast(what, several)} if len(several) else {}
+        return found
 
     def together(self, rows, simulated):
         """Rows and simulated ones as one table; simulated papers are others than the rows'."""

@@ -27,6 +27,7 @@ from ...inference.quantities.variants import fit_variants
 from ...models.progress.law import Progress
 from ...models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ..findings import Findings
+from ..results import misfit_entries
 from .entries import WEIGHTINGS, document
 
 MAIN = 7
@@ -75,6 +76,8 @@ class ProgressFindings(Findings):
         Of the specifications under each of `NOISES`.
     mixed : DataFrame
         From `mixed_scores`; its first row is the noise that the papers prefer.
+    misfit : dict of str to dict
+        Tests of each specification against the rows, by noise.
     variant_scores, vocabulary : DataFrame
         From `against`: of variants on the same rows against the main specification, and of specification 19 against it
         on the rows whose vocabulary is known.
@@ -122,6 +125,7 @@ class ProgressFindings(Findings):
     transformers: dict = field(default_factory=dict)
     scores: dict[str, ProgressScores] = field(default_factory=dict)
     mixed: pd.DataFrame | None = None
+    misfit: dict = field(default_factory=dict)
     variant_scores: pd.DataFrame | None = None
     vocabulary: pd.DataFrame | None = None
     comparison: pd.DataFrame | None = None
@@ -168,6 +172,8 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         found.effects = {k: own.fit(law=Progress(k, **options), seed=seed, **brief) for k in SPECIFICATIONS}
         found.scores[EFFECTS] = score_progress(found.effects, fitter=own, seed=seed)
         found.mixed = mixed_scores(found.scores)
+        for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
+            found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
     with stage("progress: the future"), warned():
         found.futures, rows = compare_futures(fitter, {k: Progress(k) for k in SPECIFICATIONS}, seed=seed)
         found.future = by_cutoff(rows[MAIN])

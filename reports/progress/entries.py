@@ -98,6 +98,7 @@ def specification_entry(found, k):
         "loo_mse": row["loo_mse"],
         "loo_r2": row["loo_r2"],
         "weights": {name: row[name] for name in WEIGHTINGS},
+        "misfit": {noise: tests[k] for noise, tests in found.misfit.items()},
     }
     if k in NO_PROGRESS:
         return entry

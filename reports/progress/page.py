@@ -5,7 +5,7 @@ import numpy as np
 from ...models.draws import flatten
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
-from . import figures, papers_page, quantities_page, sensitivity_page
+from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
 from .conclusions import COMPUTE_ONLY, extrapolated, findings, year_slopes
 from .forest import LONGEST
@@ -281,6 +281,7 @@ def sections(found, published):
     return [
         {"title": "Progress: what can be said", "points": findings(found, published), "blocks": []},
         *_specification_sections(found, published),
+        *fit_page.sections(found),
         *papers_page.sections(found),
         *sensitivity_page.sections(found, published),
         *quantities_page.sections(found, published),

@@ -1,7 +1,10 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.quantities.misfit import compute_bins, loo_pit
+from bayescaling.inference.quantities.misfit import loo_pit
+from bayescaling.models.loss.budget import compute_bins
+from bayescaling.models.progress.draws import ProgressDraws
+from scipy import stats
 
 
 def test_the_runs_of_chinchilla_are_not_the_sum_of_two_terms(fit_one_sigma, fit_default):
@@ -74,3 +77,35 @@ def test_loo_pit_is_that_of_a_refit(fitter, fit_default, runs):
         without = fitter.sample(runs.drop(index=row).reset_index(drop=True), seed=2, least_ess=0).draws
         exact = float(without.cdf(runs.iloc[[row]].reset_index(drop=True)).mean())
         assert pit[row] == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize("options", [{}, {"paper_effects": True}, {"scatter": "by_benchmark"}, {"noise": "student_t"}])
+def test_evaluations_of_a_true_law_are_standard_normal_in_every_direction(options, evaluations):
+    law, rng = bs.Progress(7, **options), np.random.default_rng(2)
+    reference = law.reference(evaluations)
+    one = 0.3 * law.prior_draws(rng, reference, evaluations).z
+    truth = ProgressDraws(law, reference, evaluations, one)
+    sums = {}
+    for _ in range(60):
+        loss = truth.replicate(rng).values[0, 0]
+        seen = ProgressDraws(law, reference, evaluations.assign(perplexity=np.exp(loss)), one)
+        z = stats.norm.ppf(seen.cdf().values[0, 0])
+        for name, contrast in law.contrasts(evaluations).items():
+            u = contrast.directions
+            np.testing.assert_allclose(u @ u.T, np.eye(len(u)), atol=1e-9)
+            sums.setdefault(name, []).append(stats.chi2.sf(((u @ z) ** 2).sum(), len(u)))
+    assert set(sums) == {"means by benchmark", "slopes by date", "means by paper"}
+    for name, ps in sums.items():
+        assert stats.kstest(ps, "uniform").pvalue > 1e-3, name
+
+
+def test_papers_that_are_alike_are_found_out(evaluations, progress_draws):
+    draws = progress_draws(bs.Progress(7, paper_effects=True))
+    rng = np.random.default_rng(0)
+    loss = draws.replicate(rng).isel(chain=0, draw=0).values
+    plain = bs.Progress(7)
+    one = draws.z[:1, :1].copy()
+    apart = ProgressDraws(plain, draws.reference, evaluations.assign(perplexity=np.exp(loss)), one)
+    contrast = plain.contrasts(evaluations)["means by paper"]
+    z = stats.norm.ppf(np.clip(apart.cdf().values[0, 0], 1e-300, 1 - 1e-16))
+    assert stats.chi2.sf(((contrast.directions @ z) ** 2).sum(), len(contrast.directions)) < 1e-3

@@ -1,0 +1,82 @@
+"""The page on whether the specifications fit the evaluations: tests of their residuals, and the residuals."""
+
+import numpy as np
+import scipy.special
+
+from ...inference import draws_of, table_of
+from ..drawing import checks, tables
+from ..drawing.style import BLUE, GREEN, LEGEND, ORANGE, figure
+from ..results import rejected_by
+from .analysis import EFFECTS, INDEPENDENT, MAIN
+from .wording import in_a_row, name_of
+
+COLOURS = {"wt103": BLUE, "wt2": ORANGE, "ptb": GREEN}
+
+
+def _text(found):
+    plain, effects = (found.misfit[noise] for noise in (INDEPENDENT, EFFECTS))
+    rejected = {noise: [k for k, tests in each.items() if rejected_by(tests)] for noise, each in found.misfit.items()}
+    own = rejected_by(plain[MAIN])
+    with_effects = rejected_by(effects[MAIN])
+    return [
+        "Given its coefficients, a specification says what distribution each residual has, and so what sums of them "
+        "have: by benchmark, along the date within each, and by paper. The same coefficients are tested as were "
+        "fitted, so that probabilities err high.",
+        f"Rows taken as independent, specification {MAIN} is {f'rejected by {own}' if own else 'not rejected'}; with "
+        f"an effect of each paper it is {f'rejected by {with_effects}' if with_effects else 'not rejected'}. Rejected "
+        f"are, of all, {in_a_row(sorted(rejected[INDEPENDENT]))} without effects and "
+        f"{in_a_row(sorted(rejected[EFFECTS]))} with them.",
+    ]
+
+
+def _table(found):
+    tests = list(found.misfit[INDEPENDENT][MAIN])
+    header = ("specification", *(f"{test}, {noise}" for noise in found.misfit for test in tests))
+    rows = [
+        (name_of(k), *(f"{found.misfit[noise][k][test]['p']:.2g}" for noise in found.misfit for test in tests))
+        for k in found.comparison.index
+    ]
+    return tables.of_rows(
+        header, rows, "Posterior means of tail probabilities; below 0.01 a specification does not fit."
+    )
+
+
+def residuals(fit):
+    """Standardised residuals of evaluations against their date, by benchmark: posterior mean and 95% interval."""
+    import plotly.graph_objects as go
+
+    table, draws = table_of(fit), draws_of(fit)
+    z = scipy.special.ndtri(np.clip(draws.cdf().transpose(..., "evaluation").values, 1e-300, 1 - 1e-16))
+    low, high = np.quantile(z, [0.025, 0.975], axis=(0, 1))
+    middle = z.mean((0, 1))
+    traces = []
+    for name, colour in COLOURS.items():
+        own = (table["benchmark"] == name).to_numpy()
+        spread = {"type": "data", "array": (high - middle)[own], "arrayminus": (middle - low)[own], "width": 0,
+                  "thickness": 1, "color": "#d1d5db"}  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=table["year"][own],
+                y=middle[own],
+                error_y=spread,
+                mode="markers",
+                marker={"color": colour, "size": 6},
+                name=f"{name} ({own.sum()})",
+                text=table.get("model", table["paper"])[own],
+                hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
+            )
+        )
+    drawn = figure(*traces, x={"title": "Date"}, y={"title": "Standardised residual"}, height=380)
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def sections(found):
+    """Sections of the page, in order; see `Page.sections`."""
+    main = found.fits[MAIN]
+    return [
+        {
+            "title": "Progress: do the specifications fit?",
+            "text": _text(found),
+            "blocks": [residuals(main), checks.loo_pit(main), _table(found)],
+        }
+    ]
