@@ -62,7 +62,7 @@ def residuals(fit):
                 mode="markers",
                 marker={"color": colour, "size": 6},
                 name=f"{name} ({own.sum()})",
-                text=table.get("model", table["paper"])[own],
+                text=table["system"][own],
                 hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
             )
         )

@@ -1,0 +1,83 @@
+import json
+import re
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference.quantities.gain import compute_equivalent_gain, gain_times
+from bayescaling.models.progress.specifications import NO_PROGRESS
+from bayescaling.reports.build import report
+
+pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")]
+TITLES = ("Progress: what can be said", "Progress: do the specifications fit?", "Progress: has it become faster?",
+          "Progress: do papers have effects of their own?", "Progress: predicting the next year")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("progress")
+    report(folder, pages=("progress",), draws=150, tune=200, chains=2, seed=2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def document(folder):
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+
+def test_every_section_is_there_and_no_figure_is_missing(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert all(f"<h2>{title}</h2>" in text for title in TITLES)
+    shown = re.sub(r"<[^>]*>", " ", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)).lower().split()
+    assert not {"nan", "inf"} & set(shown)
+
+
+def test_gains_are_those_of_the_posteriors(folder, document):
+    for k in ("7", "14", "18"):
+        fit = bs.open_fit(folder / "posteriors" / f"progress-{k}.nc")
+        table, said = gain_times(fit), document["progress"][k]["compute_equivalent_gain"]
+        assert set(said) == set(table.index)
+        for name, row in table.iterrows():
+            assert said[name]["doubling_months"]["q50"] == pytest.approx(row["q50"])
+        assert said["all"]["p_progress"] == float((compute_equivalent_gain(fit) > 0).mean())
+
+
+def test_the_headline_is_of_the_noise_that_predicts_papers_left_out_better(document):
+    found = document["compute_equivalent_gain"]
+    papers = {name: entry["elpd_papers"] for name, entry in document["noises"].items()}
+    assert found["noise"] == max(papers, key=papers.get)
+    assert found["doubling_months"] == found["by_noise"][found["noise"]]
+    resampled = found["papers_resampled"]["median_doubling_months"]
+    assert resampled["q5"] <= resampled["q95"]
+    weights = [entry["q50"] for entry in found["papers_resampled"]["weights"].values()]
+    assert min(weights) >= 0 and max(weights) <= 1
+
+
+def test_specifications_without_progress_predict_the_future_worse(document):
+    futures = document["leave_future_out_by_specification"]
+    assert set(futures) == {str(k) for k in range(1, 21)}
+    for k, entry in futures.items():
+        by_year = sum(x for name, x in entry.items() if re.fullmatch(r"elpd_\d{4}", name))
+        assert entry["elpd"] == pytest.approx(by_year), k
+    still = max(futures[str(k)]["elpd"] for k in NO_PROGRESS)
+    assert still < futures["7"]["elpd"]
+    of_main = {row["cutoff"]: row["elpd"] for row in document["leave_future_out"]}
+    assert all(futures["7"][f"elpd_{cutoff:g}"] == pytest.approx(elpd) for cutoff, elpd in of_main.items())
+
+
+def test_probabilities_of_a_change_of_pace_add_up(document):
+    pace = document["pace"]
+    shares = {name: entry["probability"] for name, entry in pace["cutoffs"].items()}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert pace["p_change"] == pytest.approx(1 - shares["none"])
+    faster = {name: entry["p_faster"] for name, entry in pace["cutoffs"].items() if name != "none"}
+    mixed = sum(shares[name] * p for name, p in faster.items()) / pace["p_change"]
+    assert pace["p_faster"] == pytest.approx(mixed)
+    assert all(q["q2.5"] <= q["q50"] for q in pace["doubling_months"].values() if q["q2.5"] is not None)
+
+
+def test_tests_of_misfit_stand_with_each_specification(folder, document):
+    said = document["progress"]["7"]["misfit"]["rows independent"]
+    table = bs.misfit(bs.open_fit(folder / "posteriors" / "progress-7.nc"))
+    assert {name: entry["p"] for name, entry in said.items()} == pytest.approx(table["p"].to_dict())
+    assert np.isfinite([entry["statistic"] for entry in said.values()]).all()
