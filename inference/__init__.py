@@ -6,6 +6,7 @@ from .fitting.fit import fit
 from .fitting.fitter import Fitter
 from .fitting.progress import fit_progress, progress_fitter
 from .loo.compare import compare
+from .loo.future import compare_futures
 from .loo.groups import loo_by_group
 from .loo.loo import loo
 from .loo.progress import compare_progress
@@ -23,6 +24,7 @@ from .quantities.lengths import (
     predict_counts,
 )
 from .quantities.misfit import misfit
+from .quantities.pace import change_of_pace
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
 from .quantities.robust import robust, robust_sd
@@ -34,7 +36,9 @@ __all__ = [
     "allocate",
     "calibrate",
     "calibration_table",
+    "change_of_pace",
     "compare",
+    "compare_futures",
     "compare_progress",
     "compute_equivalent_gain",
     "curve_frontier",

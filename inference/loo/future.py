@@ -89,6 +89,14 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False):
         ``elpd_2017``... by cutoff.
     rows : dict of DataFrame
         From `future_rows`, of the cutoffs that every law can predict.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> laws = {"progress": bs.Progress(7), "none": bs.Progress(16)}
+    >>> table, _ = bs.compare_futures(bs.progress_fitter(), laws, cutoffs=(2020,))
+    >>> list(table.index)
+    ['progress', 'none']
     """
     from rich.console import Console
     from rich.progress import track

@@ -50,7 +50,7 @@ class Pace:
     fits: dict
 
 
-def pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
+def change_of_pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
     """Fit a law with a change of pace at each of several dates and none, and weigh them by their marginal likelihood.
 
     The date of the change is an unknown with the same prior probability at each cutoff. Marginal likelihoods are those
@@ -80,7 +80,7 @@ def pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
     Examples
     --------
     >>> import bayescaling as bs
-    >>> found = pace(bs.Progress(1), cutoffs=(2016.0, 2019.0), years=(2015.0, 2021.0), draws=500, tune=500)
+    >>> found = bs.change_of_pace(bs.Progress(1), cutoffs=(2016.0, 2019.0), years=(2015.0, 2021.0), draws=500, tune=500)
     >>> list(found.table.index)
     ['none', 2016.0, 2019.0]
     """

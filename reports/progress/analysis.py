@@ -21,7 +21,7 @@ from ...inference.loo.weights import bootstrapped, stacking
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
 from ...inference.quantities.gain import compute_equivalent_gain, gains_by_group, times_of
-from ...inference.quantities.pace import Pace, pace
+from ...inference.quantities.pace import Pace, change_of_pace
 from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
 from ...inference.quantities.variants import fit_variants
 from ...models.progress.law import Progress
@@ -187,7 +187,7 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         found.variants = {"main": main} | fit_variants(fitter, seed=seed, **brief)
         _score_variants(found, fitter, seed, brief)
     with stage("progress: change of pace"), warned():
-        found.pace = pace(Progress(MAIN), fitter=fitter, seed=seed, **brief)
+        found.pace = change_of_pace(Progress(MAIN), fitter=fitter, seed=seed, **brief)
     with stage("progress: quantities"), warned():
         _quantities(found, earlier.get("chinchilla"), seed)
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}

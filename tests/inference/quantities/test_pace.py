@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.quantities.gain import row_slopes
-from bayescaling.inference.quantities.pace import NONE, pace
+from bayescaling.inference.quantities.pace import NONE, change_of_pace
 from bayescaling.models import Progress
 from bayescaling.models.progress import family
 from bayescaling.models.progress.draws import ProgressDraws
@@ -32,8 +32,8 @@ def with_a_change(evaluations, cutoff, change):
 
 def test_a_simulated_change_is_found_where_it_is(evaluations):
     table = with_a_change(evaluations, 2019.0, 4.0)
-    found = pace(Progress(1), fitter=bs.progress_fitter(table), cutoffs=(2016.0, 2019.0, 2021.0), years=(2015, 2022),
-                 seed=1, **BRIEF)  # fmt: skip
+    fitter, cutoffs = bs.progress_fitter(table), (2016.0, 2019.0, 2021.0)
+    found = change_of_pace(Progress(1), fitter=fitter, cutoffs=cutoffs, years=(2015, 2022), seed=1, **BRIEF)
     assert found.table["probability"].sum() == pytest.approx(1)
     assert found.p_change > 0.99 and found.p_faster > 0.99
     assert found.table["probability"].idxmax() == 2019.0
@@ -43,7 +43,7 @@ def test_a_simulated_change_is_found_where_it_is(evaluations):
 def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluations):
     few = evaluations.iloc[::8].reset_index(drop=True)
     law = Progress(1, priors={"sigma": (-0.5, 0.2)})
-    found = pace(law, fitter=bs.progress_fitter(few), cutoffs=(2019.0,), years=(2018,), seed=1, **BRIEF)
+    found = change_of_pace(law, fitter=bs.progress_fitter(few), cutoffs=(2019.0,), years=(2018,), seed=1, **BRIEF)
     rng = np.random.default_rng(0)
     for cutoff, changed in ((NONE, law), (2019.0, law.with_options(cutoff=2019.0))):
         rows = changed.rows(few)
@@ -83,5 +83,5 @@ def test_the_pace_at_a_date_is_that_of_the_year_slopes_in_force_then(progress_dr
 )
 def test_a_pace_that_cannot_be_asked_is_refused_in_one_line(law, cutoffs, words):
     with pytest.raises(bs.InputError, match=words) as caught:
-        pace(law, cutoffs=cutoffs)
+        change_of_pace(law, cutoffs=cutoffs)
     assert "\n" not in str(caught.value)
