@@ -13,11 +13,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
 
 
-@pytest.fixture(scope="module")
-def evaluations():
-    return bs.load("lm_progress")
-
-
 def with_a_change(evaluations, cutoff, change):
     """Evaluations simulated from specification 1 whose yearly fall of log loss changes at a cutoff, by prior sds."""
     law = Progress(1, cutoff=cutoff)
@@ -47,8 +42,9 @@ def test_the_evidence_is_the_integral_of_the_likelihood_over_the_prior(evaluatio
     rng = np.random.default_rng(0)
     for cutoff, changed in ((NONE, law), (2019.0, law.with_options(cutoff=2019.0))):
         rows = changed.rows(few)
-        prior = changed.prior_draws(rng, changed.reference(rows), rows, 200_000)
-        density = prior.total_log_likelihood().values.ravel()
+        with np.errstate(over="ignore"):  # the tails of the prior
+            prior = changed.prior_draws(rng, changed.reference(rows), rows, 200_000)
+            density = prior.total_log_likelihood().values.ravel()
         weights = np.exp(density - density.max())
         brute = logsumexp(density) - np.log(len(density))
         se = weights.std() / weights.mean() / np.sqrt(len(weights))
