@@ -11,8 +11,8 @@ LEAST = 1000  # parameters or tokens
 LOSSES = (0.01, 50)  # nats per token
 USUAL = 20  # tokens a parameter
 UNITS = (1e6, 1e9, 1e12)
+OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
-OF_COMPUTE = (1e12, 1e15, 1e18, PETAFLOP_DAY, 1e21, 1e24)
 
 
 def check_possible(runs, names, label):
@@ -32,7 +32,10 @@ def check_possible(runs, names, label):
     InputError
     """
     n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
-    guess = _nearest(n.median(), UNITS, 1e9) if n.median() < LEAST else 1.0
+    guess = 1.0
+    if n.median() < LEAST:
+        usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
+        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else 1e9
     if "parameters" in names:
         _refuse(n < LEAST, "parameters", "fewer than 1,000 parameters", _unit("parameters", guess), runs, names, label)
     if "tokens" in names:
@@ -59,8 +62,8 @@ def check_possible(runs, names, label):
 
 def compute_unit(ratio):
     """Say in which unit FLOP may be given, if they are `ratio` times what C = 6ND says; nothing if in none."""
-    near = [unit for unit in OF_COMPUTE if abs(np.log(ratio * unit)) < 0.5]
-    return _unit("training_flop", near[0]) if near else ""
+    nearest = _nearest(ratio, (*OF_COMPUTE, PETAFLOP_DAY), 1)
+    return _unit("training_flop", nearest) if abs(np.log(ratio * nearest)) < 0.5 else ""
 
 
 def _nearest(value, units, usual):

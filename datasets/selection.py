@@ -35,7 +35,7 @@ def where(table, expression, changes, *, known=None):
 
 def without_missing(table, needed, changes, *, kept=False):
     """Keep the rows that have a value in every needed column, and those that are `kept` for another reason."""
-    lacking = table[[name for name in needed if name in table]].isna() & ~np.reshape(kept, (-1, 1))
+    lacking = table[[name for name in needed if name in table]].isna() & ~np.broadcast_to(kept, len(table))[:, None]
     kept, lacking = ~lacking.any(axis=1), lacking.sum()
     lacking = {name: int(count) for name, count in lacking.items() if count}
     if not kept.any():
