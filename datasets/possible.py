@@ -15,7 +15,7 @@ OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
 
 
-def check_possible(runs, names, label):
+def check_possible(runs, names, label, *, sure=()):
     """Refuse a table some of whose sizes or losses cannot be, with the likely mend.
 
     Parameters
@@ -26,11 +26,14 @@ def check_possible(runs, names, label):
         Canonical name to the name of the column in the table, of those that were not derived.
     label : str
         Name of the table in messages.
+    sure : sequence of str
+        Columns whose unit the user gave, whatever they hold.
 
     Raises
     ------
     InputError
     """
+    names = {name: column for name, column in names.items() if name not in sure}
     n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
     guess = 1.0
     if n.median() < LEAST:
@@ -42,10 +45,10 @@ def check_possible(runs, names, label):
         ratio = d.median() / (n.median() * guess)
         mend = _unit("tokens", _nearest(ratio, UNITS, USUAL))
         _refuse(d < LEAST, "tokens", "fewer than 1,000 tokens", mend, runs, names, label)
-    else:
+    elif "training_flop" in names and "tokens" not in sure:
         mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
         _refuse(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", mend, runs, names, label)
-    if "parameters" not in names:
+    if "parameters" not in (*names, *sure) and "training_flop" in names:
         mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
         said = "which leaves fewer than 1,000 parameters by C = 6ND"
         _refuse(n < LEAST, "training_flop", said, mend, runs, names, label)
@@ -72,7 +75,9 @@ def _nearest(value, units, usual):
 
 def _unit(name, unit):
     text = f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
-    return f'if it is in units of {text}, give unit={{"{name}": {text}}} (--unit {name}={text}), else correct it'
+    return (
+        f'if it is in units of {text}, give unit={{"{name}": {text}}} (--unit {name}={text}); if it is right, {name}=1'
+    )
 
 
 def _refuse(wrong, canonical, fault, mend, runs, names, label):

@@ -55,7 +55,7 @@ def read(
     unit : mapping of str to float or str, optional
         Units that columns are in, such as ``{"parameters": 1e9, "tokens": 1e12, "training_flop": 1e21}``; of ``loss``
         ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens (T)``) is read by
-        itself.
+        itself. A unit that is given, 1 for example, is believed, however strange the sizes.
     bytes_per_token : float, optional
         Mean bytes of a token in the text of the loss, for a loss in bits per byte.
     needed : str or sequence of str
@@ -127,7 +127,7 @@ def read(
     check_agreement(runs, names, label)
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
-    check_possible(runs, names, label)
+    check_possible(runs, names, label, sure=tuple(unit or ()))
     if last_of is not None:
         runs = selection.last_of(runs, last_of, changes)
     if best_of is not None:

@@ -147,7 +147,7 @@ def scaled(given, units, names, changes):
     pandas.DataFrame
     """
     for name, (factor, unit) in units.items():
-        if given[name].dtype == "float64":
+        if given[name].dtype == "float64" and factor != 1:
             told = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
             changes.add(
                 "unit",

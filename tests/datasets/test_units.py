@@ -118,6 +118,15 @@ def test_sizes_that_cannot_be_are_refused_with_the_likely_mend(table, words):
     assert all(word in message for word in words), message
 
 
+@pytest.mark.parametrize("table", [{"N": [352], "D": [1e4]}, {"N": [1e6], "C": [6e7]}, {"D": [10], "C": [6e8]}])
+def test_a_unit_that_is_given_is_believed(table):
+    table |= {"loss": [3.0]}
+    assert "=1" in refused(table)
+    unit = {{"N": "parameters", "D": "tokens", "C": "training_flop"}[name]: 1 for name in table if name != "loss"}
+    assert bs.read(pd.DataFrame(table), unit=unit)["loss"].item() == 3
+    assert "reading" not in bs.read(pd.DataFrame(table), unit=unit).attrs
+
+
 def test_the_mend_mends():
     table = {"N": [7], "D": [1.4], "C": [58.8], "loss": [2.0]}
     assert sizes(table, unit={"parameters": 1e9, "tokens": 1e12, "training_flop": 1e21}) == pytest.approx(sizes(ROW))
