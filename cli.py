@@ -272,20 +272,14 @@ def _trained(train_sweep, file, sweep):
 
 
 @app.command()
-def points(
-    data: options.Data = "chinchilla_runs",
-    drop_highest: options.DropHighest = 0,
-    column: options.Columns = None,
-    ignore: options.Ignore = None,
-    perplexity: options.Perplexity = False,
-    json: options.Json = False,
-):
+@options.shares(options.Reading)
+def points(data: options.Data = "chinchilla_runs", *, reading):
     """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
     from .reports.chinchilla.estimators import point_estimates
 
-    runs = inputs.runs_from(data, column, ignore, perplexity)
-    parametric, envelopes = point_estimates(runs, drop_highest=drop_highest)
-    if json:
+    runs = inputs.runs_from(data, reading)
+    parametric, envelopes = point_estimates(runs, drop_highest=reading.drop_highest)
+    if reading.json:
         document = {name: e.to_dict() for name, e in (parametric | envelopes).items()}
         console.print_json({"data": runs.attrs.get("source", data), "point_estimates": document})
     else:

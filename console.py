@@ -2,7 +2,7 @@
 
 import sys
 
-from .errors import DiagnosticWarning
+from .errors import DiagnosticWarning, TableNote, TableWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
@@ -11,6 +11,7 @@ SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "
                   "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
 REGIONS = ("id", "ood", "ood100")
+LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
 # In the names of parameters that each run has: too many to print.
 OF_RUNS = "_run["
 
@@ -20,18 +21,73 @@ def interactive(json):
     return sys.stderr.isatty() and not json
 
 
-def print_table(title, header, rows):
-    """Print a table to standard output, its first column to the left and the others to the right."""
+def print_table(title, header, rows, *, least=()):
+    """Print a table to standard output, its first column to the left and the others to the right.
+
+    No cell is cut: where the terminal is too narrow whole columns are left out and named below.
+
+    Parameters
+    ----------
+    title : str
+    header : sequence of str
+    rows : sequence of sequences
+    least : sequence of str
+        Columns that are left out first, in this order; then those at the right.
+    """
+    from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for i, name in enumerate(header):
-        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=i == 0)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    rows = [[str(cell) for cell in row] for row in rows]
+    shown = fitting_columns(header, rows, console.width, least)
+    table = Table(title=title, title_justify="left", header_style="bold", box=box.HEAVY_HEAD)
+    for i in shown:
+        kept = _unbroken(i, [row[i] for row in rows])
+        table.add_column(
+            header[i],
+            justify="left" if i == 0 else "right",
+            overflow="fold",
+            min_width=_least_width(i, header[i], [row[i] for row in rows]),
+            no_wrap=i == 0 and kept,
+        )
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+        table.add_row(*(escape(row[i]) for i in shown))
+    console.print(table)
+    if len(shown) < len(header):
+        left_out = [name or f"column {i + 1}" for i, name in enumerate(header) if i not in shown]
+        console.print(f"left out for want of width: {', '.join(left_out)}", highlight=False, markup=False)
+
+
+def fitting_columns(header, rows, width, least=()):
+    """Positions of the columns of a table that fit in a width without a cell being cut.
+
+    Examples
+    --------
+    >>> fitting_columns(["", "mean", "sd"], [["alpha", "0.1234", "0.01"]], 20)
+    [0, 1]
+    """
+    needed = [_least_width(i, name, [row[i] for row in rows]) for i, name in enumerate(header)]
+    first = [i for name in least for i, other in enumerate(header) if i and other == name]
+    order = first + [i for i in reversed(range(1, len(header))) if i not in first]
+    shown = list(range(len(header)))
+    # A column has a space on either side and a border.
+    while len(shown) > 2 and sum(needed[i] + 3 for i in shown) + 1 > width:
+        shown.remove(next(i for i in order if i in shown))
+    return shown
+
+
+def _unbroken(position, cells):
+    """Whether cells of a column stay on one line: labels and numbers do unless they are long, sentences do not."""
+    return max(map(len, cells), default=0) <= (LABEL if position == 0 else NUMBER)
+
+
+def _least_width(position, name, cells):
+    words = [word for text in ([name] if _unbroken(position, cells) else [name, *cells]) for word in text.split()]
+    whole = cells if _unbroken(position, cells) else []
+    found = max((len(text) for text in [*whole, *words]), default=0)
+    return min(found, LABEL) if position == 0 else found
 
 
 def number(x, form=".4g"):
@@ -84,7 +140,7 @@ def print_fit(title, entry, diagnostics):
         for name, q in entry["parameters"].items()
         if OF_RUNS not in name
     ]
-    print_table(title, (*SUMMARY_HEADER, *(["robust sd"] if robust else ())), rows)
+    print_table(title, (*SUMMARY_HEADER, *(["robust sd"] if robust else ())), rows, least=("mean", "sd"))
     elpd, se, k = (
         number(entry[name], form) for name, form in (("elpd_loo", ".1f"), ("elpd_se", ".1f"), ("pareto_k_max", ".2f"))
     )
@@ -139,13 +195,14 @@ def print_comparison(title, table):
         (name, *(number(row[column], ".3g" if column == "weight" else ".4g") for column in COMPARISON))
         for name, row in table.iterrows()
     ]
-    print_table(title, ("", *COMPARISON), rows)
+    print_table(title, ("", *COMPARISON), rows, least=("p", "r_hat_max", "divergences", "se", "k_above_0.7"))
 
 
 def print_specifications(table):
     """Print what `compare_progress` returned."""
     rows = [(f"progress-{k}", *(number(row[name], ".3g") for name in SPECIFICATIONS)) for k, row in table.iterrows()]
-    print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows)
+    least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse")
+    print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows, least=least)
 
 
 def print_doubling(found):
@@ -217,5 +274,6 @@ def print_estimates(parametric, envelopes):
 
 def show_warning(message, category, *_, **__):
     """Print a warning of the package in one line on standard error and drop all others, for `warnings.showwarning`."""
-    if issubclass(category, DiagnosticWarning):
-        print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+    if issubclass(category, DiagnosticWarning | TableWarning):
+        kind = "note" if issubclass(category, TableNote) else "warning"
+        print(f"{kind}: {' '.join(str(message).split())}", file=sys.stderr)

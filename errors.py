@@ -10,3 +10,11 @@ class InputError(ValueError):
 
 class DiagnosticWarning(UserWarning):
     """A number that should not be trusted as it stands: poor convergence or an unreliable estimate."""
+
+
+class TableWarning(UserWarning):
+    """Something in a table that a fit would rest on and that may be wrong."""
+
+
+class TableNote(TableWarning):
+    """What reading a table took away or changed, because it was asked to or because a column says so."""

@@ -5,6 +5,11 @@ from pathlib import Path
 
 from .errors import InputError
 
+# Parameters of a reader, and those that tell how to read columns of a file.
+_OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token")
+_OPTION = {"columns": "--column"}
+_READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "last_of", "best_of", "drop_highest")
+
 
 def pairs(items, option):
     """Texts NAME=VALUE of a repeatable option, as a dictionary."""
@@ -30,27 +35,54 @@ def values(items, option="--option"):
     return found
 
 
-def runs_from(data, column, ignore, perplexity):
-    """Read a table of runs: a built-in one, or a file with the options on its columns."""
+def runs_from(data, reading):
+    """Read a table of runs: a built-in one, or a file with the options on its columns; every row of highest loss too.
+
+    Parameters
+    ----------
+    data : str
+    reading : Reading
+    """
     from .datasets import KINDS
 
-    return _read(KINDS["runs"], data, column, ignore, perplexity)
+    return _read(KINDS["runs"], data, _asked(reading) | {"drop_highest": 0})
 
 
-def _read(kind, data, column, ignore, perplexity):
-    """Read a table of a kind: a built-in one, or a file with the options that its reader takes."""
+def _asked(reading):
+    """Say what a reader is asked, by the names of its parameters."""
+    return {
+        "columns": pairs(reading.column, "--column"),
+        "unit": values(reading.unit, "--unit"),
+        **{name: getattr(reading, name) for name in _READ},
+    }
+
+
+def _read(kind, data, asked, needed=()):
+    """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
+    from pandas import DataFrame
+
     from .datasets import catalogue, load
 
-    asked = {"columns": pairs(column, "--column"), "ignore": ignore, "perplexity": perplexity}
-    asked = {name: value for name, value in asked.items() if value}
-    if data in set(catalogue()["name"]) and not Path(data).exists():
-        if asked:
-            raise InputError(f"--column, --ignore and --perplexity are for files, not for the built-in table {data!r}")
-        return load(data)
+    asked = {name: value for name, value in asked.items() if value not in (None, False, 0, (), [], {})}
     for name in asked:
         if name not in kind.options:
-            raise InputError(f"--{name} is for tables of runs with losses, not for tables of {kind.name}")
-    return kind.read(data, **asked)
+            raise InputError(f"{_option(name)} is for tables of runs with losses, not for tables of {kind.name}")
+    if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
+        _refuse_columns(asked, data)
+        data = load(data)
+    if isinstance(data, DataFrame) and not asked:
+        return data
+    return kind.read(data, **asked, **({"needed": needed} if needed and "needed" in kind.options else {}))
+
+
+def _option(name):
+    return _OPTION.get(name, f"--{name.replace('_', '-')}")
+
+
+def _refuse_columns(asked, built_in, mend=""):
+    given = [_option(name) for name in _OF_COLUMNS if asked.get(name)]
+    if given:
+        raise InputError(f"{' and '.join(given)}: for files, not for the built-in table {built_in!r}{mend}")
 
 
 def table_for(law, data, fitting):
@@ -60,19 +92,15 @@ def table_for(law, data, fitting):
     ----------
     law : Law
     data : str or None
-        A built-in table or a file.
+        A built-in table, or a file.
     fitting : Fitting
     """
     from .datasets import KINDS
 
-    asked = fitting.column, fitting.ignore, fitting.perplexity
-    if data is None and any(asked):
-        built_in = KINDS[law.kind].built_in
-        raise InputError(
-            f"--column, --ignore and --perplexity are for files, not for the built-in table {built_in!r}; name a file "
-            "with --data"
-        )
-    return law.usual_table() if data is None else _read(KINDS[law.kind], data, *asked)
+    kind, asked = KINDS[law.kind], _asked(fitting)
+    if data is None:
+        _refuse_columns(asked, kind.built_in, "; name a file with --data")
+    return _read(kind, law.usual_table() if data is None else data, asked, law.needed)
 
 
 def law_named(name, fitting):

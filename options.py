@@ -11,10 +11,9 @@ import typer
 from .reports.pages import PAGES
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output and nothing else.")]
-Data = Annotated[str, typer.Option("--data", help="A built-in table or a file of runs (CSV, TSV, Parquet, netCDF).")]
-AnyTable = Annotated[
-    str | None, typer.Option("--data", help="A built-in table, or a file (CSV, TSV, Parquet, netCDF).")
-]
+FORMATS = "(CSV, TSV, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
+Data = Annotated[str, typer.Option("--data", help=f"A built-in table or a file of runs {FORMATS}")]
+AnyTable = Annotated[str | None, typer.Option("--data", help=f"A built-in table, or a file {FORMATS}")]
 Columns = Annotated[
     list[str] | None,
     typer.Option("--column", help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN"),
@@ -22,7 +21,42 @@ Columns = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", help="A column to leave out. Repeatable.", metavar="COLUMN")
 ]
-Perplexity = Annotated[bool, typer.Option("--perplexity", help="Convert a perplexity column to loss.")]
+Perplexity = Annotated[
+    bool,
+    typer.Option(
+        "--perplexity",
+        help="Take the loss as the logarithm of a column perplexity, ppl, val_ppl or so, or --column perplexity=NAME.",
+    ),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unit",
+        help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits or loss=bits-per-byte. "
+        "Repeatable.",
+        metavar="NAME=UNIT",
+    ),
+]
+BytesPerToken = Annotated[float | None, typer.Option(help="Mean bytes of a token, for a loss in bits per byte.")]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        help="Keep the rows for which this holds: \"experiment == 'a' and lr > 1e-4\"; `names like this` in backticks.",
+        metavar="CONDITION",
+    ),
+]
+BestOf = Annotated[
+    str | None, typer.Option(help="Keep the row of least loss of each, such as parameters,tokens.", metavar="COLUMNS")
+]
+LastOf = Annotated[
+    str | None, typer.Option(help="Keep the row of most tokens, the last, of each, such as run.", metavar="COLUMNS")
+]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows that lack a value in a column that is needed.")
+]
+DropHighest = Annotated[
+    int, typer.Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
+]
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law, such as chinchilla.")]
 Priors = Annotated[
@@ -100,7 +134,6 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
 
-DropHighest = Annotated[int, typer.Option(help="Runs of highest loss to leave out of the parametric fits.")]
 TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]
 ReportOut = Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")]
@@ -116,8 +149,25 @@ Pages = Annotated[
 
 
 @dataclass(frozen=True)
-class Fitting:
-    """Options of every command that fits a law to a table: the law's, the sampler's and the table's."""
+class Reading:
+    """Options of every command that reads a table."""
+
+    column: Columns = None
+    ignore: Ignore = None
+    perplexity: Perplexity = False
+    unit: Units = None
+    bytes_per_token: BytesPerToken = None
+    where: Where = None
+    drop_missing: DropMissing = False
+    last_of: LastOf = None
+    best_of: BestOf = None
+    drop_highest: DropHighest = 0
+    json: Json = False
+
+
+@dataclass(frozen=True)
+class Fitting(Reading):
+    """Options of every command that fits a law to a table: the table's, the law's and the sampler's."""
 
     prior: Priors = None
     noise: Noise = None
@@ -132,10 +182,6 @@ class Fitting:
     cores: Cores = None
     target_accept: TargetAccept = None
     seed: Seed = 1
-    column: Columns = None
-    ignore: Ignore = None
-    perplexity: Perplexity = False
-    json: Json = False
 
 
 @dataclass(frozen=True)
@@ -155,7 +201,7 @@ def shares(kind, **defaults):
     Parameters
     ----------
     kind : type
-        `Fitting` or `Sweep`.
+        `Reading`, `Fitting` or `Sweep`.
     **defaults
         Defaults that differ from the dataclass's.
     """

@@ -4,6 +4,7 @@ import re
 import shlex
 
 from ..errors import InputError
+from .units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
@@ -12,11 +13,11 @@ SIZES = ("parameters", "tokens", "training_flop")
 ALIASES = {
     "parameters": (
         "n parameters params nparams nparameters numparams numparameters numberofparameters parametercount paramcount "
-        "modelsize modelparameters modelparams totalparameters totalparams"
+        "modelsize paramsize parametersize modelparameters modelparams totalparameters totalparams"
     ),
     "tokens": (
         "d tokens ntokens numtokens numberoftokens tokencount trainingtokens traintokens tokensseen datasetsize "
-        "datasettokens trainingdatasetsize"
+        "datasettokens trainingdatasetsize datasize trainingdatasize pretrainingdatasize pretrainingtokens"
     ),
     "training_flop": (
         "c flop flops compute computeflop computeflops computebudget totalflop totalflops totalcompute trainingflop "
@@ -24,7 +25,7 @@ ALIASES = {
     ),
     "loss": (
         "l loss valloss validationloss finalloss finalvalloss finalvalidationloss testloss finaltestloss evalloss "
-        "evaluationloss crossentropy crossentropyloss"
+        "evaluationloss lmloss crossentropy crossentropyloss"
     ),
     "perplexity": (
         "ppl perplexity valppl valperplexity validationppl validationperplexity testppl testperplexity evalppl "
@@ -34,19 +35,28 @@ ALIASES = {
     "d_model": "dmodel width modelwidth hiddensize nembd",
     "vocabulary": "vocabulary vocab vocabsize vocabularysize nvocab",
     "parameters_nonembedding": (
-        "parametersnonembedding paramsnonembedding nonembeddingparameters nonembeddingparams nonembedding nnonembedding"
+        "parametersnonembedding paramsnonembedding nonembeddingparameters nonembeddingparams nonembedding "
+        "nnonembedding nonembeddingparamsize nonembeddingparametersize"
     ),
     "unique_tokens": (
         "uniquetokens distincttokens nuniquetokens numuniquetokens numberofuniquetokens uniquetrainingtokens "
         "uniquetraintokens distincttrainingtokens"
     ),
 }
+SOUNDS = {"parameters": "param", "tokens": "token", "training_flop": "flop", "loss": "loss", "perplexity": "ppl"}
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 
 
 def recognise(name):
     """Canonical name of the column called `name`, or None."""
     return CANONICAL.get(re.sub(r"[^a-z0-9]", "", str(name).lower()))
+
+
+def recognise_with_unit(name):
+    """Canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
+    base, unit = split_header(name)
+    found = None if unit is None else recognise(base)
+    return found if found in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
 def resolve(found, chosen, label):
@@ -75,7 +85,9 @@ def resolve(found, chosen, label):
     _check_chosen(found, chosen, ALIASES, label)
     names = {}
     for canonical in ALIASES:
-        free = [name for name in found if recognise(name) == canonical and name not in chosen.values()]
+        others = [name for name in found if name not in chosen.values()]
+        free = [name for name in others if recognise(name) == canonical]
+        free = free or [name for name in others if recognise_with_unit(name) == canonical]
         name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
         if name is not None:
             names[canonical] = name
@@ -145,6 +157,12 @@ def _only(candidates, canonical, label):
             f"{choice(canonical, candidates[0])}"
         )
     return candidates[0] if candidates else None
+
+
+def likely(canonical, found):
+    """Name of the first column of `found` that sounds like `canonical`, or the word NAME."""
+    near = [name for name in found if SOUNDS[canonical] in str(name).lower()]
+    return near[0] if near else "NAME"
 
 
 def choice(canonical, name):

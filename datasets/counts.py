@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from . import selection, storing
+from .cells import as_numbers
+from .changes import Changes, with_origin
 from .columns import renamed
-from .formats import open_table, place
-from .reading import numbers
+from .faults import place, refuse
+from .formats import open_table
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import quoted
 
@@ -19,7 +22,7 @@ OF_A_CELL = ("length_a", "length_b", "correct", "total", "split")
 LONGEST_OOD = 100
 
 
-def read_counts(source, *, columns=None):
+def read_counts(source, *, columns=None, where=None, drop_missing=False):
     """Read a table of how many problems runs get right by operand lengths, and check it.
 
     Parameters
@@ -35,6 +38,9 @@ def read_counts(source, *, columns=None):
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
         another is left out.
+    where : str, optional
+    drop_missing : bool
+        Rows to keep, as for `read`.
 
     Returns
     -------
@@ -55,13 +61,15 @@ def read_counts(source, *, columns=None):
     """
     table, label, name = open_table(source)
     table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
+    changes = Changes(label, table)
+    table = selection.where(table, where, changes)
+    if drop_missing:
+        table = selection.without_missing(table, NEEDED, changes)
+    read, faults = as_numbers(table, [column for column in (*COUNT_WHOLE, *COUNT_POSITIVE) if column in table])
+    refuse(faults, table, label)
     table = table.assign(
         **{column: _names(table[column], column, label) for column in TEXT if column in table},
-        **{
-            column: numbers(table[column], column, label)
-            for column in (*COUNT_WHOLE, *COUNT_POSITIVE)
-            if column in table
-        },
+        **read,
     )
     defaults = {"architecture": "standard", "recurrences": 1.0}
     table = table.assign(**{column: value for column, value in defaults.items() if column not in table})
@@ -72,9 +80,8 @@ def read_counts(source, *, columns=None):
     _refuse_duplicates(table, label)
     if "split" not in table:
         table = table.assign(split=split(table))
-    result = table.reset_index(drop=True)
-    result.attrs["source"] = name
-    return result
+    storing.note_names(table, changes)
+    return with_origin(table, name, changes)
 
 
 def split(table):

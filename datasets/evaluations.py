@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from . import selection, storing
+from .cells import as_numbers
+from .changes import Changes, with_origin
 from .columns import renamed
-from .formats import open_table, place
-from .reading import numbers
+from .faults import place
+from .formats import open_table
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
 
@@ -15,7 +18,7 @@ OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
 DAYS = 365
 
 
-def read_evaluations(source, *, columns=None):
+def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
     """Read a table of language-model evaluations and check it.
 
     Parameters
@@ -27,6 +30,9 @@ def read_evaluations(source, *, columns=None):
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
         another is left out.
+    where : str, optional
+    drop_missing : bool
+        Rows to keep, as for `read`.
 
     Returns
     -------
@@ -47,20 +53,21 @@ def read_evaluations(source, *, columns=None):
     """
     table, label, name = open_table(source)
     table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
-    read = {
-        column: numbers(table[column], column, label)
-        for column in (*NEEDED, *OPTIONAL)
-        if column in table and column not in TEXT
-    }
+    changes = Changes(label, table)
+    table = selection.where(table, where, changes)
+    if drop_missing:
+        table = selection.without_missing(table, NEEDED, changes)
+    names = [column for column in (*NEEDED, *OPTIONAL) if column in table and column not in TEXT]
+    read, faults = as_numbers(table, names)
     dates = _dates(table["publication_date"], label)
     _refuse_benchmarks(table["benchmark"], label)
     result = table.assign(**read, publication_date=dates)
     result["year"] = dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
     if "paper_id" not in result:
         result["paper_id"] = np.arange(1.0, len(result) + 1)
-    result = check(result, "evaluations", label=label).reset_index(drop=True)
-    result.attrs["source"] = name
-    return result
+    result = check(result, "evaluations", label=label, faults=faults)
+    storing.note_names(result, changes)
+    return with_origin(result, name, changes)
 
 
 TEXT = ("publication_date", "benchmark")

@@ -1,9 +1,11 @@
 """Files of any supported format, opened as a frame whose index tells where each row stands."""
 
-import csv
+import glob
+import gzip
 import io
+import lzma
 import os
-import re
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,9 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
+from .faults import place
+from .separated import comma_separated, json_lines, refuse_duplicates, refuse_empty, tab_separated
 from .wording import listed, printable, quoted, shortened, suggestion
-
-MISSING = {"", "na", "n/a", "nan", "null", "none"}
-BOOLEANS = {"true": True, "false": False}
 
 
 def open_table(source):
@@ -23,13 +24,15 @@ def open_table(source):
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv, .tsv, .parquet or .nc file, or a frame.
+        A .csv, .tsv, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as ``runs-*.csv``
+        that matches several, or a frame.
 
     Returns
     -------
     frame : pandas.DataFrame
         The columns untouched. The index is named ``line`` and counts from the header of a text file, which is line 1,
-        or is named ``row`` and counts from 0.
+        or is named ``row`` and counts from 0, or is named ``place`` and holds file and line. ``attrs["said"]`` lists
+        what is to be told about the way it was read, if anything.
     label : str
         Name of the table in messages.
     name : str
@@ -41,31 +44,53 @@ def open_table(source):
         If there is no such file, if it cannot be read as a table, or if it has no rows.
     """
     if isinstance(source, pd.DataFrame):
-        label, name = "the table", source.attrs.get("source", "the table")
+        label = name = source.attrs.get("source", "the table")
         frame = _numbered(source.reset_index(drop=True))
     elif isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         label, name = printable(path.name), path.name
-        frame = _opened(path, label)
+        pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
+        frame = _of_pattern(path, label) if pattern else _opened(path, label)
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
         raise InputError(f"{label}: the columns have {frame.columns.nlevels} levels of names; give each a single name")
-    _refuse_duplicates(list(frame.columns), label)
+    refuse_duplicates(list(frame.columns), label)
     if frame.empty:
         raise InputError(f"{label}: the table has no rows; its columns are {listed(frame.columns)}")
     return frame, label, name
 
 
-def place(frame, row):
-    """Say where the row with index `row` stands."""
-    return f"line {row}" if frame.index.name == "line" else f"row {row} (counting from 0)"
+def _of_pattern(pattern, label):
+    """Rows of every file that a pattern matches, one after the other, with a column that names the file."""
+    paths = [Path(path) for path in sorted(glob.glob(str(pattern), recursive=True)) if os.path.isfile(path)]
+    if not paths:
+        raise InputError(f"{label}: no file matches this pattern; check it, and put quotes around it")
+    # Files of one name, in several folders, are told apart by their paths.
+    short = [path.name for path in paths]
+    names = short if len(set(short)) == len(short) else [str(path) for path in paths]
+    frames, said = [], []
+    for path, name in zip(paths, map(printable, names), strict=True):
+        frame = _opened(path, name)
+        refuse_duplicates(list(frame.columns), name)
+        said += [f"{name}: {text}" for text in frame.attrs.get("said", [])]
+        frame.attrs = {}
+        column = "file"
+        while column in frame:
+            column += "_"
+        places = [f"{name}, {place(frame, row)}" for row in frame.index]
+        frames.append(frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object)))
+    table = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+    table.attrs["said"] = [f"{len(paths)} files are read as one table, with the column {quoted(column)}", *said]
+    return table
 
 
 def _opened(path, label):
-    suffix = path.suffix.lower()
+    packed = path.suffix.lower() if path.suffix.lower() in UNPACKERS else ""
+    suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if os.path.isfile(path) and suffix not in READERS:
-        raise InputError(f"{label}: {quoted(suffix)} files are not read; save the table as one of {listed(READERS)}")
+        known = f"{listed(READERS)}, or one of these with {listed(UNPACKERS)}"
+        raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {known}")
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -76,90 +101,29 @@ def _opened(path, label):
         raise InputError(f"{label}: this is a folder; give the path of a file in it") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({_reason(error)}); check its path") from error
-    _refuse_empty(data, label)
+    refuse_empty(data, label)
+    if packed:
+        data = _unpacked(data, packed, label)
+        refuse_empty(data, label)
     return READERS[suffix](data, label)
+
+
+def _unpacked(data, packed, label):
+    try:
+        return UNPACKERS[packed](data)
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"{label}: not a {packed} file that can be read ({_reason(error)}); pack it again") from error
+
+
+def _from_zstd(data):
+    import pyarrow
+
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd") as stream:
+        return stream.read()
 
 
 def _numbered(frame):
     return frame.rename_axis(index="row")
-
-
-def _refuse_empty(content, label):
-    if not content.strip():
-        raise InputError(f"{label}: the file is empty; it needs a header and a line for each run")
-
-
-def _refuse_duplicates(names, label):
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{label}: {names.count(name)} columns are called {quoted(name)}; rename or delete one")
-
-
-def _comma_separated(data, label):
-    text = _decoded(data, label)
-    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    return _delimited(text, max(",;\t", key=header.count), label)
-
-
-def _tab_separated(data, label):
-    return _delimited(_decoded(data, label), "\t", label)
-
-
-def _decoded(data, label):
-    bad = data.find(b"\0")
-    if bad < 0:
-        try:
-            return data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            bad = error.start
-    line = data.count(b"\n", 0, bad) + 1
-    raise InputError(f"{label}, line {line}: byte 0x{data[bad]:02x} is not UTF-8 text; save the table as UTF-8")
-
-
-def _delimited(text, delimiter, label):
-    _refuse_empty(text, label)
-    header, *records = _records(text, delimiter, label)
-    header = [name.strip() for name in header]
-    if not any(header):
-        raise InputError(f"{label}, line 1: found a blank line; put the header there")
-    _refuse_duplicates([name for name in header if name], label)
-    records = {line: cells for line, cells in enumerate(records, 2) if any(cell.strip() for cell in cells)}
-    for line, cells in records.items():
-        if len(cells) != len(header):
-            raise InputError(
-                f"{label}, line {line}: found {len(cells)} fields where the header has {len(header)}; give each column "
-                "one field, and put quotes around a field that holds the separator"
-            )
-    names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
-    cells = zip(*records.values(), strict=True) if records else [()] * len(names)
-    typed = {name: _typed(column) for name, column in zip(names, cells, strict=True)}
-    return pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))
-
-
-def _records(text, delimiter, label):
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        return list(reader)
-    except csv.Error as error:
-        raise InputError(
-            f"{label}, line {reader.line_num}: not a table of separated values ({error}); check the quotes"
-        ) from error
-
-
-# Not pandas.read_csv: its floats can differ in the last digit between versions, and these go into the SHA-256.
-def _typed(cells):
-    missing = [cell.strip().lower() in MISSING for cell in cells]
-    if not any(missing) and all(cell.lower() in BOOLEANS for cell in cells):
-        return np.array([BOOLEANS[cell.lower()] for cell in cells])
-    # Python reads 1_000 as a number, which no table means.
-    if not any("_" in cell for cell in cells):
-        for dtype, number in (("int64", int), ("float64", float)):
-            try:
-                values = [np.nan if absent else number(cell) for cell, absent in zip(cells, missing, strict=True)]
-                return np.array(values, dtype="float64" if any(missing) else dtype)
-            except (ValueError, OverflowError):
-                continue
-    return [cell if cell.strip() else None for cell in cells]
 
 
 def _parquet(data, label):
@@ -205,7 +169,7 @@ def _one_dimension(variables, label):
         dimensions = sorted({dimension for dimension, _ in tables})
         raise InputError(f"{label}: there are tables along {listed(dimensions)}; keep one in the file")
     ((dimension, size), columns) = tables.popitem()
-    _refuse_duplicates([name for name, _ in columns], label)
+    refuse_duplicates([name for name, _ in columns], label)
     labels = {
         name: values
         for name, along, values in variables
@@ -219,8 +183,10 @@ def _reason(error):
 
 
 READERS = {
-    ".csv": _comma_separated,
-    ".tsv": _tab_separated,
+    ".csv": comma_separated,
+    ".tsv": tab_separated,
+    ".jsonl": json_lines,
     ".parquet": _parquet,
     ".nc": _netcdf,
 }
+UNPACKERS = {".gz": gzip.decompress, ".xz": lzma.decompress, ".zst": _from_zstd}

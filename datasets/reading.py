@@ -1,22 +1,36 @@
 """A user's own table of training runs, read and checked."""
 
-import re
-
-import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from .columns import ALIASES, SIZES, choice, resolve, setting_aside
-from .formats import open_table, place
+from . import selection, storing
+from .cells import numbers
+from .changes import Changes, with_origin
+from .columns import ALIASES, SIZES, choice, likely, resolve, setting_aside
+from .formats import open_table
+from .possible import check_possible
+from .repeats import warn_of_repeats
 from .schemas import check
+from .sizes import check_agreement, check_at_most, completed
+from .units import scaled, units_of
 from .wording import listed, quoted, suggestion
 
-DISAGREEMENT = 0.01
-ROUNDING = 1e-12
-POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12}
 
-
-def read(source, *, columns=None, perplexity=False, ignore=()):
+def read(
+    source,
+    *,
+    columns=None,
+    perplexity=False,
+    ignore=(),
+    unit=None,
+    bytes_per_token=None,
+    needed=(),
+    where=None,
+    drop_missing=False,
+    last_of=None,
+    best_of=None,
+    drop_highest=0,
+):
     """Read a table of training runs and check it.
 
     Any two of parameters N, training tokens D and training FLOP C are needed, the third being C = 6ND, and a loss.
@@ -27,8 +41,10 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv (separated by commas, semicolons or tabs), .tsv or .parquet file, or a .nc file (netCDF-4: a data set or
-        a DataTree with one-dimensional variables along one dimension; others are passed over). Text is UTF-8.
+        A .csv (separated by commas, semicolons or tabs), .tsv, .jsonl or .parquet file, or a .nc file (netCDF-4: a data
+        set or a DataTree with one-dimensional variables along one dimension; others are passed over), packed (.gz, .xz,
+        .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a column ``file``.
+        Text is UTF-8. Numbers separated by semicolons may have decimal commas.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out.
@@ -36,21 +52,49 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
         Take the loss as the natural logarithm of the table's perplexity.
     ignore : str or sequence of str
         Columns of the table to leave out, such as a compute that was counted another way than 6ND.
+    unit : mapping of str to float or str, optional
+        Units that columns are in, such as ``{"parameters": 1e9, "tokens": 1e12, "training_flop": 1e21}``; of ``loss``
+        ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens (T)``) is read by
+        itself. A unit that is given, 1 for example, is believed, however strange the sizes.
+    bytes_per_token : float, optional
+        Mean bytes of a token in the text of the loss, for a loss in bits per byte.
+    needed : str or sequence of str
+        Columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others are kept.
+    where : str, optional
+        Keep the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``: columns of the table or of
+        the result, between backticks if a name is no identifier, compared as in `pandas.DataFrame.query`.
+    drop_missing : bool
+        Leave out rows that lack a value in a needed column.
+    last_of : str or sequence of str, optional
+        Keep of each value of these columns, such as ``"run"``, the row of most tokens; of equal ones the last.
+    best_of : str or sequence of str, optional
+        Keep of each value of these columns, such as ``"parameters,tokens"``, the row of least loss.
+    drop_highest : int
+        Rows of highest loss to leave out, after all else.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each row of the table, in its order, indexed from 0. First ``parameters``, ``tokens``,
+        A row for each row that is kept, in the order of the table, indexed from 0. First ``parameters``, ``tokens``,
         ``training_flop`` (FLOP) and ``loss`` (nats per token), then those of ``perplexity`` (if asked for),
         ``loss_halfwidth`` (nats per token), ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and
         ``unique_tokens`` (distinct training tokens, at most ``tokens``) that the table has, all float64; then every
-        other column as it was. ``attrs["source"]`` is the name of the file.
+        other column as it was. ``attrs["source"]`` is the name of the file; ``attrs["reading"]`` lists what options
+        and headers took away or changed, which a fit's record keeps.
+
+    Warns
+    -----
+    TableNote
+        For each such change, with the number of rows.
+    TableWarning
+        If rows of the same sizes have losses more than 3% apart.
 
     Raises
     ------
     InputError
-        If the table cannot be read or used. The message is one line with the file, the line, the column, the value
-        found and the mend. Lines of a text file count from its header, which is line 1.
+        If the table cannot be read or used. The message is one line with the file and, of the first ten cells that
+        cannot be used, the line, the column, the value found and the mend. Lines of a text file count from its header,
+        which is line 1.
 
     Examples
     --------
@@ -60,21 +104,53 @@ def read(source, *, columns=None, perplexity=False, ignore=()):
     ['parameters', 'tokens', 'training_flop', 'loss']
     """
     table, label, name = open_table(source)
+    changes = Changes(label, table)
     table = _without(table, [ignore] if isinstance(ignore, str) else ignore, label)
     names = resolve(list(table.columns), columns or {}, label)
     _check_needed(table, names, perplexity, label)
     if not perplexity:
         names.pop("perplexity", None)
-    given = pd.DataFrame({canonical: numbers(table[column], column, label) for canonical, column in names.items()})
-    runs = check(_completed(given), "runs", label=label, names=names)
-    _check_agreement(runs, names, label)
-    _check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs, names, label)
-    _check_at_most("unique_tokens", "tokens", "the tokens seen", runs, names, label)
+    units = units_of(names, unit, bytes_per_token, label)
+    needed = list(dict.fromkeys([*SIZES, "loss", *(["perplexity"] if perplexity else []), *selection.names_in(needed)]))
+    given, faults = _as_numbers(table, names, needed)
+    runs = completed(scaled(given, units, names, changes), changes)
     recognised = [canonical for canonical in ALIASES if canonical in runs]
-    others = table.drop(columns=[*names.values(), *recognised], errors="ignore")
-    result = runs[recognised].join(others).reset_index(drop=True)
-    result.attrs["source"] = name
-    return result
+    runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
+    known = pd.DataFrame(dict(table.items()) | dict(runs.items()))
+    runs = selection.where(runs, where, changes, known=known)
+    faults = [fault for fault in faults if fault.row in runs.index]
+    if drop_missing:
+        unreadable = [fault.row for fault in faults]
+        runs = selection.without_missing(runs, needed, changes, kept=runs.index.isin(unreadable))
+    checked = [name for name in needed if name in recognised]
+    check(runs[checked], "runs", label=label, names=names, faults=faults)
+    check_agreement(runs, names, label)
+    check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
+    check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
+    check_possible(runs, names, label, sure=tuple(unit or ()))
+    if last_of is not None:
+        runs = selection.last_of(runs, last_of, changes)
+    if best_of is not None:
+        runs = selection.best_of(runs, best_of, changes)
+    runs = selection.without_highest(runs, drop_highest, changes)
+    warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
+    storing.note_names(runs, changes)
+    return with_origin(runs, name, changes)
+
+
+def _as_numbers(table, names, needed):
+    """Recognised columns as numbers where they can be, and the faults of those that are needed."""
+    given, faults = {}, []
+    # Of three sizes any one can be done without.
+    spare = "training_flop" if set(SIZES) <= set(names) else None
+    for canonical, column in names.items():
+        values, found = numbers(table[column], column)
+        if not found or canonical in needed:
+            given[canonical] = values
+            faults += [] if canonical == spare else found
+        else:
+            given[canonical] = table[column]
+    return pd.DataFrame(given, index=table.index), faults
 
 
 def _without(table, ignored, label):
@@ -93,12 +169,13 @@ def _check_needed(table, names, perplexity, label):
         missing = [canonical for canonical in SIZES if canonical not in names]
         raise InputError(
             f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; the columns are "
-            f"{listed(table.columns)}; name one with {choice(missing[0], 'NAME')}"
+            f"{listed(table.columns)}; name one with {choice(missing[0], likely(missing[0], table.columns))}"
         )
     if perplexity and "perplexity" not in names:
         raise InputError(
-            f"{label}: no column for perplexity, which was to be converted; the columns are {listed(table.columns)}; "
-            f"name it with {choice('perplexity', 'NAME')}"
+            f"{label}: no column for perplexity, which was to be converted, such as perplexity, ppl or val_ppl; the "
+            f"columns are {listed(table.columns)}; name it with "
+            f"{choice('perplexity', likely('perplexity', table.columns))}"
         )
     if perplexity and "loss" in names:
         raise InputError(
@@ -114,94 +191,5 @@ def _check_needed(table, names, perplexity, label):
     if "loss" not in names and not perplexity:
         raise InputError(
             f"{label}: no column for loss; the columns are {listed(table.columns)}; name it with "
-            f"{choice('loss', 'NAME')}"
-        )
-
-
-def numbers(cells, column, label):
-    """Cells of a column as float64, blanks as NaN; refuses text that is no number."""
-    if pd.api.types.is_any_real_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
-        return pd.Series(cells.to_numpy("float64", na_value=np.nan), index=cells.index)
-    values = []
-    for row, cell in cells.items():
-        try:
-            values.append(_number(cell))
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(
-                f"{label}, {place(cells, row)}, column {quoted(column)}: found {quoted(cell)}, which is not a number; "
-                f"{_rewritten(str(cell))}"
-            ) from None
-    return pd.Series(values, index=cells.index, dtype="float64")
-
-
-def _number(cell):
-    if cell is None or cell is pd.NA or (isinstance(cell, str) and not cell.strip()):
-        return np.nan
-    # Python would read True as 1 and 1_000 as 1000.
-    if isinstance(cell, bool | np.bool_) or "_" in str(cell):
-        raise ValueError
-    return float(cell)
-
-
-def _rewritten(text):
-    text = text.strip()
-    if scaled := re.fullmatch(r"(\d+\.?\d*) ?([kmgbt])", text, re.IGNORECASE):
-        return f"write it out as {scaled[1]}e{POWERS[scaled[2].lower()]}"
-    if re.fullmatch(r"\d{1,3}([ ,'_]\d{3})+(\.\d+)?", text):
-        return f"write it without separators as {re.sub(r'[^0-9.]', '', text)}"
-    if re.fullmatch(r"\d+,\d+", text):
-        return f"write it with a decimal point as {text.replace(',', '.')}"
-    return "write a plain number such as 2.5 or 7e9"
-
-
-def _completed(given):
-    with np.errstate(all="ignore"):
-        derived = {}
-        if "training_flop" not in given:
-            derived["training_flop"] = 6 * given["parameters"] * given["tokens"]
-        elif "tokens" not in given:
-            derived["tokens"] = given["training_flop"] / (6 * given["parameters"])
-        elif "parameters" not in given:
-            derived["parameters"] = given["training_flop"] / (6 * given["tokens"])
-        if "perplexity" in given:
-            derived["loss"] = np.log(given["perplexity"])
-        if {"d_model", "vocabulary"} <= set(given) and "parameters_nonembedding" not in given:
-            counted = given.assign(**derived)["parameters"] - given["d_model"] * given["vocabulary"]
-            if (counted > 0).all():
-                derived["parameters_nonembedding"] = counted
-    return given.assign(**derived)
-
-
-def _check_agreement(runs, names, label):
-    counted = 6 * runs["parameters"] * runs["tokens"]
-    ratio = runs["training_flop"] / counted
-    _refuse(
-        (ratio - 1).abs() > DISAGREEMENT,
-        "training_flop",
-        lambda row: f"where 6 x parameters x tokens is {quoted(counted[row])} (ratio {ratio[row]:.4g})",
-        runs,
-        names,
-        label,
-    )
-
-
-def _check_at_most(part, whole, called, runs, names, label):
-    if part in runs:
-        # Tokens that were derived from FLOP can be short of themselves in the last digit.
-        _refuse(
-            runs[part] > runs[whole] * (1 + ROUNDING),
-            part,
-            lambda row: f"where {called} are {quoted(runs.at[row, whole])}",
-            runs,
-            names,
-            label,
-        )
-
-
-def _refuse(wrong, canonical, circumstance, runs, names, label):
-    if wrong.any():
-        row, column = wrong.idxmax(), names[canonical]
-        raise InputError(
-            f"{label}, {place(runs, row)}, column {quoted(column)}: found {quoted(runs.at[row, canonical])} "
-            f"{circumstance(row)}; correct it, or leave the column out with {setting_aside(column)}"
+            f"{choice('loss', likely('loss', table.columns))}"
         )

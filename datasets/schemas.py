@@ -1,4 +1,4 @@
-"""What each table must hold, and the first failure told in one line."""
+"""What each table must hold, and its failures told in one line."""
 
 import functools
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from .columns import SIZES, setting_aside
-from .formats import place
+from .faults import Fault, refuse
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")
@@ -14,9 +14,10 @@ SPLITS = ("id", "ood", "ood100")
 COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
+DROPPING = ("runs", "evaluations", "counts")  # kinds whose reader can leave rows out
 
 
-def check(frame, kind, *, label, names=None):
+def check(frame, kind, *, label, names=None, faults=()):
     """Check a frame against the schema of its kind.
 
     Parameters
@@ -29,6 +30,8 @@ def check(frame, kind, *, label, names=None):
         Name of the table in messages.
     names : mapping of str to object, optional
         Canonical name of a column to the name that its owner gave it, for messages.
+    faults : sequence of Fault
+        Those already found, which are told together with the others; their cells are not looked at again.
 
     Returns
     -------
@@ -38,36 +41,56 @@ def check(frame, kind, *, label, names=None):
     Raises
     ------
     InputError
-        For the first row that fails, naming its place, the column, the value and the mend.
+        For the cells that fail, naming the place, the column, the value and the mend of the first ten.
     """
     import pandera.errors
 
+    checked, faults = None, list(faults)
     try:
-        return schema(kind).validate(frame, lazy=True)
+        checked = schema(kind).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as error:
         failures = error.failure_cases
-    raise InputError(_first_failure(failures, frame, kind, label, names or {}))
-
-
-def _first_failure(failures, frame, kind, label, names):
-    located = failures[failures["index"].notna()]
-    if located.empty:
+        located = failures[failures["index"].notna()]
+        faults = _together(faults, _faults(located, frame, kind, names or {}), names)
+    refuse(faults, frame, label)
+    if checked is None:
         failure = failures.iloc[0]
-        return f"{label}: failed {failure['check']} with {quoted(failure['failure_case'])}; correct its columns"
-    order = located["column"].map(list(frame.columns).index)
-    failure = located.assign(order=order).sort_values(["index", "order"]).iloc[0]
-    row, column = failure["index"], failure["column"]
-    name = names.get(column, column)
-    if failure["check"] == "not_nullable":
-        fault, mend = "nothing (a blank or NaN)", "fill it in"
-    else:
-        fault, mend = f"{quoted(frame.at[row, column])}, which is not {failure['check']}", "correct it"
-    aside = " or delete the row"
-    if kind == "runs" and column not in NEEDED:
-        aside = f", delete the row, or leave the column out with {setting_aside(name)}"
-    elif kind != "runs" and not schema(kind).columns[column].required:
-        aside = " or delete the row or the column"
-    return f"{label}, {place(frame, row)}, column {quoted(name)}: found {fault}; {mend}{aside}"
+        raise InputError(
+            f"{label}: failed {failure['check']} with {quoted(failure['failure_case'])}; correct its columns"
+        )
+    return checked
+
+
+def _together(known, found, names):
+    """Join faults known before and those found, a cell once and not what follows from another fault of its row."""
+    cells = {(fault.row, fault.column) for fault in known}
+    faults = [*known, *(fault for fault in found if (fault.row, fault.column) not in cells)]
+    if names is None:
+        return faults
+    given = [fault for fault in faults if fault.column in names.values()]
+    blamed = {fault.row for fault in given}
+    return given + [fault for fault in faults if fault not in given and fault.row not in blamed]
+
+
+def _faults(located, frame, kind, names):
+    position = {column: number for number, column in enumerate(frame.columns)}
+    found = {}
+    for failure in located.assign(order=located["column"].map(position)).sort_values("order").itertuples():
+        row, column = failure.index, failure.column
+        name = names.get(column, column)
+        if failure.check == "not_nullable":
+            fault, mend = "nothing (a blank or NaN)", "fill it in"
+        else:
+            fault, mend = f"{quoted(frame.at[row, column])}, which is not {failure.check}", "correct it"
+        aside = " or delete the row"
+        if kind == "runs" and column not in NEEDED:
+            aside = f", delete the row, or leave the column out with {setting_aside(name)}"
+        elif kind != "runs" and not schema(kind).columns[column].required:
+            aside = " or delete the row or the column"
+        if failure.check == "not_nullable" and kind in DROPPING:
+            aside += "; such rows can be left out with drop_missing=True (--drop-missing)"
+        found.setdefault((row, column), Fault(row, name, f"found {fault}", f"{mend}{aside}"))
+    return list(found.values())
 
 
 @functools.cache

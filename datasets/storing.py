@@ -13,6 +13,7 @@ from .wording import quoted
 NATIVE = re.compile(r"bool|u?int(8|16|32|64)|float(32|64)")
 MISSING = {"None": None, "NaN": np.nan, "NA": pd.NA, "NaT": pd.NaT}
 ROW_OF = "{}_number"
+SHOWN = 3
 
 
 def to_dataset(frame, dimension, *, group=None, own=()):
@@ -91,6 +92,20 @@ def from_dataset(dataset, dimension, *, group=None):
         column = json.loads(x.attrs["column"]) if "column" in x.attrs else name
         columns[column] = _decoded(x.values if x.dims == (dimension,) else x.values[number], x.attrs)
     return pd.DataFrame(columns)
+
+
+def note_names(frame, changes):
+    """Tell which columns of a table bear other names in the file of a fit, whose names allow less."""
+    names = _names(list(frame.columns), set())
+    others = {column: name for column, name in names.items() if name != column}
+    if others:
+        told = ", ".join(f"{quoted(column)} as {quoted(name)}" for column, name in list(others.items())[:SHOWN])
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        changes.add(
+            "names",
+            f"a netCDF file holds {told}{more}; table_of gives the columns their names back",
+            stored={str(column): name for column, name in others.items()},
+        )
 
 
 def _names(columns, taken):

@@ -110,7 +110,7 @@ def table_of(fit):
     True
     """
     frame = KINDS[law_of(fit).kind].from_dataset(fit["constant_data"].to_dataset())
-    frame.attrs["source"] = metadata(fit)["data"]["source"]
+    frame.attrs = {name: x for name, x in metadata(fit)["data"].items() if name in ("source", "reading")}
     return frame
 
 

@@ -90,6 +90,11 @@ class Law:
         """Return the rows of a table that this law is fitted to, refusing a table that cannot inform it."""
         raise NotImplementedError
 
+    @property
+    def needed(self):
+        """Columns of the table that this law needs, where its reader is to be told."""
+        return ()
+
     def usual_table(self):
         """Load the built-in table that this law is fitted to where a user names none."""
         return KINDS[self.kind].load()

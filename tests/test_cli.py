@@ -18,7 +18,9 @@ import xarray as xr
 from bayescaling.cli import app, main
 from bayescaling.reports.pages import PAGES
 
-pytestmark = pytest.mark.filterwarnings("always::bayescaling.DiagnosticWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "always::bayescaling.DiagnosticWarning", "always::bayescaling.errors.TableWarning"
+)
 
 COMMAND = Path(sys.executable).with_name("bayescaling")
 COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
@@ -223,6 +225,31 @@ def test_points(tmp_path):
     assert f"{estimates['isoflop']['exponent']:.4g}" in text
 
 
+def test_points_of_chosen_rows_in_other_units(tmp_path):
+    runs = bs.load("chinchilla_runs")
+    mine = pd.DataFrame(
+        {
+            "#Params (B)": runs["parameters"] / 1e9,
+            "C": runs["training_flop"] / 1e21,
+            "loss": runs["loss"] / np.log(2),
+            "eval/acc": 0.5,
+            "group": ["a"] * 200 + ["b"] * 45,
+        }
+    )
+    mine[:100].to_csv(tmp_path / "part-1.csv.gz", index=False)
+    mine[100:].to_json(tmp_path / "part-2.jsonl", orient="records", lines=True, double_precision=15)
+    units = ("--unit", "training_flop=1e21", "--unit", "loss=bits")
+    said = call("points", "--data", "part-*", *units, "--where", "group == 'a'", "--json", folder=tmp_path)
+    assert said.status == 0, said.err
+    assert all(line.startswith("note: part-*: ") for line in said.err.splitlines())
+    assert "where group == 'a': 45 of 245 rows left out" in said.err
+    found = json.loads(said.out)["point_estimates"]["huber_free_scale"]
+    runs.head(200).to_csv(tmp_path / "runs.csv", index=False)
+    plain = json.loads(succeeded("points", "--data", "runs.csv", "--json", folder=tmp_path))["point_estimates"]
+    assert found["rows"] == 200
+    assert found["constants"]["alpha"] == pytest.approx(plain["huber_free_scale"]["constants"]["alpha"], rel=1e-4)
+
+
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 FILES = {
@@ -335,6 +362,17 @@ def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
         (["--data", "good.csv", "--column", "loss=nothing"], "nothing"),
         (["--data", "good.csv", "--column", "size=N"], '"size"'),
         (["--column", "loss=L"], "built-in table"),
+        (["--unit", "loss=bits"], "--unit: for files, not for the built-in table"),
+        (["--data", "good.csv", "--unit", "parameters"], "NAME=VALUE"),
+        (["--data", "good.csv", "--unit", "parameters=many"], "not a positive number"),
+        (["--data", "good.csv", "--unit", "loss=bits-per-byte"], "--bytes-per-token"),
+        (["--where", "abs(loss) > 2"], "a call is not allowed"),
+        (["--where", "los > 2"], 'did you mean "loss"?'),
+        (["--where", "loss > 20"], "none of the 245 rows"),
+        (["--best-of", "size"], 'there is no column "size"'),
+        (["--last-of", "run"], 'there is no column "run"'),
+        (["--drop-highest", "-1"], "drop_highest must be"),
+        (["--drop-highest", "300"], "leaves none of the 245 rows"),
         (["extra"], "extra"),
     ],
 )
@@ -354,6 +392,10 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["data", "--notes"], "name of a table"),
         (["points", "--data", "few.csv", "--drop-highest", "3"], "few.csv: 3 rows"),
         (["points", "--drop-highest", "-1"], "drop_highest"),
+        (["points", "--where", "loss > 20"], "none of the 245 rows"),
+        (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),
+        (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
+        (["calibrate", "chinchilla", "--where", "loss > 20"], "none of the 245 rows"),
         (["compare"], "FILE.nc"),
         (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),
         (["compare", "other.nc", "other.nc"], "twice"),

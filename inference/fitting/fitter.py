@@ -190,8 +190,10 @@ class Fitter:
         seed, law = seed_of(seed), law or self.law
         settings_of(settings)
         rows = None if table is None or table is self.table else law.rows(table)
+        # A table that no file can hold is refused before hours of sampling, not after.
+        stored = KINDS[law.kind].to_dataset(self.of(law)[1] if rows is None else rows)
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
-        groups, figures = self._groups(sampled, seed, prior_predictive, posterior_predictive)
+        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive)
         diagnosed = diagnostics.with_figures(sampled.diagnostics, figures)
         found = record(
             law=law,
@@ -206,7 +208,7 @@ class Fitter:
         diagnostics.warn(law, diagnosed)
         return with_metadata(xr.DataTree.from_dict(groups), found)
 
-    def _groups(self, sampled, seed, prior_predictive, posterior_predictive):
+    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive):
         """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
@@ -223,7 +225,7 @@ class Fitter:
             "log_likelihood": density.to_dataset(name=law.scale),
             "log_prior": draws.log_prior(),
             "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
-            "constant_data": kind.to_dataset(draws.rows),
+            "constant_data": stored,
         }
         if posterior_predictive:
             groups["posterior_predictive"] = draws.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)

@@ -11,8 +11,9 @@ PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "
 
 
 def table_entry(rows):
-    """Fingerprint, number of rows and source of a table, in plain values."""
-    return {"sha256": sha256(rows), "rows": len(rows), "source": str(rows.attrs.get("source", "the table"))}
+    """Fingerprint, number of rows and source of a table, and what reading changed, in plain values."""
+    entry = {"sha256": sha256(rows), "rows": len(rows), "source": str(rows.attrs.get("source", "the table"))}
+    return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
 
 
 def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics):

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import xarray as xr
 
-from ...datasets import filled, require
+from ...datasets import filled, positive_columns, require
 from ...datasets.wording import unknown
 from ...errors import InputError
 from .. import effects
@@ -126,18 +126,23 @@ class LossLaw(Law):
         """Losses from values on the scale of the residuals."""
         return np.exp(values) if self.scale.startswith("log_") else values
 
+    @property
+    def needed(self):
+        """Columns that a table of runs must have."""
+        return (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
+
     def rows(self, table):
         """Return the table, refusing one that cannot inform this law.
 
         Raises
         ------
         InputError
-            If a column is missing, all runs have one size, there are fewer rows than sampled quantities or, with
-            `run_effects`, a row is of no run or no run has two rows.
+            If a column is missing or a size is no positive number, all runs have one size, there are fewer rows than
+            sampled quantities or, with `run_effects`, a row is of no run or no run has two rows.
         """
         place = table.attrs.get("source", "the table")
-        needed = (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
-        require(table, needed, purpose=f"the {self.name} law")
+        require(table, self.needed, purpose=f"the {self.name} law")
+        positive_columns(table, self.columns, purpose=f"the {self.name} law")
         if len(table) < len(self.free_parameters):
             raise InputError(
                 f"{place}: {len(table)} rows are fewer than the {len(self.free_parameters)} sampled quantities of the "

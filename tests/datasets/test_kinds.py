@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling import InputError
+from bayescaling import InputError, TableWarning
 from bayescaling.datasets import KINDS, load, read, read_counts, sha256
 from bayescaling.datasets.catalogue import TABLES
 
@@ -124,7 +124,8 @@ def test_missing_text_is_told_apart_from_what_looks_like_it():
 
 
 def test_a_column_that_moved_elsewhere_is_not_missed():
-    runs = read(load("small_lm_runs"))
+    with pytest.warns(TableWarning, match="small_lm_runs"):
+        runs = read(load("small_lm_runs"))
     stored = KINDS["runs"].to_dataset(runs)
     rest = KINDS["runs"].from_dataset(stored.drop_vars("loss").assign(extra=("run", np.zeros(len(runs)))))
     pd.testing.assert_frame_equal(rest, runs.drop(columns="loss"))

@@ -37,6 +37,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loop")
     (folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     fitted = ["fit", "embedding-weighted", "--data", "out/runs.csv", "--out", "fit.nc", "--seed", "1", "--json"]
+    # Models this small are taken for sizes in another unit unless the unit is said.
+    fitted += ["--unit", "parameters=1"]
     for arguments in (["train", "sweep.toml", "--out", "out"], fitted):
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         done = subprocess.run(
@@ -48,7 +50,7 @@ def made(tmp_path_factory):
 
 def test_what_is_trained_is_fitted(made):
     folder, said = made
-    runs = bs.read(folder / "out" / "runs.csv")
+    runs = bs.read(folder / "out" / "runs.csv", unit={"parameters": 1})
     fit = bs.open_fit(folder / "fit.nc")
     assert len(runs) == 3 * 8 and fit["observed_data"].sizes["run"] == len(runs)
     assert said["law"] == "embedding-weighted"
@@ -60,6 +62,6 @@ def test_what_is_trained_is_fitted(made):
 
 
 def test_what_is_trained_has_a_frontier_in_both_bases(made):
-    runs = bs.read(made[0] / "out" / "runs.csv")
+    runs = bs.read(made[0] / "out" / "runs.csv", unit={"parameters": 1})
     total, without = (curve_frontier(runs, basis=basis)["size"] for basis in ("total", "nonembedding"))
     assert 0 < float(total) < 2 and 0 < float(without) < 2

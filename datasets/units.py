@@ -1,0 +1,160 @@
+"""Units of columns: those that a header names and those that a user gives."""
+
+import math
+import re
+from collections.abc import Mapping
+
+from ..errors import InputError
+from .wording import listed, quoted, unknown
+
+SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
+OF_LOSS = ("loss", "loss_halfwidth")
+BITS = ("bits", "bits-per-byte")
+LOSS_UNITS = ("nats", *BITS)
+WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
+         1e12: "t tn trillion trillions"}  # fmt: skip
+FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
+LOSS_WORDS = {
+    **dict.fromkeys(["nats", "nats/token", "nats per token", "nat/token"], "nats"),
+    **dict.fromkeys(["bits", "bits/token", "bits per token", "bit/token"], "bits"),
+    **dict.fromkeys(["bpb", "bits/byte", "bits per byte", "bit/byte"], "bits-per-byte"),
+}
+BRACKETED = re.compile(r"(.*?)[\s_]*[(\[]\s*(?:in )?([^)\]]+?)\s*[)\]]\s*")
+AFTER = re.compile(r"(.{2,}?)[\s_-]+(?:in[\s_-])?(\w+)")
+
+
+def split_header(header):
+    """Split a header into a name and the unit that follows it.
+
+    Parameters
+    ----------
+    header : object
+
+    Returns
+    -------
+    name : str
+    unit : float or str or None
+        A factor, a unit of loss, or None where the header names no unit.
+
+    Examples
+    --------
+    >>> split_header("#Params (B)"), split_header("tokens_T"), split_header("loss (bits)"), split_header("d_model")
+    (('#Params', 1000000000.0), ('tokens', 1000000000000.0), ('loss', 'bits'), ('d_model', None))
+    """
+    header = str(header)
+    for form in (BRACKETED, AFTER):
+        if found := form.fullmatch(header):
+            unit = _factor(found[2].lower())
+            if unit is None and form is BRACKETED:
+                unit = LOSS_WORDS.get(found[2].lower())
+            if unit is not None:
+                return found[1], unit
+    return header, None
+
+
+def _factor(text):
+    if re.fullmatch(r"1e\d+|10[*^]{1,2}\d+", text):
+        return 10.0 ** int(re.split(r"[e*^]+", text)[-1])
+    return FACTORS.get(text)
+
+
+def units_of(names, given, bytes_per_token, label):
+    """Factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
+
+    Parameters
+    ----------
+    names : mapping of str to object
+        Canonical name to the name of the column in the table.
+    given : mapping of str to float or str, or None
+        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte. Goes before what headers say.
+    bytes_per_token : float or None
+        Needed for bits per byte, and for nothing else.
+    label : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    dict of str to tuple
+        Canonical name to the factor and the unit as it was named, of the columns that have one.
+
+    Raises
+    ------
+    InputError
+        If a unit is of no column, or is none.
+    """
+    given = given or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {given!r}')
+    for name in given:
+        if name not in (*SCALED, "loss"):
+            raise InputError(unknown("unit: column", name, (*SCALED, "loss")))
+        if name not in names:
+            raise InputError(
+                f"{label}: unit: there is no column for {name}, which would be in units of {given[name]}; those found "
+                f"are for {listed(names)}"
+            )
+    units = {name: split_header(names[name])[1] for name in (*SCALED, "loss") if name in names}
+    units = {name: given.get(name, unit) for name, unit in units.items()}
+    found = {name: (_scale(name, unit), unit) for name, unit in units.items() if name != "loss" and unit is not None}
+    loss = units.get("loss")
+    # A header such as "loss (B)" names no unit of a loss.
+    if loss in LOSS_UNITS or "loss" in given:
+        factor = _of_loss(loss, bytes_per_token, label)
+        found |= {name: (factor, loss) for name in OF_LOSS if name in names and loss != "nats"}
+    if bytes_per_token is not None and loss != "bits-per-byte":
+        raise InputError(
+            f"{label}: bytes_per_token is for a loss in bits per byte; give unit={{'loss': 'bits-per-byte'}} "
+            "(--unit loss=bits-per-byte) with it, or leave it out"
+        )
+    return found
+
+
+def _scale(name, unit):
+    if isinstance(unit, bool | str) or not isinstance(unit, int | float) or not 0 < unit < math.inf:
+        raise InputError(f"unit of {name}: {unit!r} is not a positive number such as 1e9")
+    return float(unit)
+
+
+def _of_loss(unit, bytes_per_token, label):
+    if unit not in LOSS_UNITS:
+        raise InputError(f"unit of loss: {quoted(unit)} is unknown; choose one of {', '.join(LOSS_UNITS)}")
+    if unit != "bits-per-byte":
+        return 1.0 if unit == "nats" else math.log(2)
+    if bytes_per_token is None:
+        raise InputError(
+            f"{label}: a loss in bits per byte needs the mean bytes of a token; give bytes_per_token=4.3 "
+            "(--bytes-per-token 4.3), whatever it is on the text of the loss"
+        )
+    if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
+        raise InputError(f"bytes_per_token: {bytes_per_token!r} is not a positive number")
+    return math.log(2) * bytes_per_token
+
+
+def scaled(given, units, names, changes):
+    """Multiply columns by their factors, and say so.
+
+    Parameters
+    ----------
+    given : pandas.DataFrame
+        Columns by canonical name.
+    units : dict
+        From `units_of`.
+    names : mapping of str to object
+    changes : Changes
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    for name, (factor, unit) in units.items():
+        if given[name].dtype == "float64" and factor != 1:
+            told = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
+            changes.add(
+                "unit",
+                f"column {quoted(names[name])} is read as {name} in units of {told}",
+                column=str(names[name]),
+                of=name,
+                unit=unit,
+                factor=factor,
+            )
+    return given.assign(**{name: given[name] * f for name, (f, _) in units.items() if given[name].dtype == "float64"})

@@ -1,0 +1,115 @@
+import gzip
+import lzma
+
+import bayescaling as bs
+import pandas as pd
+import pyarrow
+import pytest
+
+TEXT = "N,D,loss,note\n1e6,2e7,4.5,a\n2e6,4e7,4.1,\n"
+LINES = '{"N": 1e6, "D": 2e7, "loss": 4.5, "note": "a"}\n\n{"loss": 4.1, "D": 4e7, "N": 2e6, "config": {"lr": 0.1}}\n'
+
+
+def packed(data, form):
+    if form == "zst":
+        with pyarrow.BufferOutputStream() as sink:
+            with pyarrow.CompressedOutputStream(sink, "zstd") as stream:
+                stream.write(data)
+            return sink.getvalue().to_pybytes()
+    return {"gz": gzip.compress, "xz": lzma.compress}[form](data)
+
+
+def refused(*arguments, **options):
+    with pytest.raises(bs.InputError) as error:
+        bs.read(*arguments, **options)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+@pytest.mark.parametrize("form", ["gz", "xz", "zst"])
+@pytest.mark.parametrize(("name", "text"), [("runs.csv", TEXT), ("runs.tsv", TEXT.replace(",", "\t"))])
+def test_a_packed_file_reads_as_it_would_unpacked(form, name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    path = tmp_path / f"{name}.{form}"
+    path.write_bytes(packed(text.encode(), form))
+    pd.testing.assert_frame_equal(bs.read(path), bs.read(tmp_path / name))
+    assert bs.read(path).attrs["source"] == path.name
+    path.write_bytes(packed(text.encode() * 50, form)[:40])
+    assert f"not a .{form} file that can be read" in refused(path)
+    path.write_bytes(text.encode())
+    assert f"not a .{form} file that can be read" in refused(path)
+
+
+def test_a_packed_file_of_another_kind(tmp_path):
+    (tmp_path / "runs.txt.gz").write_bytes(packed(b"x", "gz"))
+    assert '".txt.gz" files are not read' in refused(tmp_path / "runs.txt.gz")
+
+
+def test_json_lines(tmp_path):
+    (tmp_path / "runs.jsonl").write_text(LINES)
+    table = bs.read(tmp_path / "runs.jsonl")
+    assert table["loss"].tolist() == [4.5, 4.1]
+    assert table["parameters"].tolist() == [1e6, 2e6]
+    assert table["config"].tolist()[1] == '{"lr": 0.1}'
+    assert table["note"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"N": 1e6}\n{"N": 1e6,\n', ["runs.jsonl, line 2", "one JSON object a line"]),
+        ('[1, 2]\n{"N": 1e6}\nx\n', ["2 lines cannot be used", "line 1", "line 3"]),
+        ('{"N": 1e6, "D": 1e7, "loss": 4}\n\n{"N": 1e6, "D": 1e7, "loss": "x"}\n', ["line 3", '"x"']),
+        ("\n \n", ["empty"]),
+    ],
+)
+def test_json_lines_that_cannot_be_used(text, words, tmp_path):
+    (tmp_path / "runs.jsonl").write_text(text)
+    message = refused(tmp_path / "runs.jsonl")
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+def test_files_of_a_pattern_are_one_table(tmp_path):
+    (tmp_path / "a-1.csv").write_text(TEXT)
+    (tmp_path / "a-2.jsonl").write_text(LINES)
+    (tmp_path / "b.csv").write_text("nothing of use")
+    with pytest.warns(bs.TableNote, match='2 files are read as one table, with the column "file"'):
+        table = bs.read(tmp_path / "a-*")
+    assert table["file"].tolist() == ["a-1.csv"] * 2 + ["a-2.jsonl"] * 2
+    assert table["loss"].tolist() == [4.5, 4.1] * 2
+    assert table.attrs["source"] == "a-*"
+    with pytest.warns(bs.TableNote, match="rows left out"):
+        assert len(bs.read(str(tmp_path / "a-*"), where="file == 'a-1.csv'")) == 2
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+def test_a_fault_in_a_file_of_a_pattern_names_the_file(tmp_path):
+    (tmp_path / "a-1.csv").write_text(TEXT)
+    (tmp_path / "a-2.csv").write_text(TEXT.replace("4.1", "x"))
+    assert 'a-*.csv, a-2.csv, line 3, column "loss": found "x"' in refused(tmp_path / "a-*.csv")
+    assert "no file matches" in refused(tmp_path / "c-*.csv")
+    (tmp_path / "[x].csv").write_text(TEXT)
+    assert len(bs.read(tmp_path / "[x].csv")) == 2
+
+
+def test_semicolons_with_decimal_commas(tmp_path):
+    (tmp_path / "runs.csv").write_text("N;D;loss;note\n1e6;2e7;4,5;a, b\n2e6;4e7;4,125;\n3000000;8e7;4;c\n")
+    with pytest.warns(bs.TableNote, match='commas in "loss" are read as decimal commas'):
+        table = bs.read(tmp_path / "runs.csv")
+    assert table["loss"].tolist() == [4.5, 4.125, 4]
+    assert table["note"].tolist()[0] == "a, b"
+    (tmp_path / "runs.csv").write_text("N;D;loss\n1,000,000;2e7;4.5\n")
+    assert "without separators as 1000000" in refused(tmp_path / "runs.csv")
+
+
+def test_every_line_of_a_wrong_length_is_told(tmp_path):
+    (tmp_path / "runs.csv").write_text("N,D,loss\n1e6,2e7\n1e6,2e7,4\n1e6,2e7,4,5\n")
+    message = refused(tmp_path / "runs.csv")
+    assert "2 lines cannot be used: line 2: found 2 fields" in message and "line 4: found 4 fields" in message
+
+
+def test_perplexity_says_which_column_it_wants(tmp_path):
+    (tmp_path / "runs.csv").write_text("N,D,valid_ppl_mean\n1e6,2e7,40\n")
+    message = refused(tmp_path / "runs.csv", perplexity=True)
+    assert "ppl or val_ppl" in message and "--column perplexity=valid_ppl_mean" in message

@@ -1,0 +1,183 @@
+import warnings
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+
+RUNS = pd.DataFrame(
+    {
+        "run": ["a", "a", "b", "b", "c"],
+        "experiment": ["x", "x", "x", "y", "y"],
+        "N": [1e6, 1e6, 2e6, 1e6, 1e6],
+        "D": [1e7, 4e7, 4e7, 1e7, 4e7],
+        "loss": [4.0, 3.5, 3.4, 4.01, 3.51],
+        "learning rate": [1e-4, 1e-4, 1e-3, 1e-3, np.nan],
+    }
+)
+
+
+def kept(**options):
+    """Rows that are kept, by their losses, and the notes on them."""
+    with pytest.warns(bs.TableNote) as said:
+        table = bs.read(RUNS, **options)
+    return table["loss"].tolist(), [str(note.message) for note in said], table.attrs["reading"]
+
+
+def refused(table=RUNS, **options):
+    with pytest.raises(bs.InputError) as error, warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.TableNote)
+        bs.read(table, **options)
+    assert str(error.value).isprintable()
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("expression", "losses"),
+    [
+        ("experiment == 'x'", [4.0, 3.5, 3.4]),
+        ('experiment == "x" and N > 1.5e6', [3.4]),
+        ("(experiment == 'y') | (D < 2e7)", [4.0, 4.01, 3.51]),
+        ("not experiment in ['x', 'z']", [4.01, 3.51]),
+        ("run not in ['a', 'b']", [3.51]),
+        ("`learning rate` >= 1e-3", [3.4, 4.01]),
+        ("parameters * 2 == 4e6", [3.4]),
+        ("training_flop / tokens > 6e6", [3.4]),
+        ("3.4 < loss <= 3.51", [3.5, 3.51]),
+        ("~(run == 'a')", [3.4, 4.01, 3.51]),
+    ],
+)
+def test_where_keeps_the_rows_for_which_it_holds(expression, losses):
+    found, said, record = kept(where=expression)
+    assert found == losses
+    assert said == [f"the table: where {expression}: {5 - len(losses)} of 5 rows left out"]
+    assert record == [{"option": "where", "value": expression, "rows_before": 5, "rows_left_out": 5 - len(losses)}]
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("run.str > 0", "attribute access (.str)"),
+        ("abs(loss) > 1", "a call"),
+        ("@loss > 1", "cannot be read"),
+        ("loss > __import__('os').getpid()", "a call is not allowed"),
+        ("loss = 3", 'compare with "=="'),
+        ("loss", "neither true nor false"),
+        ("1 == 1", "neither true nor false"),
+        ("lr > 1", 'no column "lr"'),
+        ("los > 1", 'did you mean "loss"?'),
+        ("`learning` > 1", 'no column "learning"'),
+        ("run > 1", "cannot be worked out"),
+        ("run == 'a' * 1000000000", "arithmetic of text"),
+        ("loss ** 2 > 1", "Pow"),
+        ("[x for x in loss]", "ListComp"),
+        ("(lambda: loss)", "Lambda"),
+        ("loss[0] > 1", "Subscript"),
+        ("run == f'{loss}'", "JoinedStr"),
+        ("index == 0", 'no column "index"'),
+        ("", "write a condition"),
+        ("loss > 9", "holds for none of the 5 rows"),
+        ("(" * 500 + "loss > 1" + ")" * 500, "cannot be read"),
+    ],
+)
+def test_where_refuses_anything_but_comparisons(expression, said):
+    message = refused(where=expression)
+    assert said in message
+    assert "where" in message
+    assert "holds for none" in message or '"learning rate"' in message
+
+
+def test_a_name_between_backticks_in_text_is_text():
+    table = RUNS.assign(run=["`x`", "b", "b", "b", "b"])
+    with pytest.warns(bs.TableNote):
+        assert len(bs.read(table, where="run == '`x`'")) == 1
+
+
+def test_rows_left_out_are_not_looked_at():
+    table = RUNS.astype(object)
+    table.loc[4, ["N", "loss"]] = ["7B", 0]
+    assert '"7B"' in refused(table)
+    with pytest.warns(bs.TableNote):
+        assert len(bs.read(table, where="run != 'c'")) == 4
+
+
+def test_best_of_keeps_the_least_loss_of_each():
+    found, said, record = kept(best_of="parameters,tokens")
+    assert found == [4.0, 3.5, 3.4]
+    assert said == ["the table: best_of parameters, tokens: 2 of 5 rows left out"]
+    assert record[0]["value"] == ["parameters", "tokens"]
+
+
+def test_last_of_keeps_the_row_of_most_tokens():
+    found, said, _ = kept(last_of="run")
+    assert found == [3.5, 3.4, 3.51]
+    assert said == ["the table: last_of run: 2 of 5 rows left out"]
+
+
+def test_of_equal_tokens_the_last_row_is_kept():
+    table = RUNS.assign(run="a", D=1e7, N=[1e6, 2e6, 3e6, 4e6, 5e6])
+    with pytest.warns(bs.TableNote):
+        assert bs.read(table, last_of="run")["loss"].tolist() == [3.51]
+
+
+def test_rows_of_highest_loss_are_left_out():
+    assert kept(drop_highest=2)[0] == [3.5, 3.4, 3.51]
+    assert "leaves none" in refused(drop_highest=5)
+    assert "drop_highest" in refused(drop_highest=-1)
+
+
+def test_rows_that_lack_a_needed_value_are_left_out():
+    table = RUNS.assign(loss=[4.0, None, 3.4, 4.01, 3.51], unique_tokens=[1e7, 1e7, None, 1e7, 1e7])
+    with pytest.warns(bs.TableNote, match=r"drop_missing \(1 lack loss\): 1 of 5"):
+        assert len(bs.read(table, drop_missing=True)) == 4
+    with pytest.warns(bs.TableNote, match=r"\(1 lack loss, 1 lack unique_tokens\): 2 of 5"):
+        assert len(bs.read(table, drop_missing=True, needed="unique_tokens")) == 3
+    assert "drop_missing=True (--drop-missing)" in refused(table)
+    spoiled = table.astype({"loss": object})
+    spoiled.loc[0, "loss"] = "diverged"
+    assert '"diverged"' in refused(spoiled, drop_missing=True)
+    assert "leaves none" in refused(table.assign(loss=None), drop_missing=True)
+
+
+def test_options_work_together_in_one_order():
+    found, said, record = kept(where="experiment == 'x'", last_of="run", drop_highest=1)
+    assert found == [3.4]
+    assert [entry["option"] for entry in record] == ["where", "last_of", "drop_highest"]
+    assert len(said) == 3
+
+
+def test_a_column_to_choose_by_that_is_not_there():
+    message = refused(best_of="experimen")
+    assert 'did you mean "experiment"' in message and "best_of" in message
+    assert "name one or more" in refused(best_of=[])
+
+
+@pytest.mark.parametrize("kind", ["evaluations", "counts"])
+def test_rows_of_other_tables_are_chosen_too(kind):
+    table, reader, where = {
+        "evaluations": (bs.load("lm_progress"), bs.read_evaluations, "benchmark == 'ptb'"),
+        "counts": (bs.load("arithmetic_runs"), bs.read_counts, "split == 'id'"),
+    }[kind]
+    with pytest.warns(bs.TableNote, match="rows left out"):
+        assert len(reader(table, where=where)) == len(table.query(where))
+    table.loc[3, {"evaluations": "perplexity", "counts": "total"}[kind]] = None
+    with pytest.warns(bs.TableNote, match="1 of"):
+        assert len(reader(table, drop_missing=True)) == len(table) - 1
+
+
+def test_losses_of_one_size_far_apart_are_told_with_what_varies():
+    table = RUNS.assign(loss=[4.0, 3.5, 3.4, 4.4, 3.51])
+    with pytest.warns(
+        bs.TableWarning, match=r"1 size comes .* 10% .*parameters 1e\+06, tokens 1e\+07.*experiment"
+    ) as said:
+        bs.read(table)
+    assert '"run"' in str(said[0].message) and "--best-of parameters,tokens" in str(said[0].message)
+    told = table.assign(unique_tokens=[1e7, 1e7, 1e7, 5e6, 1e7])
+    assert len(bs.read(told, needed="unique_tokens")) == 5
+
+
+def test_the_record_of_a_table_outlives_a_second_reading():
+    with pytest.warns(bs.TableNote):
+        once = bs.read(RUNS, where="experiment == 'x'")
+        again = bs.read(once, drop_highest=1)
+    assert [entry["option"] for entry in again.attrs["reading"]] == ["where", "drop_highest"]

@@ -1,0 +1,181 @@
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+ROW = {"N": [7e9], "D": [1.4e12], "loss": [2.0]}
+
+
+def refused(table, **options):
+    with pytest.raises(bs.InputError) as error:
+        bs.read(pd.DataFrame(table), **options)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+def sizes(table, **options):
+    return bs.read(pd.DataFrame(table), **options).loc[0, ["parameters", "tokens", "training_flop", "loss"]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "tokens"),
+    [
+        (("params_B", 7), ("tokens_T", 1.4)),
+        (("#Params (B)", 7), ("tokens (T)", 1.4)),
+        (("N (millions)", 7000), ("Tokens (B)", 1400)),
+        (("Model Size [bn]", 7), ("training tokens (in billions)", 1400)),
+        (("params_in_billions", 7), ("Pretraining Data Size (T)", 1.4)),
+        (("n_params (1e9)", 7), ("dataset tokens (10^12)", 1.4)),
+    ],
+)
+def test_a_header_says_the_unit(parameters, tokens):
+    table = {parameters[0]: [parameters[1]], tokens[0]: [tokens[1]], "loss": [2.0]}
+    assert sizes(table) == pytest.approx([7e9, 1.4e12, 6 * 7e9 * 1.4e12, 2])
+
+
+def test_a_unit_is_told_and_kept():
+    with pytest.warns(bs.TableNote, match='column "params_B" is read as parameters in units of 1e\\+09'):
+        table = bs.read(pd.DataFrame({"params_B": [7], "D": [1e12], "loss": [2.0]}))
+    assert table.attrs["reading"] == [
+        {"option": "unit", "column": "params_B", "of": "parameters", "unit": 1e9, "factor": 1e9}
+    ]
+
+
+@pytest.mark.parametrize("name", ["d_model", "T_max", "batch_k", "n_b", "width (m)"])
+def test_a_letter_in_another_name_is_no_unit(name):
+    table = bs.read(pd.DataFrame(ROW | {name: [3]}))
+    assert table.iloc[0, 4] == 3
+    assert sizes(ROW | {name: [3]}) == sizes(ROW)
+
+
+def test_a_plain_name_goes_before_one_with_a_unit():
+    assert sizes(ROW | {"params_B": [6.7]}) == sizes(ROW)
+
+
+def test_a_unit_that_is_given_goes_before_the_header():
+    table = {"params_B": [7000], "C": [58.8e3], "loss": [2.0]}
+    assert sizes(table, unit={"parameters": 1e6, "training_flop": 1e18}) == pytest.approx(sizes(ROW))
+
+
+@pytest.mark.parametrize(
+    ("options", "factor"),
+    [
+        ({"unit": {"loss": "nats"}}, 1),
+        ({"unit": {"loss": "bits"}}, np.log(2)),
+        ({"unit": {"loss": "bits-per-byte"}, "bytes_per_token": 4.5}, 4.5 * np.log(2)),
+    ],
+)
+def test_losses_become_nats_per_token(options, factor):
+    table = bs.read(pd.DataFrame(ROW | {"loss_halfwidth": [0.1]}), **options)
+    assert table["loss"].item() == pytest.approx(2 * factor)
+    assert table["loss_halfwidth"].item() == pytest.approx(0.1 * factor)
+
+
+@pytest.mark.parametrize(("header", "factor"), [("val_loss (bits)", np.log(2)), ("loss (nats/token)", 1)])
+def test_a_header_says_the_unit_of_the_loss(header, factor):
+    table = {name: cells for name, cells in ROW.items() if name != "loss"} | {header: [2.0]}
+    assert sizes(table)[3] == pytest.approx(2 * factor)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"unit": {"loss": "bit"}}, "choose one of nats, bits, bits-per-byte"),
+        ({"unit": {"loss": 1e9}}, "choose one of nats"),
+        ({"unit": {"loss": "bits-per-byte"}}, "--bytes-per-token"),
+        ({"unit": {"loss": "bits-per-byte"}, "bytes_per_token": 0}, "not a positive number"),
+        ({"bytes_per_token": 4}, "--unit loss=bits-per-byte"),
+        ({"unit": {"parameters": "B"}}, "not a positive number such as 1e9"),
+        ({"unit": {"parameters": -1}}, "not a positive number"),
+        ({"unit": {"parameters": True}}, "not a positive number"),
+        ({"unit": {"tokns": 1e9}}, 'did you mean "tokens"'),
+        ({"unit": {"training_flop": 1e21}}, "no column for training_flop"),
+        ({"unit": 1e9}, "mapping"),
+    ],
+)
+def test_units_that_cannot_be(options, said):
+    assert said in refused(ROW, **options)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"N": [7, 70], "D": [1.4e12] * 2, "loss": [2, 2]}, ['"N"', "found 7,", "--unit parameters=1e9", "1 more"]),
+        ({"N": [7e9, 7e10], "D": [1.4, 2], "loss": [2, 2]}, ['"D"', "found 1.4,", "--unit tokens=1e12"]),
+        ({"N": [7e7], "D": [1.4], "loss": [2]}, ["--unit tokens=1e9"]),
+        ({"N": [7], "D": [140], "loss": [2]}, ["--unit parameters=1e9"]),
+        ({"N": [7e9], "C": [58.8], "loss": [2]}, ['"C"', "C = 6ND", "--unit training_flop=1e21"]),
+        ({"D": [1.4e12], "C": [58.8], "loss": [2]}, ['"C"', "fewer than 1,000 parameters", "training_flop=1e21"]),
+        ({"N": [7e9], "D": [1.4e12], "C": [58.8], "loss": [2]}, ['"C"', "--unit training_flop=1e21"]),
+        ({"N": [7e9], "D": [1.4e12], "C": [681], "loss": [2]}, ['"C"', "--unit training_flop=8.64e19"]),
+        ({"N": [7e9], "D": [1.4e12], "loss": [55]}, ['"loss"', "more than 50 nats", "--perplexity"]),
+        ({"N": [7e9], "D": [1.4e12], "loss": [0.001]}, ['"loss"', "less than 0.01"]),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused_with_the_likely_mend(table, words):
+    message = refused(table)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize("table", [{"N": [352], "D": [1e4]}, {"N": [1e6], "C": [6e7]}, {"D": [10], "C": [6e8]}])
+def test_a_unit_that_is_given_is_believed(table):
+    table |= {"loss": [3.0]}
+    assert "=1" in refused(table)
+    unit = {{"N": "parameters", "D": "tokens", "C": "training_flop"}[name]: 1 for name in table if name != "loss"}
+    assert bs.read(pd.DataFrame(table), unit=unit)["loss"].item() == 3
+    assert "reading" not in bs.read(pd.DataFrame(table), unit=unit).attrs
+
+
+def test_the_mend_mends():
+    table = {"N": [7], "D": [1.4], "C": [58.8], "loss": [2.0]}
+    assert sizes(table, unit={"parameters": 1e9, "tokens": 1e12, "training_flop": 1e21}) == pytest.approx(sizes(ROW))
+
+
+def test_a_compute_that_is_not_6nd_says_what_may_be_the_matter():
+    table = {"N": [7e9, 7e9], "D": [1e12, 2e12], "C": [5e22, 1e23], "loss": [2.0, 1.9]}
+    message = refused(table)
+    assert "count no embeddings" in message and "--column parameters_nonembedding=N" in message
+    assert "attention" in message and "--ignore C" in message and "1 more rows" in message
+    first = bs.read(pd.DataFrame(table), columns={"parameters_nonembedding": "N"})
+    np.testing.assert_allclose(first["parameters"], [5e22 / 6e12, 1e23 / 12e12])
+    assert bs.read(pd.DataFrame(table), ignore=["C"])["training_flop"].tolist() == [4.2e22, 8.4e22]
+
+
+def test_a_blank_size_is_filled_in_from_the_two_others():
+    table = pd.DataFrame({"N": [7e9, None], "D": [1e12, 2e12], "C": [None, 8.4e22], "loss": [2.0, 1.9]})
+    with pytest.warns(bs.TableNote, match=r"1 cells of training_flop .* C = 6ND"):
+        found = bs.read(table)
+    assert found["parameters"].tolist() == pytest.approx([7e9, 7e9])
+    assert found["training_flop"].tolist() == [4.2e22, 8.4e22]
+    assert bs.read(table.assign(N=7e9, C=["?", 8.4e22]))["training_flop"].tolist() == [4.2e22, 8.4e22]
+    assert refused(table.assign(D=[None, 2e12])).count("found nothing") == 2
+
+
+def test_every_fault_of_a_file_is_told_at_once_up_to_ten():
+    cells = ["7B", 0, "", "1,000", *[-1] * 9]
+    message = refused({"N": cells, "D": [1e10] * 13, "loss": [*[2.0] * 12, "x"]})
+    assert message.startswith("the table: 14 cells cannot be used: (1) row 0")
+    assert "(10) row 9" in message and "(11)" not in message and " and 4 more; " in message
+    assert all(said in message for said in ['"7B"', "7e9", "found 0", "nothing (a blank or NaN)", "as 1000"])
+    assert message.count("such rows can be left out") == 1
+    assert "training_flop" not in message
+
+
+def test_bad_cells_of_columns_that_are_not_needed_are_kept():
+    table = pd.DataFrame(ROW | {"width": ["wide"], "vocab": [-1.0], "unique_tokens": [None], "note": [{"a": 1}]})
+    found = bs.read(table)
+    assert found["d_model"].tolist() == ["wide"]
+    assert found["vocabulary"].tolist() == [-1]
+    assert found["unique_tokens"].isna().all()
+    assert found["note"].tolist() == [{"a": 1}]
+    assert '"wide"' in refused(table, needed=("d_model",))
+
+
+def test_a_law_refuses_what_reading_let_pass():
+    sizes = np.geomspace(1e7, 1e10, 20)
+    table = pd.DataFrame({"N": sizes, "D": 20 * sizes[::-1], "loss": np.linspace(4, 2, 20), "U": 1e8})
+    found = bs.read(table.assign(U=[1e8] * 19 + [None]), columns={"unique_tokens": "U"})
+    with pytest.raises(bs.InputError, match=r"'unique_tokens' is nan in row 19"):
+        bs.DataConstrained().rows(found)
+    assert len(bs.Chinchilla().rows(found)) == 20
