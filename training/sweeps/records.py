@@ -12,7 +12,7 @@ import xarray as xr
 
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
-from ..engine.files import written_whole
+from ...files import written_whole
 from ..engine.hardware import device_name
 
 
@@ -110,11 +110,10 @@ def write_dataset(dataset, path):
     InputError
         If it cannot be written.
     """
+    # In memory: where the disk is full, HDF5 would end the process when it closes its own file.
+    content = dataset.to_netcdf(engine="h5netcdf")
     with written_whole(path) as partial:
-        try:
-            dataset.to_netcdf(partial, engine="h5netcdf")
-        except (RuntimeError, ValueError) as error:
-            raise OSError(None, shortened(str(error).splitlines()[0])) from error
+        partial.write_bytes(content)
 
 
 def read_dataset(path):
