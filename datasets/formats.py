@@ -11,19 +11,22 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise
+from .seal import check_seal
 from .wording import listed, printable, quoted, shortened, suggestion
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 BOOLEANS = {"true": True, "false": False}
 
 
-def open_table(source):
+def open_table(source, *, text=()):
     """Open a table as it stands.
 
     Parameters
     ----------
     source : path or pandas.DataFrame
         A .csv, .tsv, .parquet or .nc file, or a frame.
+    text : collection of str
+        Columns of a text file that stay text as it is written, such as names, be they numbers or not.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def open_table(source):
     elif isinstance(source, str | os.PathLike):
         path = Path(source).expanduser()
         label, name = printable(path.name), path.name
-        frame = _opened(path, label)
+        frame = _opened(path, label, text)
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
@@ -62,7 +65,7 @@ def place(frame, row):
     return f"line {row}" if frame.index.name == "line" else f"row {row} (counting from 0)"
 
 
-def _opened(path, label):
+def _opened(path, label, text):
     suffix = path.suffix.lower()
     if os.path.isfile(path) and suffix not in READERS:
         raise InputError(f"{label}: {quoted(suffix)} files are not read; save the table as one of {listed(READERS)}")
@@ -77,7 +80,7 @@ def _opened(path, label):
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({_reason(error)}); check its path") from error
     _refuse_empty(data, label)
-    return READERS[suffix](data, label)
+    return READERS[suffix](data, label, text)
 
 
 def _numbered(frame):
@@ -95,14 +98,14 @@ def _refuse_duplicates(names, label):
             raise InputError(f"{label}: {names.count(name)} columns are called {quoted(name)}; rename or delete one")
 
 
-def _comma_separated(data, label):
-    text = _decoded(data, label)
-    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    return _delimited(text, max(",;\t", key=header.count), label)
+def _comma_separated(data, label, text):
+    whole = _decoded(data, label)
+    header = re.split(r"[\r\n]", whole, maxsplit=1)[0]
+    return _delimited(whole, max(",;\t", key=header.count), label, text)
 
 
-def _tab_separated(data, label):
-    return _delimited(_decoded(data, label), "\t", label)
+def _tab_separated(data, label, text):
+    return _delimited(_decoded(data, label), "\t", label, text)
 
 
 def _decoded(data, label):
@@ -116,9 +119,9 @@ def _decoded(data, label):
     raise InputError(f"{label}, line {line}: byte 0x{data[bad]:02x} is not UTF-8 text; save the table as UTF-8")
 
 
-def _delimited(text, delimiter, label):
-    _refuse_empty(text, label)
-    header, *records = _records(text, delimiter, label)
+def _delimited(whole, delimiter, label, text):
+    _refuse_empty(whole, label)
+    header, *records = _records(whole, delimiter, label)
     header = [name.strip() for name in header]
     if not any(header):
         raise InputError(f"{label}, line 1: found a blank line; put the header there")
@@ -132,7 +135,7 @@ def _delimited(text, delimiter, label):
             )
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
     cells = zip(*records.values(), strict=True) if records else [()] * len(names)
-    typed = {name: _typed(column) for name, column in zip(names, cells, strict=True)}
+    typed = {name: (_texts if name in text else _typed)(column) for name, column in zip(names, cells, strict=True)}
     return pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))
 
 
@@ -151,18 +154,22 @@ def _typed(cells):
     missing = [cell.strip().lower() in MISSING for cell in cells]
     if not any(missing) and all(cell.lower() in BOOLEANS for cell in cells):
         return np.array([BOOLEANS[cell.lower()] for cell in cells])
-    # Python reads 1_000 as a number, which no table means.
-    if not any("_" in cell for cell in cells):
+    # Python reads 1_000 as a number, which no table means, and digits of any script.
+    if all("_" not in cell and cell.isascii() for cell in cells):
         for dtype, number in (("int64", int), ("float64", float)):
             try:
                 values = [np.nan if absent else number(cell) for cell, absent in zip(cells, missing, strict=True)]
                 return np.array(values, dtype="float64" if any(missing) else dtype)
             except (ValueError, OverflowError):
                 continue
+    return _texts(cells)
+
+
+def _texts(cells):
     return [cell if cell.strip() else None for cell in cells]
 
 
-def _parquet(data, label):
+def _parquet(data, label, _):
     try:
         frame = pd.read_parquet(io.BytesIO(data))
     # What a damaged file raises depends on where the damage lies, and the libraries beneath promise nothing.
@@ -172,9 +179,10 @@ def _parquet(data, label):
     return _numbered(frame.reset_index(drop=not named))
 
 
-def _netcdf(data, label):
+def _netcdf(data, label, _):
     import xarray
 
+    check_seal(data, label)
     try:
         with xarray.open_datatree(io.BytesIO(data), engine="h5netcdf", decode_timedelta=False) as tree:
             variables = [

@@ -1,19 +1,12 @@
-"""netCDF files that end with the SHA-256 of what stands before, so that damage is told before anything is read.
+"""netCDF files written whole and sealed, and read within bounds."""
 
-To the libraries that read netCDF the end is padding. A file without it, which other software wrote, is read too.
-"""
-
-import hashlib
-import os
 from pathlib import Path
 
+from ..datasets.seal import check_seal, seal
 from ..datasets.wording import printable, shortened
 from ..errors import InputError
 from ..files import written_whole
 
-MARK = b"\nsha256 of all before: "
-LENGTH = len(MARK) + 64
-PIECE = 2**20
 # Deflate makes nothing smaller than by this factor.
 LARGEST_FACTOR = 1100
 
@@ -28,12 +21,12 @@ def write(tree, path):
     InputError
         If the file cannot be written.
     """
-    content = bytes(tree.to_netcdf(engine="h5netcdf"))
+    content = tree.to_netcdf(engine="h5netcdf")
     with written_whole(path, parents=False) as partial:
-        partial.write_bytes(content + MARK + hashlib.sha256(content).hexdigest().encode())
+        partial.write_bytes(seal(content))
 
 
-def read(path, opener, kind):
+def read(path, opener):
     """Read what `write` wrote into memory.
 
     Parameters
@@ -41,8 +34,6 @@ def read(path, opener, kind):
     path : path-like
     opener : callable
         ``xarray.open_dataset`` or ``xarray.open_datatree``.
-    kind : str
-        What the file should hold, for messages.
 
     Raises
     ------
@@ -53,7 +44,7 @@ def read(path, opener, kind):
     if not path.is_file():
         raise InputError(f"{printable(path)}: there is no such file")
     try:
-        _check_seal(path, kind)
+        check_seal(path.read_bytes(), printable(path))
         with opener(path, engine="h5netcdf") as opened:
             _check_size(opened, path)
             return opened.load()
@@ -67,21 +58,6 @@ def read(path, opener, kind):
 def reason(error):
     """First line of an error's text, short enough for a message."""
     return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)
-
-
-def _check_seal(path, kind):
-    length, digest = os.path.getsize(path) - LENGTH, hashlib.sha256()
-    with open(path, "rb") as file:
-        file.seek(max(length, 0))
-        seal = file.read()
-        if not seal.startswith(MARK):
-            return
-        file.seek(0)
-        while length > 0 and (piece := file.read(min(PIECE, length))):
-            digest.update(piece)
-            length -= len(piece)
-    if digest.hexdigest().encode() != seal[len(MARK) :]:
-        raise InputError(f"{printable(path)}: the {kind} is damaged (its SHA-256 is another); make it again")
 
 
 def _check_size(opened, path):

@@ -186,7 +186,7 @@ def open_fit(path):
     """
     from . import records
 
-    fit, place = sealed.read(path, xr.open_datatree, "fit"), printable(path)
+    fit, place = sealed.read(path, xr.open_datatree), printable(path)
     if KEY not in fit.attrs or "posterior" not in fit.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
     record = records.parsed(fit.attrs[KEY], path)

@@ -144,8 +144,8 @@ def _check_distribution(prior, told):
         usable = np.isfinite(quantiles).all() and (np.diff(quantiles) > 0).all() and 0 < 1 / spread < np.inf
     if not usable:
         raise InputError(
-            f"prior {told} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are too "
-            "large, too small or too close together for double precision; change its parameters"
+            f"prior {told} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are "
+            "too large, too small or too close together for double precision; change its parameters"
         )
 
 

@@ -256,7 +256,7 @@ def open_calibration(path):
     """
     from .. import records
 
-    dataset = sealed.read(path, xr.open_dataset, "calibration")
+    dataset = sealed.read(path, xr.open_dataset)
     if KEY not in dataset.attrs:
         raise InputError(f"{printable(path)}: is no calibration; name a file that 'calibrate' wrote")
     records.check(records.parsed(dataset.attrs[KEY], path), records.CalibrationRecord, path)

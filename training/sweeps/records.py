@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 import xarray as xr
 
+from ...datasets.seal import check_seal, seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 from ...files import written_whole
@@ -113,7 +114,7 @@ def write_dataset(dataset, path):
     # In memory: where the disk is full, HDF5 would end the process when it closes its own file.
     content = dataset.to_netcdf(engine="h5netcdf")
     with written_whole(path) as partial:
-        partial.write_bytes(content)
+        partial.write_bytes(seal(content))
 
 
 def read_dataset(path):
@@ -125,6 +126,7 @@ def read_dataset(path):
         If the file is damaged.
     """
     try:
+        check_seal(path.read_bytes(), printable(path))
         with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:
             return dataset.load()
     # The exception depends on which bytes are damaged.
