@@ -17,7 +17,10 @@ def worst(dataset, statistic):
     """Extreme of an ArviZ statistic over all variables that vary: largest R-hat, least effective sample size."""
     dataset = dataset[[name for name, v in dataset.data_vars.items() if v.min() < v.max() or v.isnull().any()]]
     values = np.concatenate([np.ravel(v.values) for v in statistic(dataset).data_vars.values()])
-    return float(np.nanmax(values) if statistic is r_hat else np.nanmin(values))
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return float("nan")
+    return float(values.max() if statistic is r_hat else values.min())
 
 
 def r_hat(dataset):

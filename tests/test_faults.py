@@ -33,7 +33,7 @@ from bayescaling.models.priors import DISTRIBUTIONS, Prior
 
 LIMIT = 20  # seconds
 LONGEST = 1000  # characters of a message
-FEW = 60
+FEW, FEW_FILES = 40, 10  # files are slow to make
 
 NUMBERS = ["0", "-1", "1", "0.5", "3", "1e-5", "100", "1e15", "1e308", "-1e308", "1e999", "5e-324", "1e-320",
            "0.123456789012345", "1.0000000000000002"]  # fmt: skip
@@ -409,9 +409,10 @@ def test_every_sort_is_tested(kept):
 
 @pytest.mark.parametrize("name", SORTS)
 def test_what_is_malformed_is_read_or_refused_in_one_line(name, kept, tmp_path):
-    found, faults = outcomes(sorts(kept)[name], 1, FEW, tmp_path)
+    count = FEW_FILES if "crafted" in name else FEW
+    found, faults = outcomes(sorts(kept)[name], 1, count, tmp_path)
     assert not faults, "\n".join(f"attempt {number}: {said}" for said, number in faults.items())
-    assert found["refused"] > FEW / 10
+    assert found["refused"] >= count / 10
 
 
 def main():
