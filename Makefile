@@ -2,7 +2,7 @@
 # make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
-# make faults    read malformed input of every sort, made at random: COUNT= of each, from SEED=
+# make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
 # make quick      run the tests but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
