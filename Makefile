@@ -2,19 +2,22 @@
 # make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
+# make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
 # make quick      run the tests but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
 
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
+SEED ?= 1
+COUNT ?= 1000
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding.
 TESTS := NUMBA_OPT=1
 PIP := -m pip --disable-pip-version-check install --quiet
 NOT_INFERENCE := $(foreach name,cli datasets package reading,--ignore=tests/test_$(name).py) --ignore=tests/datasets \
 	--ignore=tests/reports --ignore=tests/training
 
-.PHONY: report test thorough quick style pytest wheel next next-pytest
+.PHONY: report test thorough quick faults style pytest wheel next next-pytest
 .NOTPARALLEL:
 
 report: .venv/installed
@@ -36,6 +39,9 @@ thorough: style .venv/installed
 
 quick: .venv/installed
 	$(TESTS) .venv/bin/pytest -n 2 -m "not slow"
+
+faults: .venv/installed
+	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py

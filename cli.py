@@ -27,10 +27,10 @@ app = typer.Typer(
 @options.shares(options.Fitting)
 def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut = None, *, fitting):
     """Fit a law to a table of runs with NUTS."""
+    from .files import check_writable
     from .inference import fit as fit_law
     from .inference import metadata, save_fit
     from .inference.diagnostics import sentence
-    from .inference.storage import check_writable
     from .reports import results
     from .reports.entries import fit_entry
 
@@ -62,10 +62,10 @@ def calibrate(
     fitting,
 ):
     """Fit a law to tables simulated from it, to check that its intervals cover at their nominal rate."""
+    from .files import check_writable
     from .inference import calibrate as calibrate_law
     from .inference import calibration_table
     from .inference.calibration.simulation import sentence
-    from .inference.storage import check_writable
     from .reports import results
 
     chosen = inputs.law_named(law, fitting)

@@ -55,8 +55,8 @@ def as_numbers(table, names):
 def _number(cell):
     if cell is None or cell is pd.NA or (isinstance(cell, str) and not cell.strip()):
         return np.nan
-    # Python would read True as 1 and 1_000 as 1000.
-    if isinstance(cell, bool | np.bool_) or "_" in str(cell):
+    # Python would read True as 1, 1_000 as 1000, bytes as their text, and digits of any script.
+    if isinstance(cell, bool | np.bool_ | bytes) or "_" in str(cell) or not str(cell).isascii():
         raise ValueError
     return float(cell)
 

@@ -30,7 +30,8 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
     source : path or pandas.DataFrame
         As for `read`, a row a run and pair of lengths. Needed are the columns ``run`` (name or number), ``embedding``
         (such as abacus, fire, nope, rope, abacus+fire), ``train_digits`` (greatest length in training), ``length_a``,
-        ``length_b``, ``correct`` and ``total`` (problems right and asked). ``architecture`` is ``standard`` and
+        ``length_b``, ``correct`` and ``total`` (problems right and asked). Names are text as it is written, so that
+        runs 7 and 007 are two. ``architecture`` is ``standard`` and
         ``recurrences`` 1 where they are not there; ``arm`` (what the run belongs to), ``task``, ``layers``,
         ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and ``flop`` are kept where there are. ``split``
         (id, ood or ood100) is derived where it is not there: in distribution where no length is above ``train_digits``,
@@ -59,8 +60,9 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
     >>> read_counts(pd.DataFrame(run | {"correct": [99, 12], "total": 100}))["split"].tolist()
     ['id', 'ood']
     """
-    table, label, name = open_table(source)
-    table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
+    columns = columns or {}
+    table, label, name = open_table(source, text=[columns.get(column, column) for column in TEXT])
+    table = renamed(table, columns, needed=NEEDED, optional=OPTIONAL, label=label)
     changes = Changes(label, table)
     table = selection.where(table, where, changes)
     if drop_missing:
@@ -97,8 +99,20 @@ def _names(cells, column, label):
             f"{label}, {place(cells, absent.idxmax())}, column {quoted(column)}: found nothing (a blank); fill it in "
             "or delete the row"
         )
-    whole = pd.api.types.is_any_real_numeric_dtype(cells) and (cells == cells.round()).all()
-    return (cells.astype("int64") if whole else cells).astype(str).astype(object)
+    strange = cells.map(lambda cell: isinstance(cell, bytes))
+    if strange.any():
+        row = strange.idxmax()
+        raise InputError(
+            f"{label}, {place(cells, row)}, column {quoted(column)}: found {quoted(cells[row])}, bytes where a name "
+            "should be; store the column as text"
+        )
+    return cells.astype(object).map(_name).astype(object)
+
+
+def _name(cell):
+    """Text of a name; a whole number that blanks have made a float has no decimal point."""
+    whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == np.floor(cell)
+    return str(int(cell)) if whole else str(cell)
 
 
 def _refuse_fractions(table, label):

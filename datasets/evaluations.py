@@ -16,6 +16,7 @@ from .wording import listed, quoted
 NEEDED = ("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity")
 OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
 DAYS = 365
+FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can say
 
 
 def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
@@ -65,7 +66,7 @@ def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
     result["year"] = dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
     if "paper_id" not in result:
         result["paper_id"] = np.arange(1.0, len(result) + 1)
-    result = check(result, "evaluations", label=label, faults=faults)
+    result = check(result, "evaluations", label=label, faults=faults).astype({"transformer": "int64"})
     storing.note_names(result, changes)
     return with_origin(result, name, changes)
 
@@ -74,14 +75,29 @@ TEXT = ("publication_date", "benchmark")
 
 
 def _dates(cells, label):
-    dates = pd.to_datetime(cells.astype(str), format="ISO8601", errors="coerce")
-    if dates.isna().any():
-        row = dates.isna().idxmax()
+    dates = cells.map(_date)
+    wrong = dates.map(lambda date: isinstance(date, str))
+    if wrong.any():
+        row = wrong.idxmax()
         raise InputError(
-            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, which is no date; '
-            "write it as 2019-02-14"
+            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, {dates[row]}; write '
+            "it as 2019-02-14"
         )
     return dates.astype("datetime64[ns]")
+
+
+def _date(cell):
+    """Day of a cell, or what is wrong with it."""
+    text = str(cell)
+    try:
+        date = pd.to_datetime(text, format="ISO8601") if text.isascii() else pd.NaT
+    except (ValueError, OverflowError):
+        date = pd.NaT
+    if date is pd.NaT:
+        return "which is no date"
+    if date.tzinfo is not None:
+        return "which has a time zone"
+    return date if FIRST_YEAR <= date.year <= LAST_YEAR else f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
 
 
 def _refuse_benchmarks(cells, label):

@@ -14,11 +14,12 @@ import pandas as pd
 from ..errors import InputError
 from .columns import recognise
 from .faults import place
+from .seal import check_seal
 from .separated import comma_separated, json_lines, refuse_duplicates, refuse_empty, tab_separated
 from .wording import listed, printable, quoted, shortened, suggestion
 
 
-def open_table(source):
+def open_table(source, *, text=()):
     """Open a table as it stands.
 
     Parameters
@@ -26,6 +27,8 @@ def open_table(source):
     source : path or pandas.DataFrame
         A .csv, .tsv, .jsonl, .parquet or .nc file, packed (.gz, .xz, .zst) or not, a pattern such as ``runs-*.csv``
         that matches several, or a frame.
+    text : collection of str
+        Columns of a text file that stay text as it is written, such as names, be they numbers or not.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def open_table(source):
         path = Path(source).expanduser()
         label, name = printable(path.name), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
-        frame = _of_pattern(path, label) if pattern else _opened(path, label)
+        frame = _of_pattern(path, label, text) if pattern else _opened(path, label, text)
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
@@ -61,7 +64,7 @@ def open_table(source):
     return frame, label, name
 
 
-def _of_pattern(pattern, label):
+def _of_pattern(pattern, label, text):
     """Rows of every file that a pattern matches, one after the other, with a column that names the file."""
     paths = [Path(path) for path in sorted(glob.glob(str(pattern), recursive=True)) if os.path.isfile(path)]
     if not paths:
@@ -71,9 +74,9 @@ def _of_pattern(pattern, label):
     names = short if len(set(short)) == len(short) else [str(path) for path in paths]
     frames, said = [], []
     for path, name in zip(paths, map(printable, names), strict=True):
-        frame = _opened(path, name)
+        frame = _opened(path, name, text)
         refuse_duplicates(list(frame.columns), name)
-        said += [f"{name}: {text}" for text in frame.attrs.get("said", [])]
+        said += [f"{name}: {sentence}" for sentence in frame.attrs.get("said", [])]
         frame.attrs = {}
         column = "file"
         while column in frame:
@@ -85,7 +88,7 @@ def _of_pattern(pattern, label):
     return table
 
 
-def _opened(path, label):
+def _opened(path, label, text):
     packed = path.suffix.lower() if path.suffix.lower() in UNPACKERS else ""
     suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
     if os.path.isfile(path) and suffix not in READERS:
@@ -105,7 +108,7 @@ def _opened(path, label):
     if packed:
         data = _unpacked(data, packed, label)
         refuse_empty(data, label)
-    return READERS[suffix](data, label)
+    return READERS[suffix](data, label, text)
 
 
 def _unpacked(data, packed, label):
@@ -126,7 +129,7 @@ def _numbered(frame):
     return frame.rename_axis(index="row")
 
 
-def _parquet(data, label):
+def _parquet(data, label, _):
     try:
         frame = pd.read_parquet(io.BytesIO(data))
     # What a damaged file raises depends on where the damage lies, and the libraries beneath promise nothing.
@@ -136,9 +139,10 @@ def _parquet(data, label):
     return _numbered(frame.reset_index(drop=not named))
 
 
-def _netcdf(data, label):
+def _netcdf(data, label, _):
     import xarray
 
+    check_seal(data, label)
     try:
         with xarray.open_datatree(io.BytesIO(data), engine="h5netcdf", decode_timedelta=False) as tree:
             variables = [

@@ -136,7 +136,7 @@ def schema(kind):
         return pa.DataFrameSchema(columns)
     if kind == "evaluations":
         columns = dict.fromkeys(["parameters", "dataset_tokens"], number(positive))
-        columns |= {"perplexity": number(above_one), "transformer": whole(flag)}
+        columns |= {"perplexity": number(above_one), "transformer": number(flag)}
         known = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
         columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in known}
         return pa.DataFrameSchema(columns)

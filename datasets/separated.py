@@ -17,20 +17,20 @@ BOOLEANS = {"true": True, "false": False}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 
 
-def comma_separated(data, label):
-    """Read values separated by commas, semicolons or tabs, whichever the header has most of."""
-    text = _decoded(data, label)
-    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    return _delimited(text, max(",;\t", key=header.count), label)
+def comma_separated(data, label, text=()):
+    """Read values separated by commas, semicolons or tabs, whichever the header has most of; columns `text` as text."""
+    whole = _decoded(data, label)
+    header = re.split(r"[\r\n]", whole, maxsplit=1)[0]
+    return _delimited(whole, max(",;\t", key=header.count), label, text)
 
 
-def tab_separated(data, label):
-    """Read values separated by tabs."""
-    return _delimited(_decoded(data, label), "\t", label)
+def tab_separated(data, label, text=()):
+    """Read values separated by tabs; columns `text` as text."""
+    return _delimited(_decoded(data, label), "\t", label, text)
 
 
-def json_lines(data, label):
-    """Read one JSON object a line; what is no number, text or truth value becomes JSON text."""
+def json_lines(data, label, text=()):
+    """Read one JSON object a line; what is no number, text or truth value becomes JSON text. Text is text already."""
     rows, faults = {}, []
     for line, text in enumerate(_decoded(data, label).splitlines(), 1):
         if not text.strip():
@@ -89,9 +89,9 @@ def _decoded(data, label):
     raise InputError(f"{label}, line {line}: byte 0x{data[bad]:02x} is not UTF-8 text; save the table as UTF-8")
 
 
-def _delimited(text, delimiter, label):
-    refuse_empty(text, label)
-    header, *records = _records(text, delimiter, label)
+def _delimited(whole, delimiter, label, text):
+    refuse_empty(whole, label)
+    header, *records = _records(whole, delimiter, label)
     header = [name.strip() for name in header]
     if not any(header):
         raise InputError(f"{label}, line 1: found a blank line; put the header there")
@@ -106,9 +106,9 @@ def _delimited(text, delimiter, label):
     names = [name or f"Unnamed: {position}" for position, name in enumerate(header)]
     cells = zip(*records.values(), strict=True) if records else [()] * len(names)
     columns = dict(zip(names, cells, strict=True))
-    commas = [name for name, column in columns.items() if delimiter == ";" and _has_decimal_commas(column)]
+    commas = [n for n, column in columns.items() if delimiter == ";" and n not in text and _has_decimal_commas(column)]
     columns |= {name: [cell.replace(",", ".") for cell in columns[name]] for name in commas}
-    typed = {name: _typed(column) for name, column in columns.items()}
+    typed = {name: (_texts if name in text else _typed)(column) for name, column in columns.items()}
     frame = pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))
     if commas:
         frame.attrs["said"] = [f"commas in {listed(commas)} are read as decimal commas"]
@@ -136,12 +136,16 @@ def _typed(cells):
     missing = [cell.strip().lower() in MISSING for cell in cells]
     if not any(missing) and all(cell.lower() in BOOLEANS for cell in cells):
         return np.array([BOOLEANS[cell.lower()] for cell in cells])
-    # Python reads 1_000 as a number, which no table means.
-    if not any("_" in cell for cell in cells):
+    # Python reads 1_000 as a number, which no table means, and digits of any script.
+    if all("_" not in cell and cell.isascii() for cell in cells):
         for dtype, number in (("int64", int), ("float64", float)):
             try:
                 values = [np.nan if absent else number(cell) for cell, absent in zip(cells, missing, strict=True)]
                 return np.array(values, dtype="float64" if any(missing) else dtype)
             except (ValueError, OverflowError):
                 continue
+    return _texts(cells)
+
+
+def _texts(cells):
     return [cell if cell.strip() else None for cell in cells]

@@ -9,6 +9,7 @@ from ..errors import DiagnosticWarning
 R_HAT_LIMIT = 1.01
 ESS_PER_CHAIN = 100
 PARETO_K_LIMIT = 0.7
+TAILS = (0.05, 0.95)
 LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 
 
@@ -16,7 +17,10 @@ def worst(dataset, statistic):
     """Extreme of an ArviZ statistic over all variables that vary: largest R-hat, least effective sample size."""
     dataset = dataset[[name for name, v in dataset.data_vars.items() if v.min() < v.max() or v.isnull().any()]]
     values = np.concatenate([np.ravel(v.values) for v in statistic(dataset).data_vars.values()])
-    return float(np.nanmax(values) if statistic is r_hat else np.nanmin(values))
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return float("nan")
+    return float(values.max() if statistic is r_hat else values.min())
 
 
 def r_hat(dataset):
@@ -37,7 +41,7 @@ def ess_tail(dataset):
     """Tail effective sample size of each variable (5% and 95% quantiles)."""
     import arviz_stats as azs
 
-    return azs.ess(dataset, method="tail")
+    return azs.ess(dataset, method="tail", prob=TAILS)  # by default it is what the user's settings of ArviZ say
 
 
 def diagnose_chains(posterior, sample_stats):
@@ -52,7 +56,8 @@ def diagnose_chains(posterior, sample_stats):
     -------
     dict
         ``r_hat_max``, ``ess_bulk_min``, ``ess_tail_min``, ``divergences``, ``max_treedepth`` (iterations stopped
-        there), ``ok`` and ``warnings``, a list of sentences that is empty when ``ok``.
+        there), ``draws`` (of all chains), ``distinct_draws``, which no ESS exceeds where draws are repeated, ``ok`` and
+        ``warnings``, a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
     found = {
@@ -75,7 +80,41 @@ def diagnose_chains(posterior, sample_stats):
         faults.append(f"{found['divergences']} divergences: the posterior may be biased, raise target_accept")
     if found["max_treedepth"]:
         faults.append(f"{found['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
-    return found | {"ok": not faults, "warnings": faults}
+    flat = _flat(posterior)
+    if missing := int(np.isnan(flat).any(1).sum()):
+        faults.append(f"{missing} of {len(flat)} draws are not numbers (NaN): the law cannot be computed there")
+    return with_distinct(found | {"ok": not faults, "warnings": faults}, posterior)
+
+
+def with_distinct(found, sampled):
+    """Add to a diagnosis how many draws are distinct, and a fault where these are too few.
+
+    Parameters
+    ----------
+    found : dict
+    sampled : Dataset
+        Dims (chain, draw, ...): the quantities whose draws may be repeated.
+
+    Returns
+    -------
+    dict
+    """
+    flat = _flat(sampled)
+    draws, distinct, faults = len(flat), len(np.unique(flat, axis=0)), list(found["warnings"])
+    least = ESS_PER_CHAIN * sampled.sizes["chain"]
+    if distinct < min(least, draws):
+        faults.append(f"{distinct} of {draws} draws are distinct (below {least}): draw more")
+    ess = ("ess_bulk_min", "ess_tail_min") if distinct < draws else ()
+    # Autocorrelations cannot tell a draw that was repeated in random order from a new one.
+    capped = {name: min(found[name], float(distinct)) for name in ess}
+    return found | capped | {"draws": draws, "distinct_draws": distinct, "ok": not faults, "warnings": faults}
+
+
+def _flat(dataset):
+    """Draws of all chains as rows of an array, quantities as its columns."""
+    whole = dataset.transpose("chain", "draw", ...)
+    size = dataset.sizes["chain"] * dataset.sizes["draw"]
+    return np.column_stack([v.values.reshape(size, -1) for v in whole.data_vars.values()]).astype(float)
 
 
 def with_figures(found, figures):
@@ -106,6 +145,8 @@ def sentence(found):
         f"{found['divergences']} divergences, r_hat at most {r_hat_text}, "
         f"bulk ESS at least {found['ess_bulk_min']:.0f}, tail ESS at least {found['ess_tail_min']:.0f}"
     )
+    if found.get("distinct_draws", 0) < found.get("draws", 0):
+        figures += f", {found['distinct_draws']} of {found['draws']} draws distinct"
     return f"converged: {figures}" if found["ok"] else f"NOT TO BE TRUSTED: {figures}. " + "; ".join(found["warnings"])
 
 

@@ -2,15 +2,14 @@
 
 import functools
 import json
-import os
-import tempfile
-from pathlib import Path
 
 import xarray as xr
 
-from ..datasets import KINDS
+from ..datasets import KINDS, sha256
+from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from ..models import law
+from . import sealed
 
 KEY = "bayescaling"
 SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise
@@ -130,55 +129,6 @@ def draws_of(fit, kind=None):
     return law.draws(sampled, table_of(fit), metadata(fit)["law"]["reference"])
 
 
-def _temporary(path):
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-        os.close(handle)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
-    if path.is_dir():
-        os.unlink(temporary)
-        raise InputError(f"{path}: is a folder; name a file")
-    return temporary
-
-
-def check_writable(path):
-    """Refuse a path that could not be written, before the work that leads to it.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist or cannot be written, or the path is a folder.
-    """
-    os.unlink(_temporary(Path(path)))
-
-
-def replace(path, write):
-    """Call `write` with a temporary name beside `path`, then rename: a file is whole or absent.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist or cannot be written.
-    """
-    path = Path(path)
-    temporary = _temporary(path)
-    try:
-        write(temporary)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def save_fit(fit, path):
     """Write a fit to a netCDF file.
 
@@ -206,7 +156,7 @@ def save_fit(fit, path):
     'chinchilla'
     """
     metadata(fit)
-    replace(path, lambda temporary: fit.to_netcdf(temporary, engine="h5netcdf"))
+    sealed.write(fit, path)
 
 
 def open_fit(path):
@@ -224,8 +174,8 @@ def open_fit(path):
     Raises
     ------
     InputError
-        If the file is missing, is no netCDF file, or is no fit of this package, or one of a version that stored
-        fits otherwise.
+        If the file is missing or damaged, is no netCDF file, or is no fit of this package, or one of a version that
+        stored fits otherwise.
 
     Examples
     --------
@@ -234,21 +184,48 @@ def open_fit(path):
         ...
     bayescaling.errors.InputError: missing.nc: there is no such file
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            fit = tree.load()
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path}: not a netCDF file that can be read ({str(error).splitlines()[0]})") from None
+    from . import records
+
+    fit, place = sealed.read(path, xr.open_datatree), printable(path)
     if KEY not in fit.attrs or "posterior" not in fit.children:
-        raise InputError(f"{path}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
-    record = metadata(fit)
+        raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
+    record = records.parsed(fit.attrs[KEY], path)
     if record.get("schema") != SCHEMA:
-        made = record.get("versions", {}).get("bayescaling", "unknown")
+        versions = record.get("versions")
+        made = versions.get("bayescaling", "unknown") if isinstance(versions, dict) else "unknown"
         raise InputError(
-            f"{path}: a fit stored in form {record.get('schema')}, by version {made}; this version reads form "
-            f"{SCHEMA}: fit the table again"
+            f"{place}: a fit stored in form {shortened(record.get('schema'))}, by version {shortened(made)}; this "
+            f"version reads form {SCHEMA}: fit the table again"
         )
+    records.check(record, records.FitRecord, path)
+    try:
+        _check_whole(fit, record)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
+    except Exception as error:
+        raise InputError(f"{place}: a fit that cannot be used ({sealed.reason(error)}); fit the table again") from None
     return fit
+
+
+def _check_whole(fit, record):
+    """Check that a fit has its table and all that one draw of it needs."""
+    law, table = law_of(fit), table_of(fit)
+    if sha256(table) != record["data"]["sha256"]:
+        raise InputError("its table is not the one that was fitted (the SHA-256 is another); fit the table again")
+    expected = json.loads(json.dumps(law.reference(law.rows(table))))
+    if _shape(record["law"]["reference"]) != _shape(expected):
+        raise InputError("what its quantities refer to is not what its law needs; fit the table again")
+    posterior, first = fit["posterior"].to_dataset(), {"chain": [0], "draw": [0]}
+    density = fit["log_likelihood"][law.scale]
+    if any(density.sizes[name] != posterior.sizes[name] for name in first):
+        raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
+    one = posterior.assign(z=fit["unconstrained_posterior"]["z"]).isel(first)
+    for name, values in law.draws(one, table, record["law"]["reference"]).named().items():
+        if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
+            raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")
+
+
+def _shape(reference):
+    """Names and sorts of the entries of a reference."""
+    return {name: "number" if isinstance(x, int | float) else type(x).__name__ for name, x in reference.items()}

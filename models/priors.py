@@ -1,6 +1,7 @@
 """Priors as text, ``LogNormal(-1, 0.5)``: parsed, checked against a support, and handed to PyMC or SciPy."""
 
-import ast
+import functools
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,12 @@ DISTRIBUTIONS = {
     "Uniform": (("lower", "upper"), lambda lower, upper: st.uniform(lower, upper - lower)),
 }
 
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+CALL = re.compile(r"([A-Za-z]+)\s*\((.*)\)", re.DOTALL)
+SHOWN = 80  # characters of a text in a message
+# Quantiles that sampling needs to tell apart, and the square of their spread to be a number that is not 0.
+PROBABILITIES = np.arange(1, 100) / 100
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -51,36 +58,13 @@ class Prior:
         Raises
         ------
         InputError
-            If the text is not of that form, the distribution is unknown or its parameters make no distribution.
+            If the text is not of that form, the distribution is unknown, its parameters make no distribution, or one
+            whose quantiles double precision does not hold or tell apart.
         """
-        if isinstance(text, cls):
-            return text
-        form = f"prior {text!r} cannot be read; write for example LogNormal(-1, 0.5)"
-        try:
-            call = ast.parse(str(text).strip(), mode="eval").body
-            name = call.func.id
-            values = [ast.literal_eval(a) for a in call.args]
-            named = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
-        except (SyntaxError, ValueError, AttributeError):
-            raise InputError(form) from None
-        if name not in DISTRIBUTIONS:
-            raise InputError(f"prior {text!r}: {unknown('distribution', name, DISTRIBUTIONS)}")
-        names, frozen = DISTRIBUTIONS[name]
-        arguments = dict(zip(names, values, strict=False)) | named
-        if len(values) + len(named) != len(names) or set(arguments) != set(names):
-            raise InputError(f"prior {text!r}: {name} takes {len(names)} parameters: {', '.join(names)}")
-        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in arguments.values()):
-            raise InputError(form)
-        with np.errstate(all="ignore"):
-            proper = all(map(np.isfinite, arguments.values())) and np.isfinite(
-                _quietly(frozen, {k: float(v) for k, v in arguments.items()})
-            )
-        if not proper:
-            raise InputError(f"prior {text!r} is no distribution: check the signs and the order of its parameters")
-        return cls(name, {k: float(arguments[k]) for k in names})
+        return text if isinstance(text, cls) else _parsed(str(text), shown(text))
 
     def __str__(self):
-        return f"{self.distribution}({', '.join(f'{v:g}' for v in self.arguments.values())})"
+        return f"{self.distribution}({', '.join(repr(v).removesuffix('.0') for v in self.arguments.values())})"
 
     @property
     def frozen(self):
@@ -119,11 +103,60 @@ class Prior:
         return getattr(pm, self.distribution)(name, dims=dims, **{k: np.float64(v) for k, v in self.arguments.items()})
 
 
-def _quietly(frozen, arguments):
+def shown(text):
+    """Text of a prior as messages show it."""
+    text = repr(text)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(text, told):
+    form = f"prior {told} cannot be read; write for example LogNormal(-1, 0.5)"
+    call = CALL.fullmatch(text.strip())
+    if not call:
+        raise InputError(form)
+    name, values, named = call[1], [], {}
+    for argument in call[2].split(","):
+        parameter, sign, number = argument.rpartition("=")
+        if not NUMBER.fullmatch(number.strip()) or (named and not sign) or parameter.strip() in named:
+            raise InputError(form)
+        if sign:
+            named[parameter.strip()] = float(number)
+        else:
+            values.append(float(number))
+    if name not in DISTRIBUTIONS:
+        raise InputError(f"prior {told}: {unknown('distribution', name, DISTRIBUTIONS)}")
+    names, _ = DISTRIBUTIONS[name]
+    arguments = dict(zip(names, values, strict=False)) | named
+    if len(values) + len(named) != len(names) or set(arguments) != set(names):
+        raise InputError(f"prior {told}: {name} takes {len(names)} parameters: {', '.join(names)}")
+    prior = Prior(name, {k: arguments[k] for k in names})
+    _check_distribution(prior, told)
+    return prior
+
+
+def _check_distribution(prior, told):
+    with np.errstate(all="ignore"):
+        quantiles = _quantiles(prior)
+        if np.isnan(quantiles).any():
+            raise InputError(f"prior {told} is no distribution: check the signs and the order of its parameters")
+        spread = (quantiles[-1] - quantiles[0]) ** 2
+        usable = np.isfinite(quantiles).all() and (np.diff(quantiles) > 0).all() and 0 < 1 / spread < np.inf
+    if not usable:
+        raise InputError(
+            f"prior {told} cannot be computed with: its percentiles, {quantiles[0]:.4g} to {quantiles[-1]:.4g}, are "
+            "too large, too small or too close together for double precision; change its parameters"
+        )
+
+
+def _quantiles(prior):
+    """Percentiles of a prior, all NaN where its parameters make no distribution."""
     try:
-        return frozen(**arguments).median()
-    except (ZeroDivisionError, ValueError):
-        return np.nan
+        if not all(map(np.isfinite, prior.arguments.values())):
+            raise ValueError
+        return prior.frozen.ppf(PROBABILITIES)
+    except (ArithmeticError, ValueError):
+        return np.full(len(PROBABILITIES), np.nan)
 
 
 @dataclass(frozen=True)
@@ -142,7 +175,7 @@ class FreeParameter:
         low, high = prior.support
         if low < self.support[0] or high > self.support[1]:
             raise InputError(
-                f"prior {self.name}={text!r} has support ({low:g}, {high:g}), but {self.name} lies in "
+                f"prior {self.name}={shown(text)} has support ({low:g}, {high:g}), but {self.name} lies in "
                 f"({self.support[0]:g}, {self.support[1]:g}); use a distribution on that range, such as {self.prior}"
             )
         return prior

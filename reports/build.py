@@ -9,10 +9,10 @@ from pathlib import Path
 from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
+from ..files import check_writable
 from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fitting.fit import check_options
-from ..inference.storage import check_writable
 from . import results
 from .pages import PAGES
 from .render import render

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
+from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.quantities.misfit import misfit
 from ..inference.quantities.robust import robust, robust_sd
-from ..inference.storage import replace
 from ..models.draws import flatten
 
 SCHEMA = 1
@@ -176,9 +176,5 @@ def to_json(document):
 
 def write_text(text, path):
     """Write a whole file or none."""
-
-    def write(temporary):
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-
-    replace(path, write)
+    with written_whole(path, parents=False) as partial:
+        partial.write_text(text, encoding="utf-8")

@@ -57,12 +57,19 @@ def test_a_column_cannot_be_chosen_twice(table):
     [
         ("benchmark", "c4"),
         ("publication_date", "soon"),
+        ("publication_date", "2019-02-14T10:00:00+05:30"),
+        ("publication_date", "2019-02-14T10:00Z"),
+        ("publication_date", "0001-01-01"),
+        ("publication_date", "1500-06-01"),
+        ("publication_date", "٢٠١٩-٠٢-١٤"),
         ("perplexity", 0.9),
         ("perplexity", ""),
         ("perplexity", "12a"),
         ("parameters", -1),
         ("dataset_tokens", 0),
         ("transformer", 3),
+        ("transformer", 0.5),
+        ("parameters", "٣"),
     ],
 )
 def test_a_cell_that_cannot_be_used_is_named_in_one_line(table, tmp_path, column, value):
@@ -88,3 +95,9 @@ def test_a_column_that_is_not_there_cannot_be_chosen(table):
         read_evaluations(table, columns={"perplexity": "my_ppl"})
     with pytest.raises(InputError, match="loss"):
         read_evaluations(pd.DataFrame(table), columns={"loss": "perplexity"})
+
+
+def test_dates_with_a_time_zone_are_refused_in_any_form(table, tmp_path):
+    table.assign(publication_date=table["publication_date"].dt.tz_localize("UTC")).to_parquet(tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match=r"mine.parquet, row 0 .* which has a time zone; write it as 2019-02-14$"):
+        read_evaluations(tmp_path / "mine.parquet")

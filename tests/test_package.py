@@ -18,14 +18,15 @@ MAY_IMPORT = {
     "errors": set(),
     "datasets": {"errors"},
     "models": {"errors", "datasets"},
-    "inference": {"errors", "datasets", "models"},
-    "reports": {"errors", "datasets", "models", "inference"},
-    "training": {"errors", "datasets"},
+    "files": {"errors", "datasets"},
+    "inference": {"errors", "datasets", "files", "models"},
+    "reports": {"errors", "datasets", "files", "models", "inference"},
+    "training": {"errors", "datasets", "files"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
     "options": {"reports"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
-    "cli": {"__init__", "console", "inputs", "options"}
+    "cli": {"__init__", "console", "files", "inputs", "options"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

@@ -23,16 +23,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets.wording import unknown
+from ...datasets.wording import printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.law import Law
-from .. import diagnostics
+from .. import diagnostics, sealed
 from ..fitting.fitter import Fitter
 from ..fitting.record import table_entry, versions
 from ..fitting.samplers import choose
 from ..fitting.settings import seed_of, settings_of
-from ..storage import replace
 from .uniformity import RANKS, p_uniform
 
 TRUTHS = ("posterior", "prior")
@@ -143,8 +142,7 @@ def calibrate(
         ):  # fmt: skip
             done.append(_one(fitter, truth_of(s), truth, seed, s, settings))
             if out is not None:
-                dataset = _dataset(done, record)
-                replace(out, lambda temporary, whole=dataset: whole.to_netcdf(temporary, engine="h5netcdf"))
+                sealed.write(_dataset(done, record), out)
     return _dataset(done[:simulations], record)
 
 
@@ -254,16 +252,29 @@ def open_calibration(path):
     Raises
     ------
     InputError
-        If the file cannot be read or is no calibration.
+        If the file is missing or damaged, or is no calibration.
     """
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            dataset = opened.load()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); name a file that 'calibrate' wrote") from None
+    from .. import records
+
+    dataset = sealed.read(path, xr.open_dataset)
     if KEY not in dataset.attrs:
-        raise InputError(f"{path}: is no calibration; name a file that 'calibrate' wrote")
+        raise InputError(f"{printable(path)}: is no calibration; name a file that 'calibrate' wrote")
+    records.check(records.parsed(dataset.attrs[KEY], path), records.CalibrationRecord, path)
+    for name in (*OF_A_QUANTITY, *OF_A_FIT):
+        if not _usable(dataset, name):
+            raise InputError(f"{printable(path)}: has no usable {quoted(name)}; delete the file and calibrate again")
     return dataset
+
+
+def _usable(dataset, name):
+    """Whether a variable of a calibration is there, of its form, and says what it can."""
+    dims = ("simulation", "quantity") if name in OF_A_QUANTITY else ("simulation",)
+    if name not in dataset or dataset[name].dims != dims or not dataset[name].size:
+        return False
+    values, names = dataset[name].values, dataset.get("quantity", xr.DataArray([])).values
+    if values.dtype.kind not in "fiub" or not all(isinstance(x, str) for x in names) or len(set(names)) < len(names):
+        return False
+    return name != "rank" or bool(values.dtype.kind in "iu" and ((values >= 0) & (values < RANKS)).all())
 
 
 def record_of(dataset):

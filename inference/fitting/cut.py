@@ -30,7 +30,8 @@ LEAST_DRAWS = 1000
 def fit_cut(law, table, *, seed, sampler=None, progress=False, **options):
     """Fit a law that takes quantities from upstream (`law.upstream`); see `fit` for parameters and result.
 
-    The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``imputation_k_max`` and
+    The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``distinct_draws`` counts
+    the draws of the law's own quantities, which weights repeat and no ESS exceeds; ``imputation_k_max`` and
     ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
     """
     settings = {name: x for name, x in options.items() if not name.endswith("_predictive")}
@@ -51,6 +52,8 @@ def fit_cut(law, table, *, seed, sampler=None, progress=False, **options):
     record["diagnostics"] = functools.reduce(
         _worse, [metadata(fit_above)["diagnostics"], *found], record["diagnostics"]
     )
+    own = draws.named()[list(law.prior_of)]
+    record["diagnostics"] = diagnostics.with_distinct(record["diagnostics"], own)
     record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(found)}
     record["priors"] |= metadata(fit_above)["priors"]
     return with_metadata(xr.DataTree.from_dict(tree), record)
@@ -105,7 +108,7 @@ def _worse(one, other):
     """Join two diagnoses: the larger r_hat, the smaller ESS, all warnings."""
     joined = {"warnings": list(dict.fromkeys(one["warnings"] + other["warnings"])), "ok": one["ok"] and other["ok"]}
     for name, choose in (("r_hat_max", max), ("ess_bulk_min", min), ("ess_tail_min", min)):
-        joined[name] = choose(one[name], other[name])
+        joined[name] = None if one[name] is None or other[name] is None else choose(one[name], other[name])
     for name in ("divergences", "max_treedepth"):
         joined[name] = one[name] + other[name]
     return one | joined

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
+from ..priors import NUMBER, Prior, shown
 from . import family
 
 
@@ -88,14 +89,18 @@ def judged_prior(name, prior):
     if isinstance(prior, str):
         found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
         if not found or found[1] != form:
-            raise InputError(f"prior {name}={prior!r}: {name} has a {form} prior; {mend}")
-        prior = found[2], found[3]
+            raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {mend}")
+        prior = found[2].strip(), found[3].strip()
     try:
+        if not all(NUMBER.fullmatch(str(x)) for x in prior):
+            raise ValueError
         location, spread = (float(x) for x in prior)
-    except (TypeError, ValueError):
-        raise InputError(f"prior {name}={prior!r} cannot be read; {mend}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"prior {name}={shown(prior)} cannot be read; {mend}") from None
     if not (np.isfinite(location) and 0 < spread < np.inf):
         raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
+    # On the sampled scale, every form is a normal.
+    Prior.parse(f"Normal({location!r}, {spread!r})")
     return location, spread
 
 

@@ -60,3 +60,29 @@ def test_a_column_that_need_not_be_there_can_be_deleted():
         bs.read_counts(SMALL.assign(k_max=-1.0))
     with pytest.raises(bs.InputError, match=r'column "length_a": .* or delete the row$'):
         bs.read_counts(SMALL.assign(length_a=-1))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("18446744073709551615", "18446744073709551610"), ("007", "7"), ("1e5", "100000"), ("1.0", "1"), ("true", "True")],
+)
+@pytest.mark.parametrize("column", ["run", "name"])
+def test_names_are_text_as_it_is_written(one, other, column, tmp_path):
+    path = tmp_path / "counts.csv"
+    runs = [one] * 3 + [other] * 3
+    SMALL.assign(run=runs).rename(columns={"run": column}).to_csv(path, index=False)
+    table = bs.read_counts(path, columns={} if column == "run" else {"run": column})
+    assert table["run"].tolist() == runs
+
+
+def test_whole_names_of_a_frame_stay_apart():
+    big = [2**64 - 1] * 3 + [2**64 - 6] * 3
+    assert bs.read_counts(SMALL.assign(run=pd.Series(big, dtype="uint64")))["run"].tolist() == [str(x) for x in big]
+    assert bs.read_counts(SMALL.assign(run=[1.0] * 3 + [2.5] * 3))["run"].tolist() == ["1"] * 3 + ["2.5"] * 3
+
+
+def test_bytes_are_no_name(tmp_path):
+    path = tmp_path / "counts.parquet"
+    SMALL.assign(run=[b"a"] * 3 + [b"b"] * 3).to_parquet(path)
+    with pytest.raises(bs.InputError, match=r'counts.parquet, row 0 .*, column "run": found .*bytes where a name'):
+        bs.read_counts(path)

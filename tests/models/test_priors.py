@@ -71,7 +71,26 @@ def test_written_priors_are_read_back(text):
     assert Prior.parse(str(Prior.parse(text))) == Prior.parse(text)
 
 
+@pytest.mark.parametrize("text", ["Normal(0.123456789, 1)", "Normal(0.1, 1e-05)", "Uniform(1, 1.0000000001)"])
+def test_priors_keep_every_digit(text):
+    assert str(Prior.parse(text)) == text
+    law = bs.Chinchilla(priors={"alpha": "LogNormal(-1.123456789, 1)"})
+    assert law.options["priors"] == {"alpha": "LogNormal(-1.123456789, 1)"}
+
+
 REFUSALS = [
+    ("Normal(0, 5e-324)", "too close together for double precision"),
+    ("Normal(0, 1e200)", "too large, too small"),
+    ("LogNormal(800, 1)", "too large, too small"),
+    ("LogNormal(-700, 1)", "too close together"),
+    ("Uniform(1, 1.0000000000000002)", "too close together"),
+    ("Normal(١, 1)", "cannot be read"),
+    ("Normal(1_0, 1)", "cannot be read"),
+    ("Normal(mu=0, mu=1)", "cannot be read"),
+    ("Normal(mu=0, 1)", "cannot be read"),
+    ("Normal({[]: 1}, 1)", "cannot be read"),
+    ("Normal(**k)", "cannot be read"),
+    ("Normal(\x00, 1)", "cannot be read"),
     ("LogNormal", "cannot be read; write for example"),
     ("LogNormal(-1, 0.5", "cannot be read"),
     ("LogNormal(-1, x)", "cannot be read"),

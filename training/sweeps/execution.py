@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...datasets.wording import printable
 from ...errors import InputError
+from ...files import remove_partial
 from ..engine.checkpoints import Checkpoints
-from ..engine.files import remove_partial
 from ..engine.guard import Guard
 from ..engine.hardware import chosen_device
 from ..engine.loop import FINISHED, PAUSED

@@ -10,9 +10,10 @@ import pandas as pd
 import torch
 import xarray as xr
 
+from ...datasets.seal import check_seal, seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
-from ..engine.files import written_whole
+from ...files import written_whole
 from ..engine.hardware import device_name
 
 
@@ -110,11 +111,10 @@ def write_dataset(dataset, path):
     InputError
         If it cannot be written.
     """
+    # In memory: where the disk is full, HDF5 would end the process when it closes its own file.
+    content = dataset.to_netcdf(engine="h5netcdf")
     with written_whole(path) as partial:
-        try:
-            dataset.to_netcdf(partial, engine="h5netcdf")
-        except (RuntimeError, ValueError) as error:
-            raise OSError(None, shortened(str(error).splitlines()[0])) from error
+        partial.write_bytes(seal(content))
 
 
 def read_dataset(path):
@@ -126,6 +126,7 @@ def read_dataset(path):
         If the file is damaged.
     """
     try:
+        check_seal(path.read_bytes(), printable(path))
         with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:
             return dataset.load()
     # The exception depends on which bytes are damaged.

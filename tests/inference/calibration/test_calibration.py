@@ -215,7 +215,7 @@ def test_a_penalty_is_refused():
 
 def test_a_file_that_is_no_calibration_is_refused(runs, tmp_path):
     (tmp_path / "text.nc").write_text("no netCDF")
-    with pytest.raises(bs.InputError, match="cannot be read"):
+    with pytest.raises(bs.InputError, match="not a netCDF file that can be read"):
         calibrate(bs.Chinchilla(), runs, out=tmp_path / "text.nc")
     xr.Dataset({"x": 1}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(bs.InputError, match="is no calibration"):

@@ -11,9 +11,9 @@ import time
 import pytest
 import torch
 from bayescaling.errors import InputError
+from bayescaling.files import written_whole
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
 from bayescaling.training.engine.checkpoints import Checkpoints
-from bayescaling.training.engine.files import written_whole
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.steps import GraphStepper, Stepper
 from bayescaling.training.language.experiment import next_token_loss

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ....datasets.wording import printable, quoted
 from ....errors import InputError
-from ...engine.files import sha256_of_file
+from ....files import sha256_of_file
 from .tokenisers import pieces_of, tokenised_once
 
 SUFFIXES = (".txt", ".txt.gz")

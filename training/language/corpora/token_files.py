@@ -9,8 +9,8 @@ import torch
 
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
+from ....files import sha256_of_file
 from ...engine.checks import check_whole
-from ...engine.files import sha256_of_file
 from ...engine.randomness import below, hashed
 
 # Tokens that uint16 can hold, and tokens checked at once.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
-from ...engine.files import unwritable, written_whole
+from ....files import unwritable, written_whole
 from .token_files import LARGEST, open_token_files
 
 END_OF_TEXT = "<|endoftext|>"

@@ -1,0 +1,152 @@
+"""Files written whole or not at all."""
+
+import contextlib
+import glob
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from .datasets.wording import printable, shortened
+from .errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows has other locks
+    fcntl = None
+
+# Temporary names; nothing reads what an interrupted write leaves under one.
+PREFIX, SUFFIX, LOCK = ".", ".partial", "lock"
+PROBE = 4096  # bytes
+
+
+@contextlib.contextmanager
+def written_whole(path, *, parents=True):
+    """Give a temporary path, which is flushed to disk and renamed to `path` when the block ends without an error.
+
+    What killed processes left of the same name is removed. The temporary folder is locked for as long as its process
+    lives: a lock ends with its owner, whereas an age would have to be guessed and a long write would look abandoned.
+
+    Parameters
+    ----------
+    path : path
+        File or folder to write. A file is replaced; a folder must not exist yet.
+    parents : bool
+        Make the folder that it stands in, if needed.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written, for example because the disk is full. What was at `path` before is then untouched.
+    """
+    path = Path(path)
+    try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        remove_partial(path.parent, path.name)
+        with _locked_folder(path) as folder:
+            yield folder / path.name
+            _synchronise(folder / path.name)
+            os.replace(folder / path.name, path)
+            _flush(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def check_writable(path):
+    """Refuse a path that could not be written, before the work that leads to it.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist, cannot be written or is full, or the path is a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{printable(path)}: is a folder; name a file")
+    try:
+        remove_partial(path.parent, path.name)
+        with _locked_folder(path) as folder:
+            (folder / path.name).write_bytes(bytes(PROBE))
+            _flush(folder / path.name)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def unwritable(path, error):
+    """Make the error for a file that cannot be written."""
+    reason = shortened(" ".join((error.strerror or str(error)).split()))
+    return InputError(
+        f"{printable(path)}: cannot be written ({reason}); make room or choose another place, and start again"
+    )
+
+
+def remove_partial(folder, name=None):
+    """Remove what killed processes left in a folder, or of the file called `name` alone; live ones keep theirs."""
+    named = f"{PREFIX}*" if name is None else f"{PREFIX}{glob.escape(name)}.*"
+    # Without locks nobody can say which of them are live.
+    for leftover in Path(folder).glob(f"{named}{SUFFIX}") if fcntl is not None else ():
+        with contextlib.suppress(OSError):
+            lock = _lock(leftover, wait=False)
+            if lock is not None:
+                shutil.rmtree(leftover, ignore_errors=True)
+                os.close(lock)
+
+
+def sha256_of_file(path):
+    """Compute the SHA-256 of a file, as 64 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def _locked_folder(path):
+    """Give a new folder beside `path`, locked, which is removed at the end."""
+    folder, lock = None, None
+    try:
+        # Another process may take the folder for a leftover before it is locked.
+        while lock is None:
+            folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{PREFIX}{path.name}.", suffix=SUFFIX))
+            lock = _lock(folder)
+        yield folder
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder, wait=True):
+    """Lock a temporary folder: its descriptor; None where it is gone or, without `wait`, another process holds it."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    if (folder / LOCK).exists():
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _synchronise(path):
+    for part in path.iterdir() if path.is_dir() else ():
+        _synchronise(part)
+    _flush(path)
+
+
+def _flush(path):
+    # Windows cannot open a folder to flush it.
+    if os.name != "posix" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

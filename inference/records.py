@@ -1,0 +1,124 @@
+"""What the records in files must hold: they come from outside, and are checked before anything rests on them."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..datasets.wording import printable, quoted, shortened
+from ..errors import InputError
+
+LONGEST = 2**24  # characters
+Count = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class Entry(BaseModel):
+    """Values of their own types; what a later version adds is passed over."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class LawEntry(Entry):
+    """What rebuilds a law."""
+
+    name: str
+    options: dict[str, Any]
+
+
+class FittedLaw(LawEntry):
+    """A law with what its quantities refer to."""
+
+    reference: dict[str, Any]
+
+
+class TableEntry(Entry):
+    """Which table it was."""
+
+    sha256: str
+    rows: Count
+    source: str
+
+
+class Settings(Entry):
+    """How the law was sampled."""
+
+    draws: Count
+    tune: Count
+    chains: Count
+    target_accept: float
+
+
+class Diagnostics(Entry):
+    """How the chains did."""
+
+    r_hat_max: float | None
+    ess_bulk_min: float
+    ess_tail_min: float
+    divergences: Count
+    max_treedepth: Count
+    ok: bool
+    warnings: list[str]
+
+
+class FitRecord(Entry):
+    """The record of a fit."""
+
+    law: FittedLaw
+    priors: dict[str, Any]
+    data: TableEntry
+    seed: Seed
+    sampler: str
+    settings: Settings
+    seconds: dict[str, float]
+    versions: dict[str, str]
+    created: str
+    diagnostics: Diagnostics
+
+
+class CalibrationRecord(Entry):
+    """The record of a calibration."""
+
+    law: LawEntry
+    data: TableEntry
+    truth: str | dict[str, float]
+    seed: Seed
+    sampler: str
+    settings: dict[str, int | float | None]
+    versions: dict[str, str]
+
+
+def parsed(text, place):
+    """Read the text of a record, refusing what is no JSON object.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        if not isinstance(text, str) or len(text) > LONGEST:
+            raise ValueError
+        record = json.loads(text)
+        if not isinstance(record, dict):
+            raise ValueError
+    except (ValueError, RecursionError):
+        raise InputError(f"{printable(place)}: its record is no JSON object of a usual length; make it again") from None
+    return record
+
+
+def check(record, form, place):
+    """Refuse a record that is not of a form, naming the first entry that is not.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        form.model_validate(record)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        found = "" if first["type"] == "missing" else f" (found {quoted(first['input'])})"
+        raise InputError(
+            f"{printable(place)}: entry {shortened(where)} of its record: {first['msg']}{found}; make it again"
+        ) from None

@@ -1,0 +1,70 @@
+"""netCDF files written whole and sealed, and read within bounds."""
+
+from pathlib import Path
+
+from ..datasets.seal import check_seal, seal
+from ..datasets.wording import printable, shortened
+from ..errors import InputError
+from ..files import written_whole
+
+# Deflate makes nothing smaller than by this factor.
+LARGEST_FACTOR = 1100
+
+
+def write(tree, path):
+    """Write a Dataset or DataTree, whole or not at all.
+
+    The file is made in memory: where the disk is full, HDF5 would end the process when it closes its own.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    content = tree.to_netcdf(engine="h5netcdf")
+    with written_whole(path, parents=False) as partial:
+        partial.write_bytes(seal(content))
+
+
+def read(path, opener):
+    """Read what `write` wrote into memory.
+
+    Parameters
+    ----------
+    path : path-like
+    opener : callable
+        ``xarray.open_dataset`` or ``xarray.open_datatree``.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is damaged, is no netCDF file or claims to hold more than it can.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{printable(path)}: there is no such file")
+    try:
+        check_seal(path.read_bytes(), printable(path))
+        with opener(path, engine="h5netcdf") as opened:
+            _check_size(opened, path)
+            return opened.load()
+    except InputError:
+        raise
+    # What is raised depends on which bytes are damaged, and the libraries beneath promise nothing.
+    except Exception as error:
+        raise InputError(f"{printable(path)}: not a netCDF file that can be read ({reason(error)})") from None
+
+
+def reason(error):
+    """First line of an error's text, short enough for a message."""
+    return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)
+
+
+def _check_size(opened, path):
+    nodes = opened.subtree if hasattr(opened, "subtree") else [opened]
+    claimed = sum(variable.nbytes for node in nodes for variable in node.variables.values())
+    if claimed > LARGEST_FACTOR * path.stat().st_size:
+        raise InputError(
+            f"{printable(path)}: claims {claimed} bytes in a file of {path.stat().st_size}, more than any compression "
+            "allows; make it again"
+        )

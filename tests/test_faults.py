@@ -1,0 +1,442 @@
+"""Malformed input of every sort, made at random: each is read or refused in one line, and nothing else happens.
+
+python tests/test_faults.py --seed 2 --count 10000      # as many of each sort; the tests make a few
+"""
+
+import argparse
+import collections
+import copy
+import functools
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bayescaling.datasets import KINDS
+from bayescaling.datasets.seal import LENGTH, seal
+from bayescaling.inference import diagnostics, sealed
+from bayescaling.inference.calibration import simulation
+from bayescaling.inference.fitting.record import record, table_entry
+from bayescaling.inference.fitting.settings import Settings
+from bayescaling.inference.storage import KEY, with_metadata
+from bayescaling.models.priors import DISTRIBUTIONS, Prior
+
+LIMIT = 20  # seconds
+LONGEST = 1000  # characters of a message
+FEW, FEW_FILES = 40, 10  # files are slow to make
+
+NUMBERS = ["0", "-1", "1", "0.5", "3", "1e-5", "100", "1e15", "1e308", "-1e308", "1e999", "5e-324", "1e-320",
+           "0.123456789012345", "1.0000000000000002"]  # fmt: skip
+WORDS = ["", " ", "nan", "NaN", "inf", "-inf", "None", "True", "x", "'a'", "1j", "0x1", "1_000", "1,000", "1e", "--1",
+         "٣", "１", "٢٠١٩-٠٢-١٤", "\x00", "\ud800", "\u2028", "[", "{[]: 1}", "*a", "**k", "lambda: 0", "(" * 3000,
+         "9" * 5000, "2019-02-14", "2019-02", "2019-02-14T10:00Z", "2019-02-14 10:00+05:30", "0001-01-01", "1500-06-01",
+         "9999-12-31", "2019-02-30", "007", "18446744073709551615", "18446744073709551610"]  # fmt: skip
+VALUES = [None, True, -1, 0, 0.5, 1e308, math.nan, -math.inf, 10**30, "", "x", "٣", [], {}, [[1]], {"a": None},
+          "[" * 10_000, b"1", b"\xff", pd.Timestamp("1500-01-01"), pd.Timestamp("2019-02-14", tz="Asia/Kolkata"),
+          pd.NaT, np.float32(2.5), np.uint64(2**64 - 1), 1j]  # fmt: skip
+PLAIN = VALUES[:17]
+
+
+# Priors ---------------------------------------------------------------------------------------------------------------
+
+
+def prior(rng, folder):
+    """Parse an expression; what is read is written and read back."""
+    name = rng.choice(list(DISTRIBUTIONS))
+    names, _ = DISTRIBUTIONS[name]
+    arguments = [
+        (f"{rng.choice(names)}=" if rng.random() < 0.1 else "") + rng.choice(NUMBERS if rng.random() < 0.8 else WORDS)
+        for _ in range(len(names) + rng.choice([0] * 8 + [1, -1]))
+    ]
+    text = spoilt_text(rng, f"{name}({', '.join(arguments)})", 0.2)
+    read = Prior.parse(text)
+    assert Prior.parse(str(read)) == read
+    quantiles = read.frozen.ppf([0.25, 0.5, 0.75])
+    assert np.isfinite(quantiles).all() and quantiles[0] < quantiles[1] < quantiles[2]
+
+
+def progress_prior(rng, folder):
+    """Set a prior of a law of progress, as a pair or as text."""
+    pair = rng.choice(PLAIN), rng.choice(PLAIN)
+    text = f"LogNormal({rng.choice(NUMBERS)}, {rng.choice(NUMBERS + WORDS)})"
+    bs.Progress(7, priors={"elasticity_data": rng.choice([pair, text, rng.choice(PLAIN)])})
+
+
+def spoilt_text(rng, text, share):
+    """Insert or replace a character of a share of texts."""
+    if rng.random() >= share:
+        return text
+    place = rng.randrange(len(text) + 1)
+    return text[:place] + rng.choice("()=,.;\0\n e*['\"\t١") + text[place + rng.randrange(2) :]
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+READERS = {"runs": bs.read, "evaluations": bs.read_evaluations, "counts": bs.read_counts}
+
+
+def text_table(kind):
+    """Read a table as CSV with cells changed and characters inserted."""
+
+    def attempt(rng, folder):
+        table = small(kind).astype(str).astype(object)
+        for _ in range(rng.randrange(1, 3)):
+            table.iat[rng.randrange(len(table)), rng.randrange(table.shape[1])] = rng.choice(NUMBERS + WORDS)
+        text = spoilt_text(rng, table.to_csv(index=False), 0.3)
+        path = folder / "table.csv"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        used(READERS[kind](path), kind)
+
+    return attempt
+
+
+def typed_table(kind):
+    """Read a table whose cells are of any type: as a frame, as Parquet or as netCDF where these can hold it."""
+
+    def attempt(rng, folder):
+        table = small(kind).astype(object)
+        for _ in range(rng.randrange(1, 3)):
+            value, column = rng.choice(VALUES), rng.randrange(table.shape[1])
+            rows = range(len(table)) if rng.random() < 0.5 else [rng.randrange(len(table))]
+            table.isetitem(column, [value if row in rows else x for row, x in enumerate(table.iloc[:, column])])
+        table = table.infer_objects()
+        used(READERS[kind](rng.choice([as_frame, as_parquet, as_netcdf])(table, folder)), kind)
+
+    return attempt
+
+
+def as_frame(table, folder):
+    return table
+
+
+def as_parquet(table, folder):
+    return written(folder / "table.parquet", lambda path: table.to_parquet(path, index=False), table)
+
+
+def as_netcdf(table, folder):
+    return written(folder / "table.nc", lambda path: table.to_xarray().to_netcdf(path, engine="h5netcdf"), table)
+
+
+def written(path, write, otherwise):
+    """Path of what could be written, and what there was otherwise."""
+    path.unlink(missing_ok=True)
+    try:
+        write(path)
+    except Exception:
+        return otherwise
+    return path
+
+
+def damaged_table(suffix):
+    """Read counts from a Parquet or a sealed netCDF file with a byte changed or the end cut off."""
+
+    @functools.cache
+    def content(folder):
+        form = as_parquet if suffix == "parquet" else as_netcdf
+        whole = form(small("counts"), folder).read_bytes()
+        return whole if suffix == "parquet" else seal(whole)
+
+    def attempt(rng, folder):
+        path = folder / f"damaged.{suffix.replace('netCDF', 'nc')}"
+        path.write_bytes(damaged(rng, content(folder)))
+        used(bs.read_counts(path), "counts")
+
+    return attempt
+
+
+def small(kind):
+    """Some rows of the built-in table of a kind."""
+    return KINDS[kind].load().head(12)
+
+
+def used(table, kind):
+    """Do with a table what a fit does with it: it has a fingerprint and is stored."""
+    bs.datasets.sha256(table)
+    KINDS[kind].to_dataset(table)
+
+
+def damaged(rng, content):
+    """Content with one bit of a byte changed, or cut."""
+    place = rng.randrange(len(content))
+    if rng.random() < 0.5:
+        return content[:place]
+    return content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
+
+
+# Saved fits and calibrations ------------------------------------------------------------------------------------------
+
+
+def unsampled_fit(law, draws=8):
+    """Draws of the prior of a law as a fit."""
+    rows = law.rows(law.usual_table())
+    reference = law.reference(rows)
+    found = law.prior_draws(np.random.default_rng(1), reference, rows, draws)
+    density = found.log_likelihood()
+    density.attrs = {}
+    posterior = found.named()
+    groups = {
+        "posterior": posterior,
+        "unconstrained_posterior": found.real_line().to_dataset(name="z"),
+        "log_likelihood": density.to_dataset(name=law.scale),
+        "constant_data": KINDS[law.kind].to_dataset(rows),
+    }
+    figures = {"r_hat_max": 1.0, "ess_bulk_min": 500.0, "ess_tail_min": 500.0, "divergences": 0, "max_treedepth": 0}
+    said = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
+                  seconds={"compile": 0.0, "sample": 0.0},
+                  diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
+    return with_metadata(xr.DataTree.from_dict(groups), said)
+
+
+def unsampled_calibration():
+    """Ranks of what no sampler made as a calibration."""
+    rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.Chinchilla()
+    done = [
+        {
+            "columns": pd.DataFrame(
+                {"truth": rng.random(3), "median": rng.random(3), "sd": 1.0, "rank": rng.integers(0, 100, 3)}, names
+            ),
+            "divergences": 0,
+            "r_hat": 1.0,
+            "converged": True,
+        }
+        for _ in range(4)
+    ]
+    said = {"law": {"name": law.name, "options": law.options}, "data": table_entry(law.usual_table()),
+            "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": simulation.SHORT}  # fmt: skip
+    return simulation._dataset(done, said)
+
+
+def open_fit(path):
+    """Open a fit and say what commands say of every fit."""
+    fit = bs.open_fit(path)
+    diagnostics.sentence(bs.diagnose(fit))
+    assert bs.law_of(fit).label
+    bs.draws_of(fit).named()
+    used(bs.table_of(fit), bs.law_of(fit).kind)
+
+
+def open_calibration(path):
+    """Open a calibration and sum it up."""
+    simulation.sentence(simulation.calibration_table(simulation.open_calibration(path)))
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return Kept()
+
+
+class Kept:
+    """What is spoilt, made once, and how it is opened."""
+
+    def __init__(self):
+        self.of = {
+            "a fit": (unsampled_fit(bs.Chinchilla()), open_fit, KEY),
+            "a fit of progress": (unsampled_fit(bs.Progress(7)), open_fit, KEY),
+            "a calibration": (unsampled_calibration(), open_calibration, simulation.KEY),
+        }
+        self.content = {}
+
+    def bytes_of(self, name, folder):
+        if name not in self.content:
+            sealed.write(self.of[name][0], folder / "whole.nc")
+            self.content[name] = (folder / "whole.nc").read_bytes()
+        return self.content[name]
+
+
+def damaged_file(name, kept):
+    """Open a file with a byte changed or the end cut off."""
+
+    def attempt(rng, folder):
+        content, path = damaged(rng, kept.bytes_of(name, folder)), folder / "file.nc"
+        path.write_bytes(content)
+        kept.of[name][1](path)
+        # Only where the seal itself is what was damaged is the rest whole.
+        assert content.startswith(kept.bytes_of(name, folder)[:-LENGTH])
+
+    return attempt
+
+
+def crafted_file(name, kept):
+    """Open a file whose record, attributes or variables are others, its seal right."""
+
+    def attempt(rng, folder):
+        tree, opener, key = kept.of[name]
+        tree = copy.deepcopy(tree)
+        rng.choice([craft_record, craft_record, craft_attribute, craft_variable])(rng, tree, key)
+        try:
+            sealed.write(tree, folder / "file.nc")
+        except (TypeError, ValueError):
+            return
+        opener(folder / "file.nc")
+
+    return attempt
+
+
+def craft_record(rng, tree, key):
+    """Replace or remove an entry of the record, at any depth, or the record itself."""
+    if rng.random() < 0.2:
+        tree.attrs[key] = rng.choice(["", "{", "[]", "null", "1", '{"a":' * 5000, '{"schema": 3}', 3, 2.5, "9" * 5000])
+        return
+    said = json.loads(tree.attrs[key])
+    entries = list(places(said))
+    holder, name = rng.choice(entries)
+    if rng.random() < 0.2:
+        del holder[name]
+    else:
+        holder[name] = rng.choice([x for x in PLAIN if not isinstance(x, bytes)])
+    tree.attrs[key] = json.dumps(said)
+
+
+def places(value):
+    """Every entry of nested dictionaries and lists, as its holder and its key."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from places(value[key])
+
+
+def groups_of(tree):
+    return [node for node in tree.subtree if node.variables] if isinstance(tree, xr.DataTree) else [tree]
+
+
+def craft_attribute(rng, tree, key):
+    """Give a variable an attribute that means something, of another value."""
+    group = rng.choice(groups_of(tree))
+    name = rng.choice(list(group.variables))
+    known = [*group[name].attrs, "position", "column", "pandas_dtype", "cells", "missing_mark", "categories", "units",
+             "scale_factor", "calendar", "dtype"]  # fmt: skip
+    group[name].attrs[rng.choice(known)] = rng.choice(
+        [
+            0,
+            -1,
+            2.5,
+            "",
+            "x",
+            "[",
+            "json",
+            "category",
+            "datetime64[ns, Mars]",
+            "days since 0001-01-01",
+            "int8",
+            [1, 2],
+            np.array([1.5, 2.5]),
+            "(" * 3000,
+        ]
+    )
+
+
+def craft_variable(rng, tree, key):
+    """Remove a variable, or give it another type, order of dimensions or values."""
+    group = rng.choice(groups_of(tree))
+    name = rng.choice(list(group.data_vars) or list(group.variables))
+    variable = group[name]
+    craft = rng.choice(["remove", "text", "whole", "nan", "transpose", "cut"])
+    if craft == "remove":
+        del group[name]
+    elif craft == "text":
+        group[name] = variable.astype(str)
+    elif craft == "whole":
+        group[name] = xr.zeros_like(variable, dtype="int64") - 1
+    elif craft == "nan" and variable.dtype.kind == "f":
+        group[name] = variable * np.nan
+    elif craft == "transpose":
+        group[name] = variable.transpose()
+    elif variable.ndim:
+        group[name] = variable.isel({variable.dims[0]: 0}, drop=True)
+
+
+# What must hold -------------------------------------------------------------------------------------------------------
+
+
+def sorts(kept):
+    """Everything that is attempted, by name."""
+    found = {"priors": prior, "priors of progress": progress_prior}
+    found |= {f"{kind} as text": text_table(kind) for kind in READERS}
+    found |= {f"{kind} of any type": typed_table(kind) for kind in READERS}
+    found |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
+    found |= {f"{name}, damaged": damaged_file(name, kept) for name in kept.of}
+    return found | {f"{name}, crafted": crafted_file(name, kept) for name in kept.of}
+
+
+SORTS = ["priors", "priors of progress", "runs as text", "evaluations as text", "counts as text", "runs of any type",
+         "evaluations of any type", "counts of any type", "damaged parquet", "damaged netCDF", "a fit, damaged",
+         "a fit of progress, damaged", "a calibration, damaged", "a fit, crafted", "a fit of progress, crafted",
+         "a calibration, crafted"]  # fmt: skip
+
+
+def outcome(attempt, rng, folder):
+    """``read``, ``refused``, or what happened that must not."""
+    began = time.monotonic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            attempt(rng, folder)
+        said = "read"
+    except bs.InputError as error:
+        said = "refused"
+        if not str(error).isprintable() or len(str(error)) > LONGEST:
+            said = f"a message that is not one short line: {str(error)[:LONGEST]!r}"
+    except Exception:
+        said = traceback.format_exc()
+    return said if time.monotonic() - began < LIMIT else f"took {time.monotonic() - began:.0f} seconds"
+
+
+def outcomes(attempt, seed, count, folder):
+    """Count the outcomes of attempts, each of a seed of its own, and keep the first seed of each fault."""
+    found, faults = collections.Counter(), {}
+    for number in range(count):
+        said = outcome(attempt, random.Random(f"{seed} {number}"), folder)
+        sort = said if said in ("read", "refused") else "fault"
+        found[sort] += 1
+        if sort == "fault":
+            faults.setdefault(said, number)
+    return found, faults
+
+
+def test_every_sort_is_tested(kept):
+    assert list(sorts(kept)) == SORTS
+
+
+@pytest.mark.parametrize("name", SORTS)
+def test_what_is_malformed_is_read_or_refused_in_one_line(name, kept, tmp_path):
+    count = FEW_FILES if "crafted" in name else FEW
+    found, faults = outcomes(sorts(kept)[name], 1, count, tmp_path)
+    assert not faults, "\n".join(f"attempt {number}: {said}" for said, number in faults.items())
+    assert found["refused"] >= count / 10
+
+
+def main():
+    """Attempt each sort as often as asked and print a table of counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--only", help="part of the name of a sort")
+    asked = parser.parse_args()
+    failed = False
+    print(f"{'sort':<28}{'read':>8}{'refused':>9}{'faults':>8}{'seconds':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, attempt in sorts(Kept()).items():
+            if asked.only and asked.only not in name:
+                continue
+            began = time.monotonic()
+            found, faults = outcomes(attempt, asked.seed, asked.count, Path(folder))
+            seconds = time.monotonic() - began
+            print(f"{name:<28}{found['read']:>8}{found['refused']:>9}{found['fault']:>8}{seconds:>9.1f}", flush=True)
+            for said, number in faults.items():
+                failed = True
+                print(f"attempt {number}: {said}")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+import os
+import subprocess
+import sys
+import textwrap
+
+import bayescaling as bs
+import pytest
+from bayescaling.files import PROBE, check_writable, written_whole
+
+resource = pytest.importorskip("resource", reason="limits are set as POSIX does it")
+
+
+def run(code, folder, *words, **options):
+    """Run a script in a folder, in a process of its own."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+COMMAND = """
+    import resource, sys
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+    from bayescaling.cli import main
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (["fit", "chinchilla", "--out", "kept"], "kept"),
+        (["calibrate", "chinchilla", "--out", "kept"], "kept"),
+        (["report", "--out", "report"], "report/results.json"),
+    ],
+)
+def test_a_full_disk_is_told_before_the_work(words, place, tmp_path):
+    (tmp_path / "report").mkdir()
+    (tmp_path / place).write_text("earlier")
+    # Less than is tried; where a calibration is continued, what is there is read first.
+    done = run(COMMAND, tmp_path, PROBE - 1, *words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == (
+        f"error: {place}: cannot be written (File too large); make room or choose another place, and start again\n"
+    )
+    assert (tmp_path / place).read_text() == "earlier"
+    assert not list(tmp_path.rglob(".*"))
+
+
+SAVE = """
+    import resource, sys
+    import numpy as np, xarray as xr
+    from bayescaling.errors import InputError
+    from bayescaling.inference import sealed
+    whole = xr.Dataset({"x": ("i", np.random.default_rng(1).random(100_000))})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000,) * 2)
+    try:
+        sealed.write(whole if sys.argv[1] == "dataset" else xr.DataTree.from_dict({"posterior": whole}), "kept.nc")
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("form", ["dataset", "tree"])
+def test_a_disk_that_fills_while_a_file_is_written_leaves_the_earlier_one(form, tmp_path):
+    (tmp_path / "kept.nc").write_text("earlier")
+    done = run(SAVE, tmp_path, form)
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith("kept.nc: cannot be written (File too large); make room") and len(done.stdout) < 120
+    assert (tmp_path / "kept.nc").read_text() == "earlier" and os.listdir(tmp_path) == ["kept.nc"]
+
+
+DIE = """
+    import os, signal, sys
+    from bayescaling.files import written_whole
+    with written_whole("kept.nc") as partial:
+        partial.write_text("half")
+        if sys.argv[1] == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        print("writing", flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_name(tmp_path):
+    assert run(DIE, tmp_path, "die").returncode < 0
+    assert len(list(tmp_path.glob(".kept.nc.*"))) == 1
+    with written_whole(tmp_path / "other.nc") as partial:
+        partial.write_text("other")
+    assert len(list(tmp_path.glob(".kept.nc.*"))) == 1
+    check_writable(tmp_path / "kept.nc")
+    assert os.listdir(tmp_path) == ["other.nc"]
+
+
+def test_what_a_live_process_writes_is_left_to_it(tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(DIE), "live"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "writing\n"
+        with written_whole(tmp_path / "kept.nc") as partial:
+            partial.write_text("mine")
+        assert len(list(tmp_path.glob(".kept.nc.*"))) == 1
+        writer.communicate("", timeout=60)
+    assert writer.returncode == 0
+    assert (tmp_path / "kept.nc").read_text() == "half" and os.listdir(tmp_path) == ["kept.nc"]
+
+
+def test_names_that_look_like_patterns_are_names(tmp_path):
+    for name in ("[a].nc", "a*.nc", "?"):
+        with written_whole(tmp_path / name) as partial:
+            partial.write_text(name)
+        assert (tmp_path / name).read_text() == name
+    with pytest.raises(bs.InputError, match="is a folder"):
+        check_writable(tmp_path)
