@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import InputError
-from .formats import open_table
+from .reading.formats import open_table
 from .schemas import check
 from .wording import listed, quoted, suggestion
 

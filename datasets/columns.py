@@ -4,7 +4,7 @@ import re
 import shlex
 
 from ..errors import InputError
-from .units import SCALED, split_header
+from .reading.units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")

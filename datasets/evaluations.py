@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from . import selection, storing
-from .cells import as_numbers
-from .changes import Changes, with_origin
+from . import storing
 from .columns import renamed
-from .faults import place
-from .formats import open_table
+from .reading import selection
+from .reading.cells import as_numbers
+from .reading.changes import Changes, with_origin
+from .reading.faults import place
+from .reading.formats import open_table
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from .columns import SIZES, setting_aside
-from .faults import Fault, refuse
+from .reading.faults import Fault, refuse
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")

@@ -11,7 +11,7 @@ from .weights import stacking, sum_error
 CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
 
 
-def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1):
+def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
     """Train on rows dated before each cutoff and predict each row of the year that follows.
 
     Parameters
@@ -21,6 +21,8 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1):
     law : Progress
     cutoffs : sequence of int
     seed : int
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1):
         if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
             continue
         seen = rows[year < cutoff + 1].reset_index(drop=True)
-        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **REFIT)
+        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **(REFIT | settings))
         ahead = seen["year"].to_numpy() >= cutoff
         whole = ProgressDraws(law, reference, seen, without.draws.z)
         rowwise, _, mean = whole.left_out(without.draws, ahead)
@@ -68,7 +70,7 @@ def by_cutoff(future):
     return summed.reset_index()
 
 
-def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False):
+def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **settings):
     """Compare laws by how well they predict the year after each cutoff from what was known before it.
 
     Parameters
@@ -80,6 +82,8 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False):
     cutoffs : sequence of int
     seed : int
     progress : bool
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False):
 
     rows = {}
     for name, law in track(laws.items(), "predicting the future", console=Console(stderr=True), disable=not progress):
-        rows[name] = future_rows(fitter, law, cutoffs=cutoffs, seed=seed)
+        rows[name] = future_rows(fitter, law, cutoffs=cutoffs, seed=seed, **settings)
     common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
     rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
     matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)

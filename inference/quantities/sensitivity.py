@@ -1,5 +1,7 @@
 """What a result depends on: the priors, the likelihood and, of growth rates, each paper."""
 
+import contextlib
+import io
 import warnings
 
 import numpy as np
@@ -58,7 +60,8 @@ def power_scaling(fit, quantity):
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
-    with warnings.catch_warnings():
+    # What it prints is for notebooks; the verdict is in the table.
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore", UserWarning)
         found = azs.psense_summary(tree, round_to=6).iloc[0]
     return {

@@ -1,8 +1,8 @@
 """Rows of one size whose losses differ more than chance would let them."""
 
-from ..errors import TableWarning
+from ...errors import TableWarning
+from ..wording import listed
 from .changes import tell
-from .wording import listed
 
 APART = 0.03
 SHOWN = 8

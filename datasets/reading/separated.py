@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
+from ...errors import InputError
+from ..wording import listed, printable, quoted
 from .faults import SHOWN
-from .wording import listed, printable, quoted
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 BOOLEANS = {"true": True, "false": False}

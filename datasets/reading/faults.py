@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..errors import InputError
-from .wording import quoted
+from ...errors import InputError
+from ..wording import quoted
 
 SHOWN = 10
 

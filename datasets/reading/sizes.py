@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
-from .columns import SIZES, choice, setting_aside
+from ...errors import InputError
+from ..columns import SIZES, choice, setting_aside
+from ..wording import quoted
 from .faults import place
 from .possible import compute_unit
-from .wording import quoted
 
 DISAGREEMENT = 0.01
 ROUNDING = 1e-12

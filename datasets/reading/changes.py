@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from ..errors import TableNote
+from ...errors import TableNote
 
 PACKAGE = __name__.partition(".")[0]
 

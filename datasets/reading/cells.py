@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 
+from ..wording import quoted
 from .faults import Fault
-from .wording import quoted
 
 POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12}
 

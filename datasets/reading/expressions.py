@@ -5,8 +5,8 @@ import re
 
 import pandas as pd
 
-from ..errors import InputError
-from .wording import listed, quoted, suggestion
+from ...errors import InputError
+from ..wording import listed, quoted, suggestion
 
 ALLOWED = (
     *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Invert, ast.USub, ast.UAdd, ast.Compare),

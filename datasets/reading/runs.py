@@ -2,18 +2,19 @@
 
 import pandas as pd
 
-from ..errors import InputError
-from . import selection, storing
+from ...errors import InputError
+from .. import storing
+from ..columns import ALIASES, SIZES, choice, likely, resolve, setting_aside
+from ..schemas import check
+from ..wording import listed, quoted, suggestion
+from . import selection
 from .cells import numbers
 from .changes import Changes, with_origin
-from .columns import ALIASES, SIZES, choice, likely, resolve, setting_aside
 from .formats import open_table
 from .possible import check_possible
 from .repeats import warn_of_repeats
-from .schemas import check
 from .sizes import check_agreement, check_at_most, completed
 from .units import scaled, units_of
-from .wording import listed, quoted, suggestion
 
 
 def read(

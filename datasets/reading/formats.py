@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
-from .columns import recognise
+from ...errors import InputError
+from ..columns import recognise
+from ..seal import check_seal
+from ..wording import listed, printable, quoted, shortened, suggestion
 from .faults import place
-from .seal import check_seal
 from .separated import comma_separated, json_lines, refuse_duplicates, refuse_empty, tab_separated
-from .wording import listed, printable, quoted, shortened, suggestion
 
 
 def open_table(source, *, text=()):

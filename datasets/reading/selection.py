@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..errors import InputError
+from ...errors import InputError
+from ..wording import listed, quoted, suggestion
 from .expressions import holds
-from .wording import listed, quoted, suggestion
 
 
 def where(table, expression, changes, *, known=None):

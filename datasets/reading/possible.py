@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..errors import InputError
-from .columns import choice
+from ...errors import InputError
+from ..columns import choice
+from ..wording import quoted
 from .faults import place
-from .wording import quoted
 
 LEAST = 1000  # parameters or tokens
 LOSSES = (0.01, 50)  # nats per token
