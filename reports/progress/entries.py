@@ -90,7 +90,7 @@ def specification_entry(found, k):
         "r_hat_max": row["r_hat_max"],
         "ess_bulk_min": row["ess_bulk_min"],
         "divergences": int(row["divergences"]),
-        "thinned_by": record["diagnostics"]["thinned_by"],
+        "thinned_by": record["diagnostics"].get("thinned_by", 1),
         "elpd_diff": row["elpd_diff"],
         "elpd_diff_se": row["dse"],
         "elpd_diff_se_by_paper": row["dse_by_paper"],
