@@ -47,6 +47,8 @@ def written_whole(path, *, parents=True):
         remove_partial(path.parent, path.name)
         with _locked_folder(path) as folder:
             yield folder / path.name
+            if (folder / path.name).is_file():
+                _refuse_folder(path)
             _synchronise(folder / path.name)
             os.replace(folder / path.name, path)
             _flush(path.parent)
@@ -63,8 +65,7 @@ def check_writable(path):
         If the folder does not exist, cannot be written or is full, or the path is a folder.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{printable(path)}: is a folder; name a file")
+    _refuse_folder(path)
     try:
         remove_partial(path.parent, path.name)
         with _locked_folder(path) as folder:
@@ -72,6 +73,11 @@ def check_writable(path):
             _flush(folder / path.name)
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+def _refuse_folder(path):
+    if path.is_dir():
+        raise InputError(f"{printable(path)}: is a folder; name a file")
 
 
 def unwritable(path, error):
