@@ -6,6 +6,7 @@ from ...inference import predict, table_of
 from ...inference.calibration.uniformity import RANKS, shares_below
 from ...inference.calibration.uniformity import band as uniform_band
 from ...inference.diagnostics import PARETO_K_LIMIT
+from ...inference.quantities import misfit
 from ...models.draws import DRAWS
 from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
 
@@ -44,10 +45,8 @@ def predictive_check(fit):
 
 def loo_pit(fit):
     """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
-    import arviz_stats as azs
-
-    (pit,) = azs.loo_pit(fit).data_vars.values()
-    return _departures({"leave-one-out PIT": pit.values * RANKS}, "calibrated models", "Leave-one-out PIT value")
+    ranks = {"leave-one-out PIT": misfit.loo_pit(fit) * RANKS}
+    return _departures(ranks, "calibrated models", "Leave-one-out PIT value")
 
 
 def simulated_ranks(calibrated, names):
