@@ -25,13 +25,18 @@ def _text(found):
     each = "; ".join(f"{name} {words(times(rate))}" for name, rate in found.by_noise.items())
     moved = times(found.resampled["rates"])
     return [
-        f"{mixture(found)} One by one, {len(better)} of {len(found.effects)} specifications predict papers left out "
-        f"better with effects ({in_a_row(better) if len(better) < len(found.effects) else 'all'}).",
+        f"{mixture(found)} One by one, {_those(better, found.effects)} better with effects.",
         "Doubling times of compute at the evaluations' own sizes, specifications mixed by how well they predict papers "
         f"left out, in months: {each}. When papers are drawn with replacement the weights move, and with them the "
         f"median: 95% of {len(found.resampled['rates'])} such tables give {months(moved['q2.5'])} to "
         f"{months(moved['q97.5'])} months.",
     ]
+
+
+def _those(better, all_of_them):
+    if len(better) == len(all_of_them):
+        return f"all {len(better)} specifications predict papers left out"
+    return f"{len(better)} of {len(all_of_them)} specifications ({in_a_row(better)}) predict papers left out"
 
 
 def _table(found):
