@@ -51,19 +51,14 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
     return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
 
 
-def into_the_future(fitter, law, *, cutoffs=CUTOFFS, seed=1):
-    """Score predictions of the year after each cutoff; parameters as for `future_rows`.
+def by_cutoff(future):
+    """Add up what `future_rows` found for each cutoff.
 
     Returns
     -------
     DataFrame
         By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
     """
-    return by_cutoff(future_rows(fitter, law, cutoffs=cutoffs, seed=seed))
-
-
-def by_cutoff(future):
-    """Add up what `future_rows` found for each cutoff."""
     summed = future.groupby("cutoff").agg(
         trained=("trained", "first"), predicted=("row", "size"), elpd=("elpd", "sum"), mse=("squared_error", "mean")
     )

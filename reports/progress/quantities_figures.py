@@ -62,7 +62,7 @@ def leave_future_out(future, whole):
     Parameters
     ----------
     future : DataFrame
-        From `into_the_future`.
+        From `by_cutoff`.
     whole : dict
         ``elpd`` (a row) and ``mse`` of leave-one-out over the whole table.
     """

@@ -249,7 +249,7 @@ def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fi
 @pytest.mark.thorough
 def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluations):
     year = evaluations["year"].to_numpy()
-    table = future.into_the_future(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2)
+    table = future.by_cutoff(future.future_rows(progress_fitter, Progress(7), cutoffs=(2013, 2017, 2021, 2030), seed=2))
     assert table["cutoff"].tolist() == [2017, 2021]
     for _, row in table.iterrows():
         past, target = year < row["cutoff"], (year >= row["cutoff"]) & (year < row["cutoff"] + 1)
@@ -261,7 +261,7 @@ def test_the_future_is_predicted_from_the_past_alone(progress_fitter, evaluation
     # What came later has no say.
     changed = bs.progress_fitter(evaluations.assign(perplexity=evaluations["perplexity"] * np.where(year < 2018, 1, 3)))
     changed._compiled = progress_fitter._compiled
-    again = future.into_the_future(changed, Progress(7), cutoffs=(2017,), seed=2)
+    again = future.by_cutoff(future.future_rows(changed, Progress(7), cutoffs=(2017,), seed=2))
     pd.testing.assert_series_equal(again.iloc[0], table.iloc[0])
 
 
