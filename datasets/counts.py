@@ -9,7 +9,7 @@ from .columns import renamed
 from .reading import selection
 from .reading.cells import as_numbers
 from .reading.changes import Changes, with_origin
-from .reading.faults import place, refuse
+from .reading.faults import Fault, place, refuse
 from .reading.formats import open_table
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import quoted
@@ -69,11 +69,9 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
     read, faults = as_numbers(table, [column for column in (*COUNT_WHOLE, *COUNT_POSITIVE) if column in table])
-    refuse(faults, table, label)
-    table = table.assign(
-        **{column: _names(table[column], column, label) for column in TEXT if column in table},
-        **read,
-    )
+    named = [column for column in TEXT if column in table]
+    refuse(faults + [fault for column in named for fault in _nameless(table[column])], table, label)
+    table = table.assign(**{column: table[column].astype(object).map(_name).astype(object) for column in named}, **read)
     defaults = {"architecture": "standard", "recurrences": 1.0}
     table = table.assign(**{column: value for column, value in defaults.items() if column not in table})
     _refuse_fractions(table, label)
@@ -93,21 +91,15 @@ def split(table):
     return np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
 
 
-def _names(cells, column, label):
-    absent = cells.isna()
-    if absent.any():
-        raise InputError(
-            f"{label}, {place(cells, absent.idxmax())}, column {quoted(column)}: found nothing (a blank); fill it in "
-            "or delete the row"
-        )
-    strange = cells.map(lambda cell: isinstance(cell, bytes))
-    if strange.any():
-        row = strange.idxmax()
-        raise InputError(
-            f"{label}, {place(cells, row)}, column {quoted(column)}: found {quoted(cells[row])}, bytes where a name "
-            "should be; store the column as text"
-        )
-    return cells.astype(object).map(_name).astype(object)
+def _nameless(cells):
+    faults = []
+    for row, cell in cells.items():
+        if pd.isna(cell):
+            faults.append(Fault(row, cells.name, "found nothing (a blank)", "fill it in or delete the row"))
+        elif isinstance(cell, bytes):
+            found = f"found {quoted(cell)}, bytes where a name should be"
+            faults.append(Fault(row, cells.name, found, "store the column as text"))
+    return faults
 
 
 def _name(cell):
@@ -117,25 +109,23 @@ def _name(cell):
 
 
 def _refuse_fractions(table, label):
+    faults = []
     for column in (*COUNT_WHOLE, *SHAPE):
-        wrong = table[column] != table[column].round() if column in table else pd.Series(False)
-        if wrong.any():
-            row = wrong.idxmax()
-            found = table.at[row, column]
+        if column not in table:
+            continue
+        for row, found in table[column][table[column] != table[column].round()].items():
             fault = "nothing (a blank or NaN)" if np.isnan(found) else f"{quoted(found)}, which is no whole number"
-            raise InputError(
-                f"{label}, {place(table, row)}, column {quoted(column)}: found {fault}; correct it or delete the row"
-            )
+            faults.append(Fault(row, column, f"found {fault}", "correct it or delete the row"))
+    refuse(faults, table, label)
 
 
 def _refuse_too_many_correct(table, label):
-    wrong = table["correct"] > table["total"]
-    if wrong.any():
-        row = wrong.idxmax()
-        raise InputError(
-            f'{label}, {place(table, row)}, column "correct": found {table.at[row, "correct"]} of '
-            f"{table.at[row, 'total']} problems; correct one of them or delete the row"
-        )
+    faults = [
+        Fault(row, "correct", f"found {correct} of {total} problems", "correct one of them or delete the row")
+        for row, correct, total in table[["correct", "total"]].itertuples()
+        if correct > total
+    ]
+    refuse(faults, table, label)
 
 
 def _refuse_runs_of_two_kinds(table, label):

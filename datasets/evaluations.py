@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
 from . import storing
 from .columns import renamed
 from .reading import selection
 from .reading.cells import as_numbers
 from .reading.changes import Changes, with_origin
-from .reading.faults import place
+from .reading.faults import Fault
 from .reading.formats import open_table
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
@@ -61,8 +60,8 @@ def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
         table = selection.without_missing(table, NEEDED, changes)
     names = [column for column in (*NEEDED, *OPTIONAL) if column in table and column not in TEXT]
     read, faults = as_numbers(table, names)
-    dates = _dates(table["publication_date"], label)
-    _refuse_benchmarks(table["benchmark"], label)
+    dates, undated = _dates(table["publication_date"])
+    faults += undated + _unknown_benchmarks(table["benchmark"])
     result = table.assign(**read, publication_date=dates)
     result["year"] = dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
     if "paper_id" not in result:
@@ -75,16 +74,15 @@ def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
 TEXT = ("publication_date", "benchmark")
 
 
-def _dates(cells, label):
+def _dates(cells):
+    """Days of cells, and the faults of those that are none."""
     dates = cells.map(_date)
-    wrong = dates.map(lambda date: isinstance(date, str))
-    if wrong.any():
-        row = wrong.idxmax()
-        raise InputError(
-            f'{label}, {place(cells, row)}, column "publication_date": found {quoted(cells[row])}, {dates[row]}; write '
-            "it as 2019-02-14"
-        )
-    return dates.astype("datetime64[ns]")
+    faults = [
+        Fault(row, cells.name, f"found {quoted(cells[row])}, {wrong}", "write it as 2019-02-14")
+        for row, wrong in dates.items()
+        if isinstance(wrong, str)
+    ]
+    return pd.to_datetime(dates, errors="coerce").astype("datetime64[ns]"), faults
 
 
 def _date(cell):
@@ -101,11 +99,8 @@ def _date(cell):
     return date if FIRST_YEAR <= date.year <= LAST_YEAR else f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
 
 
-def _refuse_benchmarks(cells, label):
-    strange = ~cells.isin(BENCHMARKS)
-    if strange.any():
-        row = strange.idxmax()
-        raise InputError(
-            f'{label}, {place(cells, row)}, column "benchmark": found {quoted(cells[row])}, which is none of '
-            f"{listed(BENCHMARKS)}; rename it or delete the row"
-        )
+def _unknown_benchmarks(cells):
+    strange = cells[~cells.isin(BENCHMARKS)]
+    fault = f"which is none of {listed(BENCHMARKS)}"
+    found = {row: "nothing (a blank)" if pd.isna(cell) else f"{quoted(cell)}, {fault}" for row, cell in strange.items()}
+    return [Fault(row, cells.name, f"found {text}", "correct it or delete the row") for row, text in found.items()]

@@ -5,11 +5,11 @@ import json
 
 import xarray as xr
 
+from .. import sealed
 from ..datasets import KINDS, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from ..models import law
-from . import sealed
 
 KEY = "bayescaling"
 SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise

@@ -22,10 +22,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bayescaling import sealed
 from bayescaling.datasets import KINDS
 from bayescaling.datasets.seal import LENGTH, seal
 from bayescaling.errors import TableWarning
-from bayescaling.inference import diagnostics, sealed
+from bayescaling.inference import diagnostics
 from bayescaling.inference.calibration import simulation
 from bayescaling.inference.fitting.record import record, table_entry
 from bayescaling.inference.fitting.settings import Settings

@@ -49,7 +49,7 @@ SAVE = """
     import resource, sys
     import numpy as np, xarray as xr
     from bayescaling.errors import InputError
-    from bayescaling.inference import sealed
+    from bayescaling import sealed
     whole = xr.Dataset({"x": ("i", np.random.default_rng(1).random(100_000))})
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000,) * 2)
     try:

@@ -23,11 +23,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ... import sealed
 from ...datasets.wording import printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.law import Law
-from .. import diagnostics, sealed
+from .. import diagnostics
 from ..fitting.fitter import Fitter
 from ..fitting.record import table_entry, versions
 from ..fitting.samplers import choose

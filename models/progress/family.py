@@ -119,7 +119,7 @@ def _when(switch, value, otherwise=0.0):
     """`value` where the switch is on, else `otherwise`; `value` is a function, not called if the switch is absent."""
     if isinstance(switch, float):
         return value() if switch else otherwise
-    return switch * value() + (1 - switch) * otherwise
+    return where(switch > 0, value(), otherwise)  # not a product: what is switched off may be infinite
 
 
 def _averaged(weights, values):
@@ -209,7 +209,7 @@ def log_terms(c, d):
 def mean(c, d):
     """Mean loss of each row, (..., row), from what `coefficients` returned."""
     eta_n, eta_d = log_terms(c, d)
-    reducible = exp(eta_n) + d["two_terms"] * exp(eta_d)
+    reducible = exp(eta_n) + _when(d["two_terms"], lambda: exp(eta_d))
     if not isinstance(c["log_factor"], float):
         reducible = exp(c["log_factor"] * d["transformer"]) * reducible
     floor = 0.0 if isinstance(c["irreducible"], float) else c["irreducible"] @ d["level"].T

@@ -48,6 +48,14 @@ def test_no_effective_size_exceeds_the_distinct_draws(normal):
     assert diagnostics.sentence(found).endswith(f"{found['distinct_draws']} of 4000 draws distinct")
 
 
+def test_a_chain_that_stays_where_it_was_is_judged_by_its_autocorrelation(normal):
+    negative = normal * np.where(np.arange(1000) % 2, 1, -1) + np.where(np.arange(1000) % 2, 2, -2)
+    negative[:, 1::200] = negative[:, ::200]
+    found = judged(a=negative)
+    assert found["distinct_draws"] == len(np.unique(negative)) < found["draws"]
+    assert found["draws"] < found["ess_bulk_min"] == pytest.approx(float(azs.ess(dataset(a=negative))["a"]))
+
+
 def test_too_few_distinct_draws_are_not_trusted(normal):
     found = judged(a=np.random.default_rng(2).choice(normal.ravel()[:300], (4, 1000)))
     assert not found["ok"]

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import torch
 
+from ... import sealed
 from ..engine.hardware import autocast
 from ..engine.loop import Task
 from ..engine.randomness import hashed, low_bits
-from ..sweeps.records import read_dataset, write_dataset
+from ..sweeps.records import read_dataset
 from .evaluation import evaluate
 from .models.memory import check_memory, evaluation_tokens
 from .models.transformer import Transformer
@@ -104,7 +105,7 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
                 device=device,
                 batch_tokens=evaluation_tokens(run.model, device),
             )
-        write_dataset(part, path)
+        sealed.write(part, path, parents=True)
         guard.progressed()
         parts.append(part)
     return parts

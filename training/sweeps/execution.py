@@ -6,6 +6,7 @@ import os
 from concurrent.futures import as_completed
 from pathlib import Path
 
+from ... import sealed
 from ...datasets.wording import printable
 from ...errors import InputError
 from ...files import remove_partial
@@ -15,7 +16,7 @@ from ..engine.hardware import chosen_device
 from ..engine.loop import FINISHED, PAUSED
 from .bar import Bar, Silence
 from .experiment import train_run
-from .records import read_dataset, write_dataset, write_table
+from .records import read_dataset, write_table
 
 
 def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
@@ -91,7 +92,7 @@ class _Trainer:
         if not self.results:
             return None
         whole, tables = self.opened.gathered(self.planned, self.results)
-        write_dataset(whole, self.out / "runs.nc")
+        sealed.write(whole, self.out / "runs.nc", parents=True)
         for name, rows in tables.items():
             if len(rows):
                 write_table(rows, self.out / f"{name}.csv")
@@ -123,7 +124,7 @@ class _Trainer:
     def _keep(self, run, result):
         if result is None:
             return
-        write_dataset(result, self.out / "runs" / f"{run.name}.nc")
+        sealed.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
         self.results[run.name] = result
         Checkpoints(self._folder(run)).remove()
         self.shown.finished(run)

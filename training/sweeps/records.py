@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 import xarray as xr
 
-from ...datasets.seal import check_seal, seal
+from ...datasets.seal import check_seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 from ...files import written_whole
@@ -103,22 +103,8 @@ def merged(planned, results, groups, label, **options):
     return whole
 
 
-def write_dataset(dataset, path):
-    """Write a data set as netCDF-4, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
-    # In memory: where the disk is full, HDF5 would end the process when it closes its own file.
-    content = dataset.to_netcdf(engine="h5netcdf")
-    with written_whole(path) as partial:
-        partial.write_bytes(seal(content))
-
-
 def read_dataset(path):
-    """Read a data set that `write_dataset` wrote, into memory.
+    """Read a data set that `sealed.write` wrote, into memory.
 
     Raises
     ------

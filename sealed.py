@@ -1,29 +1,45 @@
 """netCDF files written whole and sealed, and read within bounds."""
 
+import contextlib
+import sys
 from pathlib import Path
 
-from ..datasets.seal import check_seal, seal
-from ..datasets.wording import printable, shortened
-from ..errors import InputError
-from ..files import written_whole
+from .datasets.seal import check_seal, seal
+from .datasets.wording import printable, shortened
+from .errors import InputError
+from .files import written_whole
 
 # Deflate makes nothing smaller than by this factor.
 LARGEST_FACTOR = 1100
 
 
-def write(tree, path):
+def write(tree, path, *, parents=False):
     """Write a Dataset or DataTree, whole or not at all.
 
     The file is made in memory: where the disk is full, HDF5 would end the process when it closes its own.
+
+    Parameters
+    ----------
+    tree : Dataset or DataTree
+    path : path-like
+    parents : bool
+        Make the folder that it stands in, if needed.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    content = tree.to_netcdf(engine="h5netcdf")
-    with written_whole(path, parents=False) as partial:
+    with _local_locks():
+        content = tree.to_netcdf(engine="h5netcdf")
+    with written_whole(path, parents=parents) as partial:
         partial.write_bytes(seal(content))
+
+
+def _local_locks():
+    """Keep xarray from asking a dask cluster, where there is one, for the lock of a file, which needs its name."""
+    dask = sys.modules.get("dask")
+    return contextlib.nullcontext() if dask is None else dask.config.set(scheduler="synchronous")
 
 
 def read(path, opener):
