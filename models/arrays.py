@@ -9,6 +9,8 @@ import sys
 
 import numpy as np
 
+from . import symbols
+
 
 def _pytensor(arrays):
     module = sys.modules.get("pytensor.tensor")
@@ -32,6 +34,8 @@ def namespace(*arrays):
     PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; everything else,
     xarray objects among it, is served by NumPy. A library that was never imported is not imported here.
     """
+    if any(map(symbols.holds, arrays)):
+        return symbols.functions
     return _pytensor(arrays) or _jax(arrays) or np
 
 
@@ -84,6 +88,11 @@ def maximum(x, y):
     return namespace(x, y).maximum(x, y)
 
 
+def largest(x):
+    """Largest element along the last axis."""
+    return symbols.functions.largest(x) if symbols.holds(x) else x.max(axis=-1)
+
+
 def clip(x, low, high):
     """Elements of `x`, those below `low` or above `high` replaced by them.
 
@@ -129,6 +138,8 @@ def sum_by(x, codes, counts):
     >>> sum_by(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0]), np.array([2.0, 1.0]))
     array([5., 2.])
     """
+    if symbols.holds(counts):
+        return symbols.functions.segment(x, counts)
     if pt := _pytensor([x, codes, counts]):
         return pt.inc_subtensor(pt.zeros_like(counts)[codes], x)
     order = np.argsort(codes, kind="stable")
@@ -153,4 +164,4 @@ def gammaln(x):
         import scipy.special
 
         return scipy.special.gammaln(x)
-    return xp.gammaln(x) if xp is _pytensor([x]) else sys.modules["jax"].scipy.special.gammaln(x)
+    return sys.modules["jax"].scipy.special.gammaln(x) if xp is _jax([x]) else xp.gammaln(x)

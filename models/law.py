@@ -69,6 +69,10 @@ class Law:
         A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
+    traceable : bool
+        Whether it says its `log_density_terms`.
+    codes : str, optional
+        Array of `model_data` that says which group a row is of, as whole numbers from 0.
     """
 
     name: ClassVar[str]
@@ -83,6 +87,8 @@ class Law:
     group: ClassVar[str | None] = None
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
+    traceable: ClassVar[bool] = False
+    codes: ClassVar[str | None] = None
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -129,6 +135,38 @@ class Law:
 
     def model(self, rows, reference=None, *, shared=False):
         """Build the PyMC model; with `shared`, one that serves every law of the same `program`."""
+        raise NotImplementedError
+
+    def log_density_terms(self, z, data):
+        """Terms whose sum, over all their elements, is the log posterior density of coordinates on the real line.
+
+        A law that says them in the functions of `arrays` compiles in a second; one that does not is sampled by its
+        PyMC model.
+
+        Parameters
+        ----------
+        z : array_like, shape (coordinate,)
+            As `start` orders them.
+        data : mapping of str to array_like
+            As `model_data` gives them; axes of `axis_of` may have the length one.
+
+        Returns
+        -------
+        tuple of array_like
+            Scalars, or one element for each row or group.
+        """
+        raise NotImplementedError
+
+    def axis_of(self, name, array):
+        """Say what the first axis of an array of `model_data` is of: ``"row"``, ``"group"`` or nothing."""
+        raise NotImplementedError
+
+    def start(self):
+        """Coordinates about which chains start, (coordinate,)."""
+        raise NotImplementedError
+
+    def at_coordinates(self, z):
+        """Name the sampled variables, a Dataset, at coordinates (chain, draw, coordinate) of `log_density_terms`."""
         raise NotImplementedError
 
     def draws(self, sampled, rows, reference):

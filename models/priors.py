@@ -10,6 +10,7 @@ import scipy.stats as st
 
 from ..datasets.wording import unknown
 from ..errors import InputError
+from .arrays import exp, log1p, logaddexp
 from .backend import pymc
 
 DISTRIBUTIONS = {
@@ -27,6 +28,21 @@ DISTRIBUTIONS = {
     "Exponential": (("lam",), lambda lam: st.expon(scale=1 / lam)),
     "Beta": (("alpha", "beta"), lambda alpha, beta: st.beta(alpha, beta)),
     "Uniform": (("lower", "upper"), lambda lower, upper: st.uniform(lower, upper - lower)),
+}
+
+# Log densities up to a constant, of a value and the logarithms of its distances from the ends of the support.
+KERNELS = {
+    "Normal": lambda x, low, high, mu, sigma: -0.5 * ((x - mu) / sigma) ** 2,
+    "LogNormal": lambda x, low, high, mu, sigma: -0.5 * ((low - mu) / sigma) ** 2 - low,
+    "HalfNormal": lambda x, low, high, sigma: -0.5 * (x / sigma) ** 2,
+    "TruncatedNormal": lambda x, low, high, mu, sigma, lower, upper: -0.5 * ((x - mu) / sigma) ** 2,
+    "StudentT": lambda x, low, high, nu, mu, sigma: -(nu + 1) / 2 * log1p(((x - mu) / sigma) ** 2 / nu),
+    "Laplace": lambda x, low, high, mu, b: -abs(x - mu) / b,
+    "Gamma": lambda x, low, high, alpha, beta: (alpha - 1) * low - beta * x,
+    "InverseGamma": lambda x, low, high, alpha, beta: -(alpha + 1) * low - beta / x,
+    "Exponential": lambda x, low, high, lam: -lam * x,
+    "Beta": lambda x, low, high, alpha, beta: (alpha - 1) * low + (beta - 1) * high,
+    "Uniform": lambda x, low, high, lower, upper: 0.0,
 }
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -94,6 +110,31 @@ class Prior:
         if np.isfinite(low):
             return low + np.exp(z), z
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
+
+    def of_coordinate(self, z):
+        """Value at a coordinate on the real line and the log density of that coordinate, on arrays of any library."""
+        low, high = self.support
+        above, below = -logaddexp(0.0, -z), -logaddexp(0.0, z)
+        if np.isfinite(low) and np.isfinite(high):
+            width = high - low
+            x, logs, log_slope = low + width * exp(above), (above + np.log(width), below + np.log(width)), above + below
+            log_slope = log_slope + np.log(width)
+        elif np.isfinite(low):
+            x, logs, log_slope = low + exp(z), (z, None), z
+        elif np.isfinite(high):
+            x, logs, log_slope = high - exp(-z), (None, -z), -z
+        else:
+            x, logs, log_slope = z, (None, None), 0.0
+        return x, KERNELS[self.distribution](x, *logs, **self.arguments) + self._constant + log_slope
+
+    @functools.cached_property
+    def _constant(self):
+        """What the log density is above the kernel, the same everywhere."""
+        low, high = self.support
+        x = self.frozen.median()
+        with np.errstate(all="ignore"):
+            logs = np.log(x - low), np.log(high - x)
+        return float(self.frozen.logpdf(x) - KERNELS[self.distribution](x, *logs, **self.arguments))
 
     def variable(self, name, dims=None):
         """Register the prior under `name` in the PyMC model of the context, once or along `dims`."""

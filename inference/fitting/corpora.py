@@ -4,7 +4,7 @@ from ...errors import InputError
 from ...models.backend import pymc
 from ...models.priors import Prior
 from .. import diagnostics
-from .samplers import Compiled, choose
+from .samplers import OfModel, choose
 from .settings import seed_of, settings_of
 
 SPREAD = Prior.parse("Gamma(2, 8)")
@@ -75,7 +75,7 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     settings, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
     corpora = {name: law.rows(table) for name, table in corpora.items()}
     references = {name: law.reference(rows) for name, rows in corpora.items()}
-    compiled = Compiled(_model(law, corpora, references, shared, pooled), choose(sampler))
+    compiled = OfModel(_model(law, corpora, references, shared, pooled), choose(sampler))
     posterior, sample_stats, _ = compiled.sample(settings, seed)
     likelihood = {}
     for corpus, rows in corpora.items():

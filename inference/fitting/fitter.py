@@ -12,7 +12,7 @@ from ...models.draws import Draws
 from .. import diagnostics
 from ..storage import with_metadata
 from .record import record
-from .samplers import Compiled, choose
+from .samplers import choose, compiled, traced
 from .settings import Settings, seed_of, settings_of
 
 MOST_KEPT = 8
@@ -90,10 +90,11 @@ class Fitter:
     def compiled(self, law=None):
         """Return the compiled program that serves a law, by default this one's."""
         law, rows, reference = self.of(law)
-        program = law.program(self.shared)
+        shared = self.shared and not traced(law, self.sampler)
+        program = law.program(shared)
         if program not in self._compiled:
             law.check(rows, reference)
-            self._compiled[program] = _compiled(law, rows, reference, self.shared, self.sampler)
+            self._compiled[program] = _compiled(law, rows, reference, shared, self.sampler)
         return self._compiled[program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, thin=1, changed=None):
@@ -239,10 +240,10 @@ class Fitter:
 def _compiled(law, rows, reference, shared, sampler):
     """Compile a law's program, or take the one that this process compiled before for tables that differ by data."""
     if sampler != "nutpie":
-        return Compiled(law.model(rows, reference, shared=shared), sampler)
+        return compiled(law, rows, reference, sampler, shared=shared)
     key = type(law), law.program(shared), law.baked(rows, reference)
     if key not in _KEPT:
-        _KEPT[key] = Compiled(law.model(rows, reference, shared=shared), sampler)
+        _KEPT[key] = compiled(law, rows, reference, sampler, shared=shared)
     _KEPT.move_to_end(key)
     if len(_KEPT) > MOST_KEPT:
         _KEPT.popitem(last=False)

@@ -1,7 +1,8 @@
 """NUTS behind one interface: a model is compiled once, then sampled again on changed data.
 
 nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
-three sample the same PyMC model and return the same groups.
+three return the same groups. They sample a law's PyMC model but for nutpie, which samples the law's own code where that
+can be traced.
 """
 
 import importlib.util
@@ -16,6 +17,8 @@ import xarray as xr
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.backend import pymc
+from ...models.symbols import UntraceableError
+from .traced import Traced
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
 
@@ -73,7 +76,95 @@ def _quiet():
             logger.setLevel(level)
 
 
-class Compiled:
+def compiled(law, rows, reference, sampler, *, shared=False):
+    """Make a law ready for a sampler.
+
+    Parameters
+    ----------
+    law : Law
+    rows : DataFrame
+    reference : dict
+    sampler : str
+        From `choose`.
+    shared : bool
+        Take the PyMC model that serves every law of the same family.
+
+    Returns
+    -------
+    Program
+    """
+    if traced(law, sampler):
+        with suppress(UntraceableError):
+            return OfLaw(law, rows, reference)
+    return OfModel(law.model(rows, reference, shared=shared), sampler)
+
+
+def traced(law, sampler):
+    """Whether a law's own code is to be sampled."""
+    return law.traceable and sampler == "nutpie"
+
+
+class Program:
+    """Something compiled that can be sampled.
+
+    Attributes
+    ----------
+    seconds : float
+        Time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
+    """
+
+    def sample(self, settings, seed, data=None, progress=False):
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        settings : Settings
+        seed : int
+        data : dict of str to ndarray, optional
+            Values that replace the data of the same names, of any length that fits together.
+        progress : bool
+            Show a progress bar on standard error.
+
+        Returns
+        -------
+        posterior, sample_stats : Dataset
+            Sampled quantities and the sampler's statistics, dims (chain, draw).
+        seconds : float
+            Wall time, compilation included for PyMC's own sampler and NumPyro.
+        """
+        start = time.perf_counter()
+        with _quiet():
+            trace = self._sample(settings, int(seed), data or {}, progress)
+        seconds = time.perf_counter() - start
+        tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
+        posterior = self._named(tree["posterior"].to_dataset())
+        return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset()), seconds
+
+    def _sample(self, settings, seed, data, progress):
+        raise NotImplementedError
+
+    def _named(self, posterior):
+        raise NotImplementedError
+
+
+class OfLaw(Program):
+    """A law's own code, traced and compiled for nutpie; see `Traced`."""
+
+    def __init__(self, law, rows, reference):
+        start = time.perf_counter()
+        self._law, self._arrays = law, law.model_data(rows, reference)
+        with _quiet():
+            self._density = Traced(law, self._arrays)
+        self.seconds = time.perf_counter() - start
+
+    def _sample(self, settings, seed, data, progress):
+        return _sample_with_nutpie(self._density.model(self._arrays | data), settings, seed, progress)
+
+    def _named(self, posterior):
+        return self._law.at_coordinates(posterior["z"].values)
+
+
+class OfModel(Program):
     """A PyMC model made ready for one sampler.
 
     Parameters
@@ -82,11 +173,6 @@ class Compiled:
         With its data as `pymc.Data`.
     sampler : str
         From `choose`.
-
-    Attributes
-    ----------
-    seconds : float
-        Time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
     """
 
     def __init__(self, model, sampler):
@@ -103,55 +189,16 @@ class Compiled:
                 self._used = {variable.name for variable in ancestors([model.logp()])}
         self.seconds = time.perf_counter() - start
 
-    def sample(self, settings, seed, data=None, progress=False):
-        """Draw from the posterior.
+    def _sample(self, settings, seed, data, progress):
+        return getattr(self, f"_sample_{self.sampler}")(settings, seed, data, progress)
 
-        Parameters
-        ----------
-        settings : Settings
-        seed : int
-        data : dict of str to ndarray, optional
-            Values that replace the model's data of the same names, of any length that fits together.
-        progress : bool
-            Show a progress bar on standard error.
-
-        Returns
-        -------
-        posterior, sample_stats : Dataset
-            Sampled quantities and the sampler's statistics, dims (chain, draw).
-        seconds : float
-            Wall time, compilation included for PyMC's own sampler and NumPyro.
-        """
-        start = time.perf_counter()
-        with _quiet():
-            trace = getattr(self, f"_sample_{self.sampler}")(settings, int(seed), data or {}, progress)
-        seconds = time.perf_counter() - start
-        tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
-        posterior = tree["posterior"].to_dataset()[self.names]
-        return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset()), seconds
+    def _named(self, posterior):
+        return posterior[self.names]
 
     def _sample_nutpie(self, settings, seed, data, progress):
-        import nutpie
-
         used = {name: x for name, x in data.items() if name in self._used}
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
-        run = nutpie.sample(
-            compiled,
-            **settings.asked,
-            cores=settings.workers,
-            seed=seed,
-            low_rank_modified_mass_matrix=True,
-            save_warmup=False,
-            progress_bar=progress,
-            blocking=False,
-        )
-        try:
-            return run.wait()
-        except BaseException as error:
-            run.cancel()
-            if "initialization points failed" in str(error):
-                raise InputError("the density is not finite where sampling starts; check the priors") from error
-            raise
+        return _sample_with_nutpie(compiled, settings, seed, progress)
 
     def _sample_pymc(self, settings, seed, data, progress):
         return self._sample_through_pymc(settings, seed, data, progress, nuts_sampler="pymc", cores=settings.workers)
@@ -178,6 +225,28 @@ class Compiled:
                 compute_convergence_checks=False,
                 **kwargs,
             )
+
+
+def _sample_with_nutpie(compiled, settings, seed, progress):
+    import nutpie
+
+    run = nutpie.sample(
+        compiled,
+        **settings.asked,
+        cores=settings.workers,
+        seed=seed,
+        low_rank_modified_mass_matrix=True,
+        save_warmup=False,
+        progress_bar=progress,
+        blocking=False,
+    )
+    try:
+        return run.wait()
+    except BaseException as error:
+        run.cancel()
+        if "initialization points failed" in str(error):
+            raise InputError("the density is not finite where sampling starts; check the priors") from error
+        raise
 
 
 def _prepare_jax(workers):

@@ -60,6 +60,8 @@ class LossLaw(Law):
     columns: ClassVar[tuple]
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
+    traceable: ClassVar[bool] = True
+    codes: ClassVar[str] = "run_codes"
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
@@ -308,6 +310,35 @@ class LossLaw(Law):
         arguments, halfwidth = self._split(arguments)
         shape = np.broadcast_shapes(np.shape(mean), tuple(size or ()))
         return mean + self.residuals.draw(rng, shape, *arguments, halfwidth=halfwidth)
+
+    def log_density_terms(self, z, data):
+        """Log density of each prior, of what else informs the law, and of the rows or runs."""
+        pairs = {name: prior.of_coordinate(z[j]) for j, (name, prior) in enumerate(self.prior_of.items())}
+        values, priors = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
+        potential = self.potential(values, data)
+        residual = data["observed"] - self.on_scale(self.mean(self.constants(values, data), data))
+        arguments = self.residuals.arguments(values, data, data)
+        if self.run_effects:
+            groups = effects.Groups(data["run_codes"], data["run_counts"])
+            density = effects.joint_logp(residual, values[RUN_SD], groups, *arguments)
+        else:
+            density = self.residuals.logp(residual, *arguments, halfwidth=data.get("halfwidth"))
+        return (*priors.values(), *(() if potential is None else (potential,)), density)
+
+    def axis_of(self, name, array):
+        """Scalars are of the reference, counts of runs, all else of rows."""
+        if array.ndim == 0:
+            return None
+        return "group" if name == "run_counts" else "row"
+
+    def start(self):
+        """Medians of the priors."""
+        return np.array([float(prior.to_unconstrained(prior.frozen.median())) for prior in self.prior_of.values()])
+
+    def at_coordinates(self, z):
+        """Name the sampled quantities."""
+        pairs = {name: prior.from_unconstrained(z[..., j]) for j, (name, prior) in enumerate(self.prior_of.items())}
+        return xr.Dataset({name: (DRAWS, value) for name, (value, _) in pairs.items()}, draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...datasets.wording import unknown
 from ...errors import InputError
-from ..arrays import arcsinh, clip, gammaln, log1p, namespace, sinh, where
+from ..arrays import arcsinh, clip, gammaln, largest, log1p, namespace, sinh, where
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
 from ..priors import FreeParameter
@@ -78,7 +78,7 @@ def huber_draw(rng, threshold, shape):
 
 def _log_mean_over_nodes(log_density, weights):
     xp = namespace(log_density)
-    top = log_density.max(axis=-1)
+    top = largest(log_density)
     return top + xp.log((xp.exp(log_density - top[..., None]) * weights).sum(axis=-1))
 
 

@@ -79,6 +79,7 @@ def design_arrays(law, rows, reference):
     location, spread = locations_and_spreads(law)
     d = _columns(law, points, level, reference) | _drift_roles(law, reference) | switches(law)
     d |= {
+        "row_count": len(rows),
         "two_terms": bool(law.predictors[1]),
         "use_vocabulary": law.spec.vocabulary,
         "observed": law.on_scale(rows["perplexity"].to_numpy(float)),

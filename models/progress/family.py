@@ -68,6 +68,7 @@ DESIGN = {
     "levels": "(3,) levels in use",
     "benchmark": "(row, 3) which benchmark a row has, as 0 and 1",
     "by_benchmark": "(8,) drifts that are one for each benchmark",
+    "row_count": "how many rows there are",
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
     "transformer": "(row,) 0 or 1",
@@ -307,7 +308,7 @@ def log_prior(z, c, d):
     use = (d["penalty"] > 0) * d["penalised"]
     normal = (-0.5 * z**2 - 0.5 * math.log(2 * math.pi)) * (1 - use)
     part = {name: use[s] for name, s in SLICES.items()}
-    scale = 2 * c["sigma"] ** 2 / (d["observed"].shape[0] * where(d["penalty"] > 0, d["penalty"], 1.0))
+    scale = 2 * c["sigma"] ** 2 / (d["row_count"] * where(d["penalty"] > 0, d["penalty"], 1.0))
     theta = raw(c, d)
     two = d["two_terms"]
     penalised = (

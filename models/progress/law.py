@@ -12,7 +12,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ..backend import pymc
 from ..contrasts import Contrast, means, slopes
-from ..draws import DRAWS
+from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, family
 from . import points as placing
@@ -107,6 +107,8 @@ class Progress(Law):
     kind: ClassVar[str] = "evaluations"
     clusters: ClassVar[tuple] = ("paper_id",)
     group: ClassVar[str] = "paper_id"
+    traceable: ClassVar[bool] = True
+    codes: ClassVar[str] = "paper"
     unit: ClassVar[str] = "evaluation"
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
@@ -410,6 +412,27 @@ class Progress(Law):
             pm.Potential("log_prior", family.log_prior(z, c, d))
             pm.Potential("log_likelihood", family.total_log_likelihood(c, d))
         return model
+
+    def log_density_terms(self, z, data):
+        """Log density of the prior, and of the rows or papers."""
+        switches = {name: float(value) for name, value in design.switches(self).items()}
+        d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
+        c = family.coefficients(z, d)
+        rule = family.paper_log_likelihood if self.paper_effects else family.log_likelihood
+        return family.log_prior(z, c, d), rule(c, d)
+
+    def axis_of(self, name, array):
+        """Say it as `family.DESIGN` does."""
+        axis = family.DESIGN[name].split(")")[0].strip("(").split(",")[0]
+        return {"row": "row", "paper": "group"}.get(axis)
+
+    def start(self):
+        """Middle of the prior."""
+        return np.zeros(family.DIMENSION)
+
+    def at_coordinates(self, z):
+        """Name the coordinates ``z``."""
+        return xr.Dataset({"z": ((*DRAWS, "z_dim"), z)}, draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
 

@@ -84,5 +84,7 @@ def test_whole_names_of_a_frame_stay_apart():
 def test_bytes_are_no_name(tmp_path):
     path = tmp_path / "counts.parquet"
     SMALL.assign(run=[b"a"] * 3 + [b"b"] * 3).to_parquet(path)
-    with pytest.raises(bs.InputError, match=r'counts.parquet: 6 cells.* row 0 .*, column "run": found .*bytes where a name'):
+    with pytest.raises(
+        bs.InputError, match=r'counts.parquet: 6 cells.* row 0 .*, column "run": found .*bytes where a name'
+    ):
         bs.read_counts(path)

@@ -66,6 +66,16 @@ def test_one_prior_can_be_written_in_many_ways(text):
 
 
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
+def test_densities_of_coordinates_are_those_of_values_with_their_jacobian(text):
+    prior = Prior.parse(text)
+    for z in np.linspace(-3, 3, 13):
+        value, log_slope = prior.from_unconstrained(z)
+        x, density = prior.of_coordinate(z)
+        assert x == pytest.approx(float(value), rel=1e-12, abs=1e-12)
+        assert density == pytest.approx(float(prior.frozen.logpdf(value) + log_slope), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
 def test_written_priors_are_read_back(text):
     assert str(Prior.parse(text)) == text
     assert Prior.parse(str(Prior.parse(text))) == Prior.parse(text)

@@ -1,0 +1,238 @@
+"""Numbers that remember how they were computed, so that a law written on arrays can be differentiated and compiled.
+
+A law's own array code runs on arrays of symbols, whose axis of rows has length one: each operation becomes a node of a
+graph, equal operations the same node. What a row's symbols say holds for every row alike; `segment` adds a row's symbol
+up over the rows of each group.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+ROW, GROUP = "row", "group"
+
+
+class UntraceableError(Exception):
+    """Something that symbols cannot say, such as rows and groups in one operation."""
+
+
+class Symbol:
+    """A number of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    operation : str
+        A key of `OPERATIONS`, or ``"constant"``, ``"coordinate"``, ``"data"`` or ``"segment"``.
+    arguments : tuple
+        Symbols or, of the last four, what they are of.
+    axis : {None, "row", "group"}
+        What it has a value for each of.
+    """
+
+    __slots__ = ("arguments", "axis", "graph", "index", "operation")
+    __array_ufunc__ = None  # NumPy leaves an operation with a symbol to the symbol
+    shape, ndim = (), 0
+
+    def __init__(self, graph, operation, arguments, axis):
+        self.graph, self.operation, self.arguments, self.axis = graph, operation, arguments, axis
+        self.index = len(graph.symbols)
+        graph.symbols.append(self)
+
+    def __getitem__(self, key):
+        return np.array(self, dtype=object).view(Symbols)[key]
+
+    def __bool__(self):
+        raise UntraceableError("a branch that depends on a value; use `where`")
+
+    def __neg__(self):
+        return self.graph.node("neg", self)
+
+    def __abs__(self):
+        return self.graph.node("abs", self)
+
+    def power(self, power):
+        """Raise it to a power, a number or a symbol."""
+        if isinstance(power, Symbol) or power not in (2, 0.5):
+            return self.graph.node("exp", power * self.graph.node("log", self))
+        return self * self if power == 2 else self.graph.node("sqrt", self)
+
+
+def _binary(one):
+    def method(self, other):
+        if not isinstance(other, np.ndarray):
+            return one(self, other)
+        return _viewed(np.frompyfunc(lambda element: one(self, element), 1, 1)(other))
+
+    return method
+
+
+def _operator(operation):
+    return lambda one, other: (one if isinstance(one, Symbol) else other).graph.node(operation, one, other)
+
+
+_ARITHMETIC = {name: _operator(text) for name, text in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"))}
+_ARITHMETIC["pow"] = lambda base, power: (
+    base.power(power) if isinstance(base, Symbol) else power.graph.node("exp", math.log(base) * power)
+)
+for _name, _rule in _ARITHMETIC.items():
+    setattr(Symbol, f"__{_name}__", _binary(_rule))
+    setattr(Symbol, f"__r{_name}__", _binary(lambda self, other, rule=_rule: rule(other, self)))
+for _name, _text in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
+    setattr(Symbol, f"__{_name}__", _binary(_operator(_text)))
+
+
+class Symbols(np.ndarray):
+    """An array of symbols and numbers; comparisons of NumPy's own arrays of objects would ask for their truth."""
+
+    def __lt__(self, other):
+        return np.less(self, other, dtype=object)
+
+    def __le__(self, other):
+        return np.less_equal(self, other, dtype=object)
+
+    def __gt__(self, other):
+        return np.greater(self, other, dtype=object)
+
+    def __ge__(self, other):
+        return np.greater_equal(self, other, dtype=object)
+
+
+class Graph:
+    """Symbols in the order in which they were made, each operation on the same arguments once."""
+
+    def __init__(self):
+        self.symbols, self._known = [], {}
+
+    def leaf(self, operation, name, axis=None):
+        """Return the symbol of a constant, a coordinate or an element of the data."""
+        return self._symbol(operation, (name,), axis, (operation, name))
+
+    def constant(self, value):
+        """Return the symbol of a number; a symbol is returned as it is."""
+        return value if isinstance(value, Symbol) else self.leaf("constant", float(value))
+
+    def node(self, operation, *arguments):
+        """Return the symbol of an operation, or a simpler one of the same value."""
+        arguments = tuple(map(self.constant, arguments))
+        simpler = _simplified(operation, arguments)
+        if simpler is not None:
+            return self.constant(simpler)
+        axes = {a.axis for a in arguments} - {None}
+        if len(axes) > 1:
+            raise UntraceableError(f"{operation} of rows and groups")
+        key = (operation, *(a.index for a in arguments))
+        return self._symbol(operation, arguments, next(iter(axes), None), key)
+
+    def segment(self, symbol, counts):
+        """Return the sum of a symbol over the rows of each group."""
+        symbol = self.constant(symbol)
+        if symbol.axis is None:
+            return symbol * counts
+        return self._symbol("segment", (symbol,), GROUP, ("segment", symbol.index))
+
+    def _symbol(self, operation, arguments, axis, key):
+        if key not in self._known:
+            self._known[key] = Symbol(self, operation, arguments, axis)
+        return self._known[key]
+
+
+def _simplified(operation, arguments):
+    """Value of an operation that needs none: on constants, by one, with nothing."""
+    values = [a.arguments[0] if a.operation == "constant" else None for a in arguments]
+    if None not in values and operation in NUMERIC:
+        with np.errstate(all="ignore"):
+            return float(NUMERIC[operation](*map(np.float64, values)))
+    if operation == "*" and 0.0 in values:
+        return 0.0
+    if operation == "*" and 1.0 in values:
+        return arguments[1 - values.index(1.0)]
+    if operation == "+" and 0.0 in values:
+        return arguments[1 - values.index(0.0)]
+    if operation == "log" and arguments[0].operation == "exp":
+        return arguments[0].arguments[0]
+    if (operation, *values[1:]) in (("-", 0.0), ("/", 1.0)):
+        return arguments[0]
+    if operation == "where" and values[0] is not None:
+        return arguments[1] if values[0] else arguments[2]
+    return None
+
+
+NUMERIC = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "neg": np.negative,
+    "abs": np.abs,
+    "exp": np.exp,
+    "log": np.log,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "sinh": np.sinh,
+    "arcsinh": np.arcsinh,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "logaddexp": np.logaddexp,
+    "gammaln": math.lgamma,
+    "where": np.where,
+}
+
+
+def holds(x):
+    """Whether something is a symbol or an array of symbols."""
+    return isinstance(x, Symbol | Symbols)
+
+
+def _wrapped(x):
+    return np.array(x, dtype=object) if isinstance(x, Symbol) else x
+
+
+def _viewed(x):
+    return x.view(Symbols) if isinstance(x, np.ndarray) else x
+
+
+def _elementwise(operation, count):
+    def one(*arguments):
+        graph = next((a.graph for a in arguments if isinstance(a, Symbol)), None)
+        return NUMERIC[operation](*arguments) if graph is None else graph.node(operation, *arguments)
+
+    every = np.frompyfunc(one, count, 1)
+
+    def function(*arguments):
+        if not any(isinstance(a, np.ndarray) for a in arguments):
+            return one(*arguments)
+        return _viewed(every(*map(_wrapped, arguments)))
+
+    return function
+
+
+class functions:
+    """What laws call of an array library, for symbols."""
+
+    exp, log, log1p, sinh, arcsinh, gammaln = (
+        staticmethod(_elementwise(name, 1)) for name in ("exp", "log", "log1p", "sinh", "arcsinh", "gammaln")
+    )
+    maximum, minimum, logaddexp = (staticmethod(_elementwise(name, 2)) for name in ("maximum", "minimum", "logaddexp"))
+    where = staticmethod(_elementwise("where", 3))
+
+    @staticmethod
+    def segment(x, counts):
+        """Add x up over the rows of each group."""
+        every = np.frompyfunc(lambda one, count: count.graph.segment(one, count), 2, 1)
+        return _viewed(every(_wrapped(x), counts))
+
+    @classmethod
+    def largest(cls, x):
+        """Largest along the last axis."""
+        return functools.reduce(cls.maximum, np.moveaxis(x, -1, 0))
+
+    @classmethod
+    def clip(cls, x, low, high):
+        """Elements of x, those below `low` or above `high` replaced by them."""
+        return cls.minimum(cls.maximum(x, low), high)
