@@ -5,17 +5,15 @@ samplers use, what laws that cannot be traced are sampled by, and what densities
 """
 
 import dataclasses
-import functools
 import math
 
 import numpy as np
 import pandas as pd
 
 from ...models.symbols import GROUP, ROW, Graph, Symbols, UntraceableError, holds
-from .emitted import source
+from .emitted import address, copied, source
 
 COORDINATE = "unconstrained_parameter"
-FAST = {"contract", "reassoc", "nsz", "arcp"}  # sums in any order; what is not finite stays so
 TOLERANCE = 1e-8  # of a traced density, relative to NumPy's
 
 
@@ -39,7 +37,7 @@ class Traced:
         self.axes = {name: law.axis_of(name, np.asarray(x)) for name, x in arrays.items()}
         text, self.names = _written(law, arrays, self.axes)
         self.start = law.start()
-        self.density = _compiled(text)
+        self.address = address(text)
         self._check(law, arrays)
 
     def model(self, arrays):
@@ -53,8 +51,8 @@ class Traced:
             "dims": {"z": (COORDINATE,)},
             "_coords": {COORDINATE: pd.RangeIndex(n)},
             "_shapes": {"z": (n,)},
-            "compiled_logp_func": self.density,
-            "compiled_expand_func": _copied(),
+            "compiled_logp_func": _At(self.address),
+            "compiled_expand_func": _At(copied()),
             "initial_point_func": _Start(self.start),
             "shared_data": held,
             "user_data": user,
@@ -72,7 +70,7 @@ class Traced:
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
         pointers = [x.ctypes.data for x in (z, gradient, value, user)]
-        call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.density.address)
+        call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)
         call(len(z), *pointers)
         return value[0], gradient
 
@@ -108,53 +106,11 @@ def _written(law, arrays, axes):
     return source(graph, terms, coordinates, list(arrays), law.codes), list(arrays)
 
 
-def _compiled(text):
-    import numba
-    import nutpie.compile_pymc as nutpie
-    from numba import types
+@dataclasses.dataclass(frozen=True)
+class _At:
+    """What nutpie asks of a compiled function."""
 
-    numbers, addresses = types.CPointer(types.double), types.CPointer(types.intp)
-    signature = types.int64(types.uint64, numbers, numbers, numbers, addresses)
-    scope = {"carray": numba.carray, "np": np, "math": math, "address": nutpie.address_as_void_pointer} | _helpers()
-    exec(compile(text, "<density>", "exec"), scope)
-    return numba.cfunc(signature, error_model="numpy", fastmath=FAST)(scope["density"])
-
-
-@functools.cache
-def _helpers():
-    import numba
-
-    return {f.__name__: numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(f) for f in (digamma, logaddexp)}
-
-
-@functools.cache
-def _copied():
-    import numba
-    from numba import types
-
-    def copied(dim, size, u, out, user):
-        for j in range(size):
-            out[j] = u[j]
-        return 0
-
-    numbers = types.CPointer(types.double)
-    return numba.cfunc(types.int64(types.uint64, types.uint64, numbers, numbers, types.CPointer(types.intp)))(copied)
-
-
-def digamma(x):
-    """Differentiate the logarithm of the gamma function at x > 0: by recurrence and the asymptotic series."""
-    found = 0.0
-    while x < 8.0:
-        found -= 1.0 / x
-        x += 1.0
-    f = 1.0 / (x * x)
-    tail = f * (-1 / 252 + f * (1 / 240 + f * (-1 / 132 + f * (691 / 32760 - f / 12))))
-    return found + math.log(x) - 0.5 / x + f * (-1 / 12 + f * (1 / 120 + tail))
-
-
-def logaddexp(x, y):
-    """Compute the logarithm of exp(x) + exp(y) without overflow."""
-    return max(x, y) + math.log1p(math.exp(-abs(x - y)))
+    address: int
 
 
 class _Start:

@@ -3,9 +3,8 @@
 import bayescaling as bs
 import numpy as np
 import pytest
-import scipy.special
 from bayescaling.inference.fitting.samplers import OfLaw, OfModel, compiled
-from bayescaling.inference.fitting.traced import Traced, digamma
+from bayescaling.inference.fitting.traced import Traced
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.symbols import UntraceableError
 
@@ -94,8 +93,3 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
     with pytest.raises(UntraceableError, match="as traced"):
         Traced(law, law.model_data(rows, reference))
     assert isinstance(compiled(law, rows, reference, "nutpie"), OfModel)
-
-
-def test_digamma_is_that_of_scipy():
-    x = np.geomspace(1e-6, 1e8, 200)
-    np.testing.assert_allclose([digamma(one) for one in x], scipy.special.digamma(x), rtol=1e-13, atol=1e-13)
