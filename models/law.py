@@ -133,8 +133,8 @@ class Law:
 
     # The model and its draws -----------------------------------------------------------------------------------------
 
-    def model(self, rows, reference=None, *, shared=False):
-        """Build the PyMC model; with `shared`, one that serves every law of the same `program`."""
+    def model(self, rows, reference=None):
+        """Build the PyMC model, which serves every law of the same `program`."""
         raise NotImplementedError
 
     def log_density_terms(self, z, data):
@@ -187,7 +187,7 @@ class Law:
         """
         raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
 
-    def program(self, shared=False):
+    def program(self):
         """Return a hashable key: laws of one program share a compilation and differ by data alone."""
         return self.name, json.dumps(self.options, sort_keys=True)
 

@@ -12,7 +12,7 @@ from ...models.draws import Draws
 from .. import diagnostics
 from ..storage import with_metadata
 from .record import record
-from .samplers import choose, compiled, traced
+from .samplers import choose, compiled
 from .settings import Settings, seed_of, settings_of
 
 MOST_KEPT = 8
@@ -55,8 +55,6 @@ class Fitter:
         The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
         nutpie alone keeps its compiled program from one fit to the next.
-    shared : bool
-        Compile programs that serve every variant of a law's family, rather than this law alone.
 
     Raises
     ------
@@ -71,8 +69,8 @@ class Fitter:
     >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
     """
 
-    def __init__(self, law, table, *, sampler=None, shared=False):
-        self.law, self.table, self.shared = law, table, shared
+    def __init__(self, law, table, *, sampler=None):
+        self.law, self.table = law, table
         self.sampler = choose(sampler)
         self._seen, self._compiled = {}, {}
         _, self.rows, self.reference = self.of()
@@ -90,11 +88,10 @@ class Fitter:
     def compiled(self, law=None):
         """Return the compiled program that serves a law, by default this one's."""
         law, rows, reference = self.of(law)
-        shared = self.shared and not traced(law, self.sampler)
-        program = law.program(shared)
+        program = law.program()
         if program not in self._compiled:
             law.check(rows, reference)
-            self._compiled[program] = _compiled(law, rows, reference, shared, self.sampler)
+            self._compiled[program] = _compiled(law, rows, reference, self.sampler)
         return self._compiled[program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, thin=1, changed=None):
@@ -237,13 +234,13 @@ class Fitter:
         return groups, figures
 
 
-def _compiled(law, rows, reference, shared, sampler):
+def _compiled(law, rows, reference, sampler):
     """Compile a law's program, or take the one that this process compiled before for tables that differ by data."""
     if sampler != "nutpie":
-        return compiled(law, rows, reference, sampler, shared=shared)
-    key = type(law), law.program(shared), law.baked(rows, reference)
+        return compiled(law, rows, reference, sampler)
+    key = type(law), law.program(), law.baked(rows, reference)
     if key not in _KEPT:
-        _KEPT[key] = compiled(law, rows, reference, sampler, shared=shared)
+        _KEPT[key] = compiled(law, rows, reference, sampler)
     _KEPT.move_to_end(key)
     if len(_KEPT) > MOST_KEPT:
         _KEPT.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Fit specifications of algorithmic progress: one compilation serves them all."""
+"""Fit specifications of algorithmic progress."""
 
 from dataclasses import fields
 
@@ -8,7 +8,7 @@ from .fitter import Fitter
 
 
 def progress_fitter(table=None, *, sampler=None):
-    """Return a `Fitter` that serves every specification, and every variant with one compilation more.
+    """Return a `Fitter` that serves every specification with one compilation, and variants with one each.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def progress_fitter(table=None, *, sampler=None):
     >>> progress_fitter().rows.shape[0]
     231
     """
-    return Fitter(Progress(), load("lm_progress") if table is None else table, sampler=sampler, shared=True)
+    return Fitter(Progress(), load("lm_progress") if table is None else table, sampler=sampler)
 
 
 def fit_progress(

@@ -76,7 +76,7 @@ def _quiet():
             logger.setLevel(level)
 
 
-def compiled(law, rows, reference, sampler, *, shared=False):
+def compiled(law, rows, reference, sampler):
     """Make a law ready for a sampler.
 
     Parameters
@@ -86,22 +86,15 @@ def compiled(law, rows, reference, sampler, *, shared=False):
     reference : dict
     sampler : str
         From `choose`.
-    shared : bool
-        Take the PyMC model that serves every law of the same family.
 
     Returns
     -------
     Program
     """
-    if traced(law, sampler):
+    if law.traceable and sampler == "nutpie":
         with suppress(UntraceableError):
             return OfLaw(law, rows, reference)
-    return OfModel(law.model(rows, reference, shared=shared), sampler)
-
-
-def traced(law, sampler):
-    """Whether a law's own code is to be sampled."""
-    return law.traceable and sampler == "nutpie"
+    return OfModel(law.model(rows, reference), sampler)
 
 
 class Program:

@@ -250,7 +250,7 @@ class Lengths(Law):
                 found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
         return found
 
-    def model(self, rows, reference=None, *, shared=False):
+    def model(self, rows, reference=None):
         """Build the PyMC model of this law on a table of counts.
 
         A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
@@ -264,8 +264,6 @@ class Lengths(Law):
             From `rows`.
         reference : dict, optional
             From `reference`; by default that of the rows.
-        shared : bool
-            Plays no part: the law has a program of its own.
 
         Returns
         -------

@@ -249,7 +249,7 @@ class LossLaw(Law):
         width = np.asarray(rows["loss_halfwidth"], float)
         return width / np.asarray(rows["loss"], float) if self.scale == "log_loss" else width
 
-    def model(self, rows, reference=None, *, shared=False):
+    def model(self, rows, reference=None):
         """Build the PyMC model of this law on runs.
 
         Parameters
@@ -258,8 +258,6 @@ class LossLaw(Law):
             Runs, as `rows` returns them.
         reference : dict, optional
             Centre of the sampled quantities; by default that of the rows.
-        shared : bool
-            Plays no part: a law of the loss has a program of its own.
 
         Returns
         -------

@@ -25,7 +25,6 @@ SWITCHES = {
     "pooling": lambda law: law.pooling,
     "penalty": lambda law: law.penalty or 0.0,
 }
-OPTIONAL = tuple(SWITCHES)
 
 
 def reference(law, rows):

@@ -256,16 +256,6 @@ def paper_log_likelihood(c, d):
     return effects.joint_logp(residuals(c, d), c["paper_sd"], papers(d), scatter(c, d))
 
 
-def total_log_likelihood(c, d):
-    """Log density of all rows together, (...)."""
-    normal = (
-        log_likelihood(c, d | {"student_t": 0.0}).sum(-1)
-        if _absent(d["use_papers"])
-        else paper_log_likelihood(c, d).sum(-1)
-    )
-    return _when(d["student_t"], lambda: log_likelihood(c, d | {"student_t": 1.0}).sum(-1), normal)
-
-
 def raw(c, d):
     """Coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
     base = _log_reducible(c)

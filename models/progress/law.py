@@ -377,40 +377,26 @@ class Progress(Law):
         """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
         return tuple(name for name, on in design.switches(self).items() if on)
 
-    def program(self, shared=False):
-        """Return what compiled graph serves this law: with `shared` the one with every switch, if it needs any."""
-        return ("progress", self._switched(shared))
+    def program(self):
+        """Return what compiled graph serves this law and every specification with the same features."""
+        return ("progress", self.features)
 
-    def _switched(self, shared):
-        return design.OPTIONAL if shared and self.features else self.features
-
-    def model(self, rows, reference=None, *, shared=False):
-        """Return the PyMC model of the family, switched to this law by its data.
+    def model(self, rows, reference=None):
+        """Return the PyMC model of the family with this law's features, switched to its specification by its data.
 
         Parameters
         ----------
         rows : DataFrame
         reference : dict, optional
-        shared : bool
-            Keep every switch of `design.OPTIONAL` in the graph, where the law needs one, so that one compilation serves
-            all variants. A graph with no more than one law needs compiles and samples in about half the time. The 20
-            specifications need none.
         """
         pm = pymc()
 
-        switched = self._switched(shared)
         arrays = self.design_arrays(rows, reference or self.reference(rows))
         with pm.Model() as model:
-            d = {
-                name: float(array)
-                if name in design.OPTIONAL and name not in switched
-                else pm.Data(name, array, shape=design.static_shape(name, array))
-                for name, array in arrays.items()
-            }
-            z = pm.Flat("z", shape=family.DIMENSION)
-            c = family.coefficients(z, d)
-            pm.Potential("log_prior", family.log_prior(z, c, d))
-            pm.Potential("log_likelihood", family.total_log_likelihood(c, d))
+            d = {name: pm.Data(name, x, shape=design.static_shape(name, x)) for name, x in arrays.items()}
+            prior, likelihood = self.log_density_terms(pm.Flat("z", shape=family.DIMENSION), d)
+            pm.Potential("log_prior", prior)
+            pm.Potential("log_likelihood", likelihood.sum())
         return model
 
     def log_density_terms(self, z, data):
