@@ -139,7 +139,7 @@ def sum_by(x, codes, counts):
     array([5., 2.])
     """
     if symbols.holds(counts):
-        return symbols.functions.segment(x, counts)
+        return symbols.functions.sum_by(x, codes, counts)
     if pt := _pytensor([x, codes, counts]):
         return pt.inc_subtensor(pt.zeros_like(counts)[codes], x)
     order = np.argsort(codes, kind="stable")

@@ -71,8 +71,8 @@ class Law:
         Whether the prior is the same whatever rows are fitted.
     traceable : bool
         Whether it says its `log_density_terms`.
-    codes : str, optional
-        Array of `model_data` that says which group a row is of, as whole numbers from 0.
+    block_axis : str, optional
+        What coordinates in blocks are of, as `axis_of` names it.
     """
 
     name: ClassVar[str]
@@ -88,7 +88,7 @@ class Law:
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False
-    codes: ClassVar[str | None] = None
+    block_axis: ClassVar[str | None] = None
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ class Law:
         """Build the PyMC model, which serves every law of the same `program`."""
         raise NotImplementedError
 
-    def log_density_terms(self, z, data):
+    def log_density_terms(self, blocks, data):
         """Terms whose sum, over all their elements, is the log posterior density of coordinates on the real line.
 
         A law that says them in the functions of `arrays` compiles in a second; one that does not is sampled by its
@@ -145,28 +145,28 @@ class Law:
 
         Parameters
         ----------
-        z : array_like, shape (coordinate,)
-            As `start` orders them.
+        blocks : tuple of array_like
+            Coordinates, of the shapes that `start` gives.
         data : mapping of str to array_like
             As `model_data` gives them; axes of `axis_of` may have the length one.
 
         Returns
         -------
         tuple of array_like
-            Scalars, or one element for each row or group.
+            Scalars, or one element for each row or whatever else `axis_of` names.
         """
         raise NotImplementedError
 
     def axis_of(self, name, array):
-        """Say what the first axis of an array of `model_data` is of: ``"row"``, ``"group"`` or nothing."""
+        """Name what the first axis of an array of `model_data` is of, if a table may have any number of them."""
         raise NotImplementedError
 
-    def start(self):
-        """Coordinates about which chains start, (coordinate,)."""
+    def start(self, reference):
+        """Coordinates about which chains start, a tuple of arrays: (coordinate,) or (`block_axis`, coordinate)."""
         raise NotImplementedError
 
-    def at_coordinates(self, z):
-        """Name the sampled variables, a Dataset, at coordinates (chain, draw, coordinate) of `log_density_terms`."""
+    def at_coordinates(self, z, reference):
+        """Name the sampled variables, a Dataset, at all coordinates in order, (chain, draw, coordinate)."""
         raise NotImplementedError
 
     def draws(self, sampled, rows, reference):

@@ -1,8 +1,8 @@
 """Numbers that remember how they were computed, so that a law written on arrays can be differentiated and compiled.
 
-A law's own array code runs on arrays of symbols, whose axis of rows has length one: each operation becomes a node of a
-graph, equal operations the same node. What a row's symbols say holds for every row alike; `segment` adds a row's symbol
-up over the rows of each group.
+A law's own array code runs on arrays of symbols. Axes of any length (rows, runs, papers) have length one there: each
+operation becomes a node of a graph, equal operations the same node, and what an axis' symbols say holds all along it.
+Between axes values are picked by an index (``of_runs[..., run]``) and added up by one (`arrays.sum_by`).
 """
 
 import functools
@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-ROW, GROUP = "row", "group"
+SUM, PICK = "sum", "pick"
 
 
 class UntraceableError(Exception):
-    """Something that symbols cannot say, such as rows and groups in one operation."""
+    """Something that symbols cannot say, such as an operation of rows and runs."""
 
 
 class Symbol:
@@ -24,11 +24,11 @@ class Symbol:
     ----------
     graph : Graph
     operation : str
-        A key of `OPERATIONS`, or ``"constant"``, ``"coordinate"``, ``"data"`` or ``"segment"``.
+        Of arithmetic; ``"constant"``, ``"coordinate"`` or ``"data"``; ``"sum"`` or ``"pick"``.
     arguments : tuple
-        Symbols or, of the last four, what they are of.
-    axis : {None, "row", "group"}
-        What it has a value for each of.
+        Symbols; of leaves what they are of; of a sum or pick the symbol of another axis and the index that joins them.
+    axis : str, optional
+        What it has a value for each of, None for a scalar.
     """
 
     __slots__ = ("arguments", "axis", "graph", "index", "operation")
@@ -86,6 +86,12 @@ for _name, _text in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
 class Symbols(np.ndarray):
     """An array of symbols and numbers; comparisons of NumPy's own arrays of objects would ask for their truth."""
 
+    def __getitem__(self, key):
+        *first, last = key if isinstance(key, tuple) else (key,)
+        if holds(last):
+            return functions.pick(super().__getitem__(tuple(first)), last)
+        return super().__getitem__(key)
+
     def __lt__(self, other):
         return np.less(self, other, dtype=object)
 
@@ -121,16 +127,25 @@ class Graph:
             return self.constant(simpler)
         axes = {a.axis for a in arguments} - {None}
         if len(axes) > 1:
-            raise UntraceableError(f"{operation} of rows and groups")
+            raise UntraceableError(f"{operation} of {' and '.join(sorted(axes))}")
         key = (operation, *(a.index for a in arguments))
         return self._symbol(operation, arguments, next(iter(axes), None), key)
 
-    def segment(self, symbol, counts):
-        """Return the sum of a symbol over the rows of each group."""
+    def sum(self, symbol, code, counts):
+        """Return the sum of a symbol over what has the same code."""
         symbol = self.constant(symbol)
         if symbol.axis is None:
             return symbol * counts
-        return self._symbol("segment", (symbol,), GROUP, ("segment", symbol.index))
+        return self._symbol(SUM, (symbol, code), counts.axis, (SUM, symbol.index, code.index, counts.axis))
+
+    def pick(self, symbol, code):
+        """Return the values of a symbol at the places that a code says."""
+        symbol = self.constant(symbol)
+        return (
+            symbol
+            if symbol.axis is None
+            else self._symbol(PICK, (symbol, code), code.axis, (PICK, symbol.index, code.index))
+        )
 
     def _symbol(self, operation, arguments, axis, key):
         if key not in self._known:
@@ -222,10 +237,15 @@ class functions:
     where = staticmethod(_elementwise("where", 3))
 
     @staticmethod
-    def segment(x, counts):
-        """Add x up over the rows of each group."""
-        every = np.frompyfunc(lambda one, count: count.graph.segment(one, count), 2, 1)
-        return _viewed(every(_wrapped(x), counts))
+    def sum_by(x, codes, counts):
+        """Add x up over what has the same code."""
+        every = np.frompyfunc(lambda one, code, count: code.graph.sum(one, code, count), 3, 1)
+        return _viewed(every(_wrapped(x), codes, counts))
+
+    @staticmethod
+    def pick(x, codes):
+        """Elements of x, along its last axis, at the places that codes say."""
+        return _viewed(np.frompyfunc(lambda one, code: code.graph.pick(one, code), 2, 1)(x, codes))
 
     @classmethod
     def largest(cls, x):

@@ -1,12 +1,13 @@
-"""One function of a log density and its gradient, from the graph of its terms, with one loop over the rows.
+"""One function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
 
 It is written in the language of LLVM, which llvmlite compiles in the time that a compiler of Python takes to read it.
 """
 
 import functools
+import graphlib
 import struct
 
-from ...models.symbols import GROUP, ROW, Symbol
+from ...models.symbols import PICK, SUM, Symbol, UntraceableError
 
 FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
 OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
@@ -28,27 +29,30 @@ define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
 SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
-def source(graph, terms, coordinates, names, codes):
+def source(graph, terms, coordinates, axes):
     """Write the function.
 
     Parameters
     ----------
     graph : Graph
     terms : list of Symbol
-        What the log density is the sum of, those of rows and groups summed over them.
+        What the log density is the sum of, those of an axis summed along it.
     coordinates : list of Symbol
-    names : sequence of str
-        Of the arrays, in the order in which their addresses are given.
-    codes : str, optional
-        Name of the array that says which group a row is of.
+    axes : dict of str to str
+        Axis, or None, of each array, in the order in which their addresses are given.
 
     Returns
     -------
     str
         A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays and
-        then the numbers of rows and of groups. It returns 0, or one of `NOT_FINITE`.
+        then the lengths of the axes, in order of appearance. It returns 0, or one of `NOT_FINITE`.
+
+    Raises
+    ------
+    UntraceableError
+        If two axes depend on each other.
     """
-    return _Writer(graph, terms, coordinates, names, codes).text()
+    return _Writer(graph, terms, coordinates, axes).text()
 
 
 def copied():
@@ -85,18 +89,19 @@ def number(value):
 
 
 class _Writer:
-    def __init__(self, graph, terms, coordinates, names, codes):
-        self.terms, self.coordinates, self.names, self.codes = terms, coordinates, names, codes
-        needed = _ancestors(terms)
+    def __init__(self, graph, terms, coordinates, axes):
+        self.terms, self.coordinates = terms, coordinates
+        self.arrays, self.sizes = len(axes), dict.fromkeys(axis for axis in axes.values() if axis is not None)
+        needed = _ancestors([*terms, *coordinates])
         self.informed = set()  # what depends on the coordinates
         for symbol in graph.symbols:
             if symbol.operation == "coordinate" or any(a.index in self.informed for a in _symbols(symbol)):
                 self.informed.add(symbol.index)
         used = [symbol for symbol in graph.symbols if symbol.index in needed]
-        self.of = {axis: [symbol for symbol in used if symbol.axis == axis] for axis in (None, ROW, GROUP)}
-        self.segments = [s for s in self.of[GROUP] if s.operation == "segment"]
-        crossing = {a.index for axis in (ROW, GROUP) for s in self.of[axis] for a in _symbols(s) if a.axis is None}
-        self.crossing = sorted(crossing & self.informed)
+        self.of = {axis: [symbol for symbol in used if symbol.axis == axis] for axis in (None, *self.sizes)}
+        self.crossings = [symbol for symbol in used if symbol.operation in (SUM, PICK)]
+        scalars = {a.index for s in used for a in _symbols(s) if a.axis is None and s.axis is not None}
+        self.shared = sorted(scalars & self.informed)  # scalars that are used along an axis
         self.lines, self.count, self.block, self.values = [], 0, "entry", {}
 
     # Lines -----------------------------------------------------------------------------------------------------------
@@ -141,42 +146,69 @@ class _Writer:
     # The function ----------------------------------------------------------------------------------------------------
 
     def text(self):
-        self.lines += [HEAD, "entry:", "  %total = alloca double"]
+        self.lines += [HEAD, "entry:", "  %total = alloca double", "  %spoilt = alloca double"]
         self.store("0.0", "%total")
-        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(len(self.names) + 2)]
-        self.arrays = [self.load(place, "ptr") for place in user[:-2]]
-        self.sizes = {axis: self.load(place, "i64") for axis, place in zip((ROW, GROUP), user[-2:], strict=True)}
+        self.store("0.0", "%spoilt")
+        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(self.arrays + len(self.sizes))]
+        self.arrays = [self.load(place, "ptr") for place in user[: self.arrays]]
+        self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, user[len(self.arrays) :], strict=True)}
+        order = self.order()
         self.forward(None)
-        self.sums = {index: self.new("alloca double") for index in self.crossing}
+        self.sums = {index: self.new("alloca double") for index in self.shared}
         for pointer in self.sums.values():
             self.store("0.0", pointer)
-        if self.segments:
-            self.through_groups()
-        else:
-            self.loop(ROW, self.rows)
+        self.reserve()
+        for axis in order:
+            if self.leaving(axis):
+                self.loop(axis, self.up)
+        for axis in reversed(order):
+            self.loop(axis, self.down)
+        for pointer in {*self.values_of.values(), *self.adjoints_of.values()}:
+            self.lines.append(f"  call void @free(ptr {pointer})")
         self.add_terms(None)
         seeds = {index: self.load(pointer) for index, pointer in self.sums.items()}
         for term in self.terms_of(None):
-            one = number(1.0)
-            seeds[term.index] = self.arithmetic("+", seeds[term.index], one) if term.index in seeds else one
-        adjoints = self.backward(None, seeds)
-        finite = [self.finite(adjoints[c.index]) for c in self.coordinates if c.index in adjoints]
-        for j, coordinate in enumerate(self.coordinates):
-            self.store(adjoints.get(coordinate.index, "0.0"), self.element("%gradient", j))
+            self.gain(seeds, term, number(1.0))
+        self.write_gradient(None, self.backward(None, seeds))
         total = self.load("%total")
         self.store(total, "%value")
-        every = functools.reduce(lambda one, other: self.new(f"and i1 {one}, {other}"), finite, "true")
-        found = self.new(f"select i1 {every}, i64 0, i64 {NOT_FINITE[1]}")
+        found = self.new(f"select i1 {self.finite(self.load('%spoilt'))}, i64 0, i64 {NOT_FINITE[1]}")
         found = self.new(f"select i1 {self.finite(total)}, i64 {found}, i64 {NOT_FINITE[0]}")
         declared = [f"declare double @{name}(double)" for name in (INTRINSICS | OF_C).values()]
         declared += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
         return "\n".join([*declared, *_digamma(), *self.lines, f"  ret i64 {found}", "}"])
 
+    def order(self):
+        """Axes, each after those that its values come from."""
+        before = {axis: set() for axis in self.sizes}
+        for symbol in self.crossings:
+            before[symbol.axis].add(symbol.arguments[0].axis)
+        try:
+            return list(graphlib.TopologicalSorter(before).static_order())
+        except graphlib.CycleError as error:
+            raise UntraceableError(f"{' and '.join(error.args[1][1:])} depend on each other") from error
+
+    def leaving(self, axis):
+        """List the sums and picks of an axis' symbols on other axes."""
+        return [symbol for symbol in self.crossings if symbol.arguments[0].axis == axis]
+
+    def arriving(self, axis):
+        """List the sums and picks on an axis."""
+        return [symbol for symbol in self.crossings if symbol.axis == axis]
+
+    def reserve(self):
+        """Room for what crosses from axis to axis: by sum, and by symbol that is picked."""
+        kept = {_crossed(symbol).index: _crossed(symbol) for symbol in self.crossings}
+        self.values_of, self.adjoints_of = (
+            {index: self.new(f"call ptr @calloc(i64 {self.sizes[s.axis]}, i64 8)") for index, s in kept.items()}
+            for _ in range(2)
+        )
+
     def finite(self, one):
         return self.new(f"fcmp olt double {self.call('abs', one)}, {number(float('inf'))}")
 
     def loop(self, axis, body):
-        """Repeat what `body` writes for each row or group, where there are any."""
+        """Repeat what `body` writes all along an axis."""
         size, before = self.sizes[axis], self.block
         self.count += 1
         label, after, here = f"loop{self.count}", f"after{self.count}", f"%i{self.count}"
@@ -185,72 +217,76 @@ class _Writer:
         self.begin(label)
         self.lines.append(f"  {here} = phi i64 [ 0, %{before} ], [ {here}.next, %{label} ]")
         self.here = here
-        body()
+        body(axis)
         self.lines.append(f"  {here}.next = add i64 {here}, 1")
         more = self.new(f"icmp ult i64 {here}.next, {size}")
         self.lines.append(f"  br i1 {more}, label %{label}, label %{after}")
         self.begin(after)
 
-    def rows(self):
-        self.forward(ROW)
-        self.add_terms(ROW)
-        self.gather(self.backward(ROW, self.ones(ROW)))
+    def up(self, axis):
+        """Hand on what other axes need."""
+        self.forward(axis)
+        for index in {s.arguments[0].index: None for s in self.leaving(axis) if s.operation == PICK}:
+            self.store(self.values[index], self.element(self.values_of[index], self.here))
+        for s in self.leaving(axis):
+            if s.operation == SUM:
+                self.add_to(self.element(self.values_of[s.index], self.code(s)), self.double(s.arguments[0]))
 
-    def through_groups(self):
-        """Sum rows up, take groups forward and back, and the rows back."""
-        sums, backs = ({s.index: self.zeros() for s in self.segments} for _ in range(2))
+    def down(self, axis):
+        """Add an axis' terms to the total, and hand adjoints back."""
+        self.forward(axis)
+        self.add_terms(axis)
+        seeds = {}
+        for term in self.terms_of(axis):
+            self.gain(seeds, term, number(1.0))
+        for index, s in {_crossed(s).index: s for s in self.leaving(axis)}.items():
+            place = self.here if s.operation == PICK else self.code(s)
+            self.gain(seeds, s.arguments[0], self.load(self.element(self.adjoints_of[index], place)))
+        adjoints = self.backward(axis, seeds)
+        for s in self.arriving(axis):
+            if s.index in adjoints:
+                place = self.here if s.operation == SUM else self.code(s)
+                self.add_to(self.element(self.adjoints_of[_crossed(s).index], place), adjoints[s.index])
+        for index, pointer in self.sums.items():
+            if index in adjoints:
+                self.add_to(pointer, adjoints[index])
+        self.write_gradient(axis, adjoints)
 
-        def up():
-            self.forward(ROW)
-            self.add_terms(ROW)
-            code = self.code()
-            for s in self.segments:
-                self.add_to(self.element(sums[s.index], code), self.double(s.arguments[0]))
+    def write_gradient(self, axis, adjoints):
+        for symbol in self.coordinates:
+            if symbol.axis == axis:
+                found = adjoints.get(symbol.index, "0.0")
+                self.store(found, self.place_of(symbol))
+                spoilt = self.new(f"fsub double {found}, {found}")  # 0, or NaN where it is not finite
+                self.store(self.new(f"fadd double {self.load('%spoilt')}, {spoilt}"), "%spoilt")
 
-        def over():
-            for s in self.segments:
-                self.values[s.index] = self.load(self.element(sums[s.index], self.here))
-            self.forward(GROUP)
-            self.add_terms(GROUP)
-            adjoints = self.backward(GROUP, self.ones(GROUP))
-            self.gather(adjoints)
-            for s in self.segments:
-                self.store(adjoints.get(s.index, "0.0"), self.element(backs[s.index], self.here))
+    def place_of(self, coordinate, array="%gradient"):
+        offset, width, place = coordinate.arguments[0]
+        if coordinate.axis is None:
+            return self.element(array, offset + place)
+        first = self.new(f"mul i64 {self.here}, {width}")
+        return self.element(array, self.new(f"add i64 {first}, {offset + place}"))
 
-        def down():
-            self.forward(ROW)
-            code, seeds = self.code(), self.ones(ROW)
-            for s in self.segments:
-                self.gain(seeds, s.arguments[0], self.load(self.element(backs[s.index], code)))
-            self.gather(self.backward(ROW, seeds))
-
-        for axis, body in ((ROW, up), (GROUP, over), (ROW, down)):
-            self.loop(axis, body)
-        for pointer in (*sums.values(), *backs.values()):
-            self.lines.append(f"  call void @free(ptr {pointer})")
-
-    def zeros(self):
-        return self.new(f"call ptr @calloc(i64 {self.sizes[GROUP]}, i64 8)")
-
-    def code(self):
-        array = self.arrays[self.names.index(self.codes)]
-        return self.new(f"fptoui double {self.load(self.element(array, self.here))} to i64")
+    def code(self, symbol):
+        return self.new(f"fptoui double {self.values[symbol.arguments[1].index]} to i64")
 
     # Values ----------------------------------------------------------------------------------------------------------
 
     def forward(self, axis):
         for symbol in self.of[axis]:
-            if symbol.operation != "segment":
-                self.values[symbol.index] = self.value(symbol)
+            self.values[symbol.index] = self.value(symbol)
 
     def value(self, symbol):
         operation, arguments = symbol.operation, symbol.arguments
         if operation == "constant":
             return number(arguments[0])
         if operation == "coordinate":
-            return self.load(self.element("%u", arguments[0]))
+            return self.load(self.place_of(symbol, "%u"))
         if operation == "data":
             return self.datum(*arguments[0], symbol.axis)
+        if operation in (SUM, PICK):
+            place = self.here if operation == SUM else self.code(symbol)
+            return self.load(self.element(self.values_of[_crossed(symbol).index], place))
         if operation == "where":
             return self.select(self.truth(arguments[0]), *map(self.double, arguments[1:]))
         one, *others = map(self.double, arguments)
@@ -294,23 +330,11 @@ class _Writer:
         for term in self.terms_of(axis):
             self.add_to("%total", self.double(term))
 
-    def ones(self, axis):
-        seeds = {}
-        for term in self.terms_of(axis):
-            self.gain(seeds, term, number(1.0))
-        return seeds
-
     def gain(self, adjoints, symbol, gained):
         """Add to the adjoint of a symbol, if it depends on the coordinates."""
         if symbol.index in self.informed:
             known = adjoints.get(symbol.index)
             adjoints[symbol.index] = gained if known is None else self.arithmetic("+", known, gained)
-
-    def gather(self, adjoints):
-        """Add the adjoints of scalars up over a loop."""
-        for index, pointer in self.sums.items():
-            if index in adjoints:
-                self.add_to(pointer, adjoints[index])
 
     def backward(self, axis, adjoints):
         """Adjoints of the symbols of an axis and of the scalars that they are computed from."""
@@ -403,6 +427,11 @@ def _digamma():
         "  ret double %found",
         "}",
     ]
+
+
+def _crossed(symbol):
+    """Whose values are kept for a sum or pick: the sum's, or those of what is picked."""
+    return symbol if symbol.operation == SUM else symbol.arguments[0]
 
 
 def _symbols(symbol):

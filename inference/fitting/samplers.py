@@ -145,16 +145,16 @@ class OfLaw(Program):
 
     def __init__(self, law, rows, reference):
         start = time.perf_counter()
-        self._law, self._arrays = law, law.model_data(rows, reference)
+        self._law, self._reference, self._arrays = law, reference, law.model_data(rows, reference)
         with _quiet():
-            self._density = Traced(law, self._arrays)
+            self._density = Traced(law, reference, self._arrays)
         self.seconds = time.perf_counter() - start
 
     def _sample(self, settings, seed, data, progress):
         return _sample_with_nutpie(self._density.model(self._arrays | data), settings, seed, progress)
 
     def _named(self, posterior):
-        return self._law.at_coordinates(posterior["z"].values)
+        return self._law.at_coordinates(posterior["z"].values, self._reference)
 
 
 class OfModel(Program):

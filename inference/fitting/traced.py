@@ -1,16 +1,17 @@
 """A law's own array code traced, differentiated and compiled into the density that nutpie samples.
 
-It takes a second where the law's PyMC model takes ten, and half the time a call. The PyMC model stays what other
-samplers use, what laws that cannot be traced are sampled by, and what densities are tested against.
+It takes a second where the law's PyMC model takes ten or a hundred, and half the time a call. The PyMC model stays what
+other samplers use, what laws that cannot be traced are sampled by, and what densities are tested against.
 """
 
+import ctypes
 import dataclasses
 import math
 
 import numpy as np
 import pandas as pd
 
-from ...models.symbols import GROUP, ROW, Graph, Symbols, UntraceableError, holds
+from ...models.symbols import Graph, Symbols, UntraceableError, holds
 from .emitted import address, copied, source
 
 COORDINATE = "unconstrained_parameter"
@@ -18,12 +19,13 @@ TOLERANCE = 1e-8  # of a traced density, relative to NumPy's
 
 
 class Traced:
-    """A law compiled for rows that differ by data alone.
+    """A law's density compiled, for tables that differ by data alone.
 
     Parameters
     ----------
     law : Law
         One that is ``traceable``.
+    reference : dict
     arrays : dict of str to ndarray
         From its `model_data`.
 
@@ -33,12 +35,14 @@ class Traced:
         If the law's code does not run on symbols, or says something else of them.
     """
 
-    def __init__(self, law, arrays):
-        self.axes = {name: law.axis_of(name, np.asarray(x)) for name, x in arrays.items()}
-        text, self.names = _written(law, arrays, self.axes)
-        self.start = law.start()
-        self.address = address(text)
-        self._check(law, arrays)
+    def __init__(self, law, reference, arrays):
+        arrays = {name: np.asarray(x) for name, x in arrays.items()}
+        blocks = law.start(reference)
+        self.names = list(arrays)
+        self.axes = {name: law.axis_of(name, x) for name, x in arrays.items()}
+        self.start = np.concatenate([block.ravel() for block in blocks])
+        self.address = address(self._source(law, blocks, arrays))
+        self._check(law, blocks, arrays)
 
     def model(self, arrays):
         """Return what nutpie samples, with data of its own."""
@@ -64,46 +68,52 @@ class Traced:
 
     def __call__(self, z, arrays):
         """Log density and its gradient at a point, as nutpie gets them."""
-        import ctypes
-
-        user, _ = self._addresses(arrays)
+        user, _held = self._addresses(arrays)
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
         pointers = [x.ctypes.data for x in (z, gradient, value, user)]
-        call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)
-        call(len(z), *pointers)
+        ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)(len(z), *pointers)
         return value[0], gradient
+
+    def _source(self, law, blocks, arrays):
+        graph = Graph()
+        data, coordinates, offset = {}, [], 0
+        for k, (name, array) in enumerate(arrays.items()):
+            data[name] = _symbols(graph, "data", array.shape, self.axes[name], lambda *at, k=k: (k, *at))
+        for block in blocks:
+            axis = law.block_axis if block.ndim > 1 else None
+            coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
+            offset += block.size
+        try:
+            found = law.log_density_terms(tuple(coordinates), data)
+            terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
+        except (AttributeError, TypeError, ValueError) as error:
+            raise UntraceableError(f"the {law.name} law: {error}") from error
+        return source(graph, terms, [x for block in coordinates for x in np.ravel(block)], self.axes)
 
     def _addresses(self, arrays):
         held = {name: np.array(arrays[name], float, order="C") for name in self.names}
-        sizes = [next((len(held[n]) for n in self.names if self.axes[n] == axis), 0) for axis in (ROW, GROUP)]
+        lengths = {axis: len(held[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
+        sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
         return np.array([*(x.ctypes.data for x in held.values()), *sizes], np.uintp), held
 
-    def _check(self, law, arrays):
+    def _check(self, law, blocks, arrays):
         z = self.start + np.random.default_rng(1).uniform(-0.5, 0.5, len(self.start))
-        held = {name: np.asarray(x, int if name == law.codes else float) for name, x in arrays.items()}
+        parts = np.split(z, np.cumsum([block.size for block in blocks])[:-1])
+        shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, blocks, strict=True))
         with np.errstate(all="ignore"):
-            expected = sum(float(np.sum(term)) for term in law.log_density_terms(z, held))
+            expected = sum(float(np.sum(term)) for term in law.log_density_terms(shaped, arrays))
         found, _ = self(z, arrays)
         if not (found == expected or abs(found - expected) <= TOLERANCE * max(1.0, abs(expected))):
             raise UntraceableError(f"the density is {expected} but {found} as traced")
 
 
-def _written(law, arrays, axes):
-    graph = Graph()
-    data = {}
-    for k, (name, array) in enumerate(arrays.items()):
-        shape = np.shape(array) if axes[name] is None else (1, *np.shape(array)[1:])
-        width = math.prod(shape)
-        symbols = [graph.leaf("data", (k, width, place), axes[name]) for place in range(width)]
-        data[name] = np.array(symbols, dtype=object).reshape(shape).view(Symbols) if shape else symbols[0]
-    coordinates = [graph.leaf("coordinate", j) for j in range(len(law.start()))]
-    try:
-        terms = law.log_density_terms(np.array(coordinates, dtype=object).view(Symbols), data)
-        terms = [graph.constant(term) for found in terms for term in (np.ravel(found) if holds(found) else [found])]
-    except (AttributeError, TypeError, ValueError) as error:
-        raise UntraceableError(f"the {law.name} law: {error}") from error
-    return source(graph, terms, coordinates, list(arrays), law.codes), list(arrays)
+def _symbols(graph, operation, shape, axis, named):
+    """Symbols of an array's elements, those of one place along its axis if it has one."""
+    shape = shape if axis is None else (1, *shape[1:])
+    width = math.prod(shape)
+    found = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
+    return np.array(found, dtype=object).reshape(shape).view(Symbols) if shape else found[0]
 
 
 @dataclasses.dataclass(frozen=True)

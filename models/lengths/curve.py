@@ -132,12 +132,8 @@ def log_likelihood(curve, log_train, groups, shape, total):
 
     Parameters
     ----------
-    curve : mapping of str to array_like, shape (..., run)
-        With ``log_precision`` the counts are beta-binomial, else binomial.
-    log_train : array_like, shape (run,)
-    groups : mapping of str to array_like
-        From `lengths_design.groups`.
-    shape : {"log", "linear"}
+    curve, log_train, groups, shape
+        As for `terms`.
     total : callable
         ``total(values, runs)`` adds up values of shape (..., group), whose runs are given.
 
@@ -146,18 +142,37 @@ def log_likelihood(curve, log_train, groups, shape, total):
     array_like
         What `total` made.
     """
+    return sum(total(values, runs) for values, runs in terms(curve, log_train, groups, shape))
+
+
+def terms(curve, log_train, groups, shape):
+    """Terms of the log density of counts but for binomial coefficients.
+
+    Parameters
+    ----------
+    curve : mapping of str to array_like, shape (..., run)
+        With ``log_precision`` the counts are beta-binomial, else binomial.
+    log_train : array_like, shape (run,)
+    groups : mapping of str to array_like
+        From `design.groups`.
+    shape : {"log", "linear"}
+
+    Returns
+    -------
+    list of (array_like, array_like)
+        Values, (..., group), and the runs that they are of.
+    """
     run = groups["pair_run"]
     constants = natural(curve, log_train)
     precision = constants.pop("precision", None)
     of_pairs = {name: x[..., run] for name, x in constants.items()}
     right, wrong = right_and_wrong(of_pairs, groups["pair_log_longer"], groups["pair_log_ratio"], shape)
     if precision is None:
-        return total(groups["pair_correct"] * log(right) + groups["pair_wrong"] * log(wrong), run)
-    added = 0.0
+        return [(groups["pair_correct"] * log(right) + groups["pair_wrong"] * log(wrong), run)]
+    found = []
     for side, share in (("right", right), ("wrong", wrong)):
         pair = groups[f"{side}_pair"]
         beta_shape = (precision[..., run] * share)[..., pair]
-        density = groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"])
-        added = added + total(density, run[pair])
+        found.append((groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"]), run[pair]))
     of_all = groups["total_cells"] * log_rising(precision[..., groups["total_run"]], groups["total_count"])
-    return added - total(of_all, groups["total_run"])
+    return [*found, (-of_all, groups["total_run"])]

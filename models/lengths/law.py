@@ -15,7 +15,7 @@ from ..backend import pymc
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, modes
-from .curve import PARTS, SHAPES, log_likelihood, natural, right_and_wrong
+from .curve import PARTS, SHAPES, log_likelihood, natural, right_and_wrong, terms
 from .draws import LengthsDraws
 from .priors import FREE_PARAMETERS
 
@@ -98,6 +98,8 @@ class Lengths(Law):
     kind: ClassVar[str] = "counts"
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "correct"
+    traceable: ClassVar[bool] = True
+    block_axis: ClassVar[str] = "run"
     mended_by: ClassVar[str] = "refit"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
@@ -293,6 +295,51 @@ class Lengths(Law):
                 log_likelihood(curve, d["log_train"], d, self.shape, lambda values, _: values.sum()),
             )
         return model
+
+    def log_density_terms(self, blocks, data):
+        """Log density of each prior, of the runs' units, and of the counts."""
+        of_all = blocks[0]
+        values, found, place = {}, [], 0
+        for name, count in self._counts(data["levels"].shape[1], data["effects"].shape[1]).items():
+            z = of_all[place : place + count] if self.dimension_of(name) else of_all[place]
+            values[name], density = self.prior_of[name].of_coordinate(z)
+            found.append(density)
+            place += count
+        if self.seeds:
+            values[UNITS] = blocks[1]
+        curve, of_units = self.curves(values, data)
+        return *found, of_units, *(x for x, _ in terms(curve, data["log_train"], data, self.shape))
+
+    def _counts(self, levels, effects):
+        """How many values each quantity has, of those that have any."""
+        of = {LEVEL: levels, EFFECT: effects, None: 1}
+        return {name: of[self.dimension_of(name)] for name in self.prior_of if of[self.dimension_of(name)]}
+
+    def axis_of(self, name, array):
+        """Columns of runs are of runs; groups say in their names what they are of."""
+        axis = name.split("_")[0]
+        return axis if axis in ("pair", "right", "wrong", "total") else "run"
+
+    def start(self, reference):
+        """Medians of the priors; runs where their counts and conditions put them."""
+        counts = self._counts(len(reference["levels"]), len(reference["effects"]))
+        middle = {name: prior.to_unconstrained(prior.frozen.median()) for name, prior in self.prior_of.items()}
+        of_all = np.concatenate([np.full(count, float(middle[name])) for name, count in counts.items()])
+        return (of_all, np.zeros((len(reference["runs"]), len(self.parts)))) if self.seeds else (of_all,)
+
+    def at_coordinates(self, z, reference):
+        """Name the coefficients and spreads, and the runs' units ``z``."""
+        counts = self._counts(len(reference["levels"]), len(reference["effects"]))
+        found, place = {}, 0
+        for name, count in counts.items():
+            own = self.dimension_of(name)
+            x, _ = self.prior_of[name].from_unconstrained(z[..., place : place + count])
+            found[name] = ((*DRAWS, own), x) if own else (DRAWS, x[..., 0])
+            place += count
+        if self.seeds:
+            found[UNITS] = ((*DRAWS, "run", "part"), z[..., place:].reshape(*z.shape[:2], -1, len(self.parts)))
+        known = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {d: names for d, names in known.items() if names})
 
     def curves(self, values, arrays):
         """Parameters of the curve of each run, and the log density of the units that they were sampled in.

@@ -61,7 +61,6 @@ class LossLaw(Law):
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True
-    codes: ClassVar[str] = "run_codes"
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
@@ -309,8 +308,9 @@ class LossLaw(Law):
         shape = np.broadcast_shapes(np.shape(mean), tuple(size or ()))
         return mean + self.residuals.draw(rng, shape, *arguments, halfwidth=halfwidth)
 
-    def log_density_terms(self, z, data):
+    def log_density_terms(self, blocks, data):
         """Log density of each prior, of what else informs the law, and of the rows or runs."""
+        (z,) = blocks
         pairs = {name: prior.of_coordinate(z[j]) for j, (name, prior) in enumerate(self.prior_of.items())}
         values, priors = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
         potential = self.potential(values, data)
@@ -327,13 +327,14 @@ class LossLaw(Law):
         """Scalars are of the reference, counts of runs, all else of rows."""
         if array.ndim == 0:
             return None
-        return "group" if name == "run_counts" else "row"
+        return "run" if name == "run_counts" else "row"
 
-    def start(self):
+    def start(self, reference):
         """Medians of the priors."""
-        return np.array([float(prior.to_unconstrained(prior.frozen.median())) for prior in self.prior_of.values()])
+        medians = [prior.to_unconstrained(prior.frozen.median()) for prior in self.prior_of.values()]
+        return (np.array(medians, float),)
 
-    def at_coordinates(self, z):
+    def at_coordinates(self, z, reference):
         """Name the sampled quantities."""
         pairs = {name: prior.from_unconstrained(z[..., j]) for j, (name, prior) in enumerate(self.prior_of.items())}
         return xr.Dataset({name: (DRAWS, value) for name, (value, _) in pairs.items()}, draw_coordinates(*z.shape[:2]))

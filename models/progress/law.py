@@ -108,7 +108,6 @@ class Progress(Law):
     clusters: ClassVar[tuple] = ("paper_id",)
     group: ClassVar[str] = "paper_id"
     traceable: ClassVar[bool] = True
-    codes: ClassVar[str] = "paper"
     unit: ClassVar[str] = "evaluation"
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
@@ -394,13 +393,14 @@ class Progress(Law):
         arrays = self.design_arrays(rows, reference or self.reference(rows))
         with pm.Model() as model:
             d = {name: pm.Data(name, x, shape=design.static_shape(name, x)) for name, x in arrays.items()}
-            prior, likelihood = self.log_density_terms(pm.Flat("z", shape=family.DIMENSION), d)
+            prior, likelihood = self.log_density_terms((pm.Flat("z", shape=family.DIMENSION),), d)
             pm.Potential("log_prior", prior)
             pm.Potential("log_likelihood", likelihood.sum())
         return model
 
-    def log_density_terms(self, z, data):
+    def log_density_terms(self, blocks, data):
         """Log density of the prior, and of the rows or papers."""
+        (z,) = blocks
         switches = {name: float(value) for name, value in design.switches(self).items()}
         d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
         c = family.coefficients(z, d)
@@ -410,13 +410,13 @@ class Progress(Law):
     def axis_of(self, name, array):
         """Say it as `family.DESIGN` does."""
         axis = family.DESIGN[name].split(")")[0].strip("(").split(",")[0]
-        return {"row": "row", "paper": "group"}.get(axis)
+        return axis if axis in ("row", "paper") else None
 
-    def start(self):
+    def start(self, reference):
         """Middle of the prior."""
-        return np.zeros(family.DIMENSION)
+        return (np.zeros(family.DIMENSION),)
 
-    def at_coordinates(self, z):
+    def at_coordinates(self, z, reference):
         """Name the coordinates ``z``."""
         return xr.Dataset({"z": ((*DRAWS, "z_dim"), z)}, draw_coordinates(*z.shape[:2]))
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from bayescaling.inference.fitting.samplers import OfLaw, OfModel, compiled
 from bayescaling.inference.fitting.traced import Traced
+from bayescaling.models.arrays import sum_by
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.symbols import UntraceableError
 
@@ -32,21 +33,42 @@ OF_EVALUATIONS = {
 }
 
 
+OF_COUNTS = {
+    "lengths": bs.Lengths(),
+    "linear, longest": bs.Lengths(shape="linear", operands="longest", effects=""),
+    "binomial, no seeds": bs.Lengths(noise="binomial", seeds=False, lapse=False),
+}
+
+
 def agrees(law, table):
     rows = law.rows(table)
     reference = law.reference(rows)
     arrays = law.model_data(rows, reference)
-    density, model = Traced(law, arrays), law.model(rows, reference)
+    density, model = Traced(law, reference, arrays), law.model(rows, reference)
+    names = [variable.name for variable in model.free_RVs]
     value = model.compile_logp(mode="FAST_COMPILE")
     slope = model.compile_dlogp(mode="FAST_COMPILE")
     rng = np.random.default_rng(3)
-    for _ in range(4):
+    for _ in range(3):
         z = density.start + rng.normal(0, 0.3, len(density.start))
-        point = dict(zip([v.name for v in model.value_vars], z if len(model.value_vars) > 1 else [z], strict=True))
+        named = law.at_coordinates(z[None, None], reference)
+        point = {}
+        for name, variable in zip(names, model.value_vars, strict=True):
+            x = named[name].values[0, 0]
+            point[variable.name] = x if name == "z" else law.prior_of[name].to_unconstrained(x)
         found, gradient = density(z, arrays)
         assert found == pytest.approx(float(value(point)), rel=1e-9)
         expected = slope(point)
-        np.testing.assert_allclose(gradient, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+        of_z = _in_order(z, point, expected)
+        np.testing.assert_allclose(gradient, of_z, rtol=1e-8, atol=1e-9 * np.abs(of_z).max())
+
+
+def _in_order(z, point, gradient):
+    """Gradient in the order of z, whose values, all different, tell which is which."""
+    flat = np.concatenate([np.ravel(x) for x in point.values()])
+    near = np.abs(flat[:, None] - z).argmin(0)
+    assert sorted(near) == list(range(len(z)))
+    return gradient[near]
 
 
 def of(laws, thorough):
@@ -64,8 +86,14 @@ def test_a_specification_is_traced_as_its_model_says(name, evaluations):
     agrees(OF_EVALUATIONS[name], evaluations)
 
 
+@pytest.mark.parametrize("name", of(OF_COUNTS, {"linear, longest"}))
+def test_a_law_of_counts_is_traced_as_its_model_says(name):
+    agrees(OF_COUNTS[name], bs.load("arithmetic_runs"))
+
+
 def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):
-    for law, table in ((bs.Kaplan(), runs), (Progress(18), evaluations)):
+    counts = bs.load("arithmetic_runs")
+    for law, table in ((bs.Kaplan(), runs), (Progress(18), evaluations), (bs.Lengths(), counts)):
         rows = law.rows(table)
         assert isinstance(compiled(law, rows, law.reference(rows), "nutpie"), OfLaw)
 
@@ -79,7 +107,7 @@ def test_a_law_that_asks_for_numbers_is_refused(runs):
     rows = law.rows(runs)
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="chinchilla law"):
-        Traced(law, law.model_data(rows, reference))
+        Traced(law, reference, law.model_data(rows, reference))
 
 
 def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
@@ -91,5 +119,18 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
     rows = law.rows(runs)
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="as traced"):
-        Traced(law, law.model_data(rows, reference))
+        Traced(law, reference, law.model_data(rows, reference))
     assert isinstance(compiled(law, rows, reference, "nutpie"), OfModel)
+
+
+def test_axes_that_depend_on_each_other_are_refused(runs):
+    class Own(bs.Chinchilla):
+        def log_density_terms(self, blocks, data):
+            of_runs = sum_by(data["observed"], data["run_codes"], data["run_counts"])
+            return *super().log_density_terms(blocks, data), of_runs[..., data["run_codes"]]
+
+    law = Own(run_effects=True)
+    rows = law.rows(runs.assign(run=np.arange(len(runs)) // 2))
+    reference = law.reference(rows)
+    with pytest.raises(UntraceableError, match="depend on each other"):
+        Traced(law, reference, law.model_data(rows, reference))

@@ -207,7 +207,7 @@ def test_a_traced_density_and_its_parts_agree(k, options, progress_draws):
         np.testing.assert_allclose(prior, stats.norm.logpdf(draws.z).sum(-1), rtol=1e-12)
     np.testing.assert_allclose(draws.log_density(), prior + likelihood, rtol=1e-12)
     np.testing.assert_allclose(draws.log_prior()["z"], prior, rtol=1e-12)
-    traced = Traced(law, draws.design)
+    traced = Traced(law, draws.reference, draws.design)
     np.testing.assert_allclose([traced(z, draws.design)[0] for z in draws.z[0]], (prior + likelihood)[0], rtol=1e-10)
 
 
