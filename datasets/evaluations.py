@@ -82,7 +82,8 @@ def _dates(cells):
         for row, wrong in dates.items()
         if isinstance(wrong, str)
     ]
-    return pd.to_datetime(dates, errors="coerce").astype("datetime64[ns]"), faults
+    days = [pd.NaT if isinstance(date, str) else date for date in dates]
+    return pd.Series(days, index=cells.index).astype("datetime64[ns]"), faults
 
 
 def _date(cell):
