@@ -15,7 +15,7 @@ from ..arrays import log
 from ..backend import pymc
 from ..contrasts import Contrast, means, slopes
 from ..draws import DRAWS, draw_coordinates
-from ..law import Law
+from ..law import Effort, Law
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
@@ -58,6 +58,7 @@ class LossLaw(Law):
     mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
+    effort: ClassVar[Effort] = Effort(careful=0.99)
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 from bayescaling.inference import Fitter, law_of, metadata
-from bayescaling.inference.fitting.samplers import Compiled
+from bayescaling.inference.fitting.samplers import Program
 from bayescaling.models.laws import law as named
 from bayescaling.models.loss import embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations
@@ -169,7 +169,7 @@ def of_the_family(runs, gamma, sigma):
 
 @pytest.mark.thorough
 def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkeypatch, quiet):
-    original, calls = Compiled.sample, []
+    original, calls = Program.sample, []
 
     def diverging(self, *arguments, **options):
         posterior, stats, seconds = original(self, *arguments, **options)
@@ -179,7 +179,7 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
         stats["diverging"].values[0, 1:] = stats["diverging"].values[1:] = False
         return posterior, stats, seconds
 
-    monkeypatch.setattr(Compiled, "sample", diverging)
+    monkeypatch.setattr(Program, "sample", diverging)
     law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     found = bs.diagnose(bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500))
     assert found["divergences"] == found["imputations_refitted"] == len(calls) - 2 > 0
