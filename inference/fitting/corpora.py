@@ -1,10 +1,19 @@
 """One law over several corpora: what is a property of the law is shared, what is one of the text is not."""
 
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
 from ...errors import InputError
+from ...models.arrays import exp, log
 from ...models.backend import pymc
+from ...models.draws import DRAWS, draw_coordinates
+from ...models.loss.law import LossLaw
+from ...models.loss.noise import normal_logp
 from ...models.priors import Prior
 from .. import diagnostics
-from .samplers import OfModel, choose
+from .samplers import choose, compiled
 from .settings import seed_of, settings_of
 
 SPREAD = Prior.parse("Gamma(2, 8)")
@@ -75,8 +84,8 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     settings, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
     corpora = {name: law.rows(table) for name, table in corpora.items()}
     references = {name: law.reference(rows) for name, rows in corpora.items()}
-    compiled = OfModel(_model(law, corpora, references, shared, pooled), choose(sampler))
-    posterior, sample_stats, _ = compiled.sample(settings, seed)
+    together = Together(law, list(corpora), shared, pooled)
+    posterior, sample_stats, _ = compiled(together, corpora, references, choose(sampler)).sample(settings, seed)
     likelihood = {}
     for corpus, rows in corpora.items():
         draws = law.draws(posterior.sel(corpus=corpus, drop=True), rows, references[corpus])
@@ -87,19 +96,103 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     return posterior, likelihood, found
 
 
-def _model(law, corpora, references, shared, pooled):
-    pm = pymc()
+@dataclass(frozen=True)
+class Together:
+    """A law of several corpora as something to sample; see `fit_corpora`.
 
-    with pm.Model(coords={"corpus": list(corpora)}) as model:
-        values = {}
-        spread = SPREAD.variable("spread")
-        for name, prior in law.prior_of.items():
-            if name in pooled:
-                typical = prior.variable(f"typical_{name}")
-                values[name] = pm.LogNormal(name, pm.math.log(typical), spread, dims="corpus")
+    Parameters
+    ----------
+    law : LossLaw
+    corpora : list of str
+    shared, pooled : sequence of str
+    """
+
+    law: LossLaw
+    corpora: list
+    shared: tuple
+    pooled: tuple
+
+    traceable = True
+    block_axis = None
+
+    @property
+    def name(self):
+        """The law's."""
+        return self.law.name
+
+    def model_data(self, rows, references):
+        """Arrays of each corpus under names that begin with its place."""
+        return {
+            f"{i} {name}": x
+            for i, corpus in enumerate(self.corpora)
+            for name, x in self.law.model_data(rows[corpus], references[corpus]).items()
+        }
+
+    def axis_of(self, name, array):
+        """Axes of the law, of each corpus."""
+        place, own = name.split(" ", 1)
+        axis = self.law.axis_of(own, array)
+        return axis and f"{place} {axis}"
+
+    def _counts(self):
+        """How many values each sampled quantity has: the spread, typical values, those of each corpus."""
+        counts = {"spread": 1}
+        for name in self.law.prior_of:
+            counts |= {f"typical_{name}": 1} if name in self.pooled else {}
+            counts[name] = 1 if name in self.shared else len(self.corpora)
+        return counts
+
+    def _prior(self, name):
+        return SPREAD if name == "spread" else self.law.prior_of[name.removeprefix("typical_")]
+
+    def log_density_terms(self, blocks, data):
+        """Log density of the priors and of each corpus's runs."""
+        z, values, found = iter(blocks[0]), {}, []
+        for name, count in self._counts().items():
+            own = [next(z) for _ in range(count)]
+            if name in self.pooled:
+                values[name] = [exp(one) for one in own]
+                centre, spread = log(values[f"typical_{name}"][0]), values["spread"][0]
+                found += [normal_logp(one - centre, spread) for one in own]
             else:
-                values[name] = prior.variable(name, dims=None if name in shared else "corpus")
-        for i, (corpus, rows) in enumerate(corpora.items()):
-            own = {name: x if name in shared else x[i] for name, x in values.items()}
-            law.observe(corpus, own, references[corpus], law.design_arrays(rows, references[corpus]))
-    return model
+                values[name], densities = zip(*(self._prior(name).of_coordinate(one) for one in own), strict=True)
+                found += densities
+        for i in range(len(self.corpora)):
+            its = {name: values[name][0 if name in self.shared else i] for name in self.law.prior_of}
+            begin = f"{i} "
+            own = {name.removeprefix(begin): x for name, x in data.items() if name.startswith(begin)}
+            found.append(self.law.density_of_rows(its, own))
+        return tuple(found)
+
+    def start(self, references):
+        """Medians of the priors."""
+        middle = {n: self._prior(n).to_unconstrained(self._prior(n).frozen.median()) for n in self._counts()}
+        middle |= {n: np.log(self._prior(n).frozen.median()) for n in self.pooled}
+        return (np.concatenate([np.full(count, float(middle[n])) for n, count in self._counts().items()]),)
+
+    def at_coordinates(self, z, references):
+        """Name what is sampled; what each corpus has of its own has the dim ``corpus``."""
+        found, place = {}, 0
+        for name, count in self._counts().items():
+            own = z[..., place : place + count]
+            x = np.exp(own) if name in self.pooled else self._prior(name).from_unconstrained(own)[0]
+            found[name] = (DRAWS, x[..., 0]) if count == 1 else ((*DRAWS, "corpus"), x)
+            place += count
+        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {"corpus": self.corpora})
+
+    def model(self, rows, references):
+        """Build the PyMC model."""
+        pm, law = pymc(), self.law
+        with pm.Model(coords={"corpus": self.corpora}) as model:
+            values = {}
+            spread = SPREAD.variable("spread")
+            for name, prior in law.prior_of.items():
+                if name in self.pooled:
+                    typical = prior.variable(f"typical_{name}")
+                    values[name] = pm.LogNormal(name, pm.math.log(typical), spread, dims="corpus")
+                else:
+                    values[name] = prior.variable(name, dims=None if name in self.shared else "corpus")
+            for i, corpus in enumerate(self.corpora):
+                own = {name: x if name in self.shared else x[i] for name, x in values.items()}
+                law.observe(corpus, own, references[corpus], law.design_arrays(rows[corpus], references[corpus]))
+        return model

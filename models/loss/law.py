@@ -286,13 +286,10 @@ class LossLaw(Law):
         """
         pm = pymc()
 
-        mean = self.on_scale(self.mean(self.constants(values, reference), data))
         if self.run_effects:
-            groups = effects.Groups(data["run_codes"], data["run_counts"])
-            arguments = self.residuals.arguments(values, reference, data)
-            density = effects.joint_logp(data["observed"] - mean, values[RUN_SD], groups, *arguments)
-            pm.Potential(name, density.sum())
+            pm.Potential(name, self.density_of_rows(values, data | reference).sum())
             return
+        mean = self.on_scale(self.mean(self.constants(values, reference), data))
         halfwidth = (data["halfwidth"],) if self.measurement_error else ()
         arguments = (*self.residuals.arguments(values, reference, data), *halfwidth)
         pm.CustomDist(name, mean, *arguments, logp=self._logp, random=self._random, observed=data["observed"])
@@ -315,14 +312,16 @@ class LossLaw(Law):
         pairs = {name: prior.of_coordinate(z[j]) for j, (name, prior) in enumerate(self.prior_of.items())}
         values, priors = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
         potential = self.potential(values, data)
+        return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
+
+    def density_of_rows(self, values, data):
+        """Log density of each row or, under run effects, of each run's rows together, from arrays of `model_data`."""
         residual = data["observed"] - self.on_scale(self.mean(self.constants(values, data), data))
         arguments = self.residuals.arguments(values, data, data)
         if self.run_effects:
             groups = effects.Groups(data["run_codes"], data["run_counts"])
-            density = effects.joint_logp(residual, values[RUN_SD], groups, *arguments)
-        else:
-            density = self.residuals.logp(residual, *arguments, halfwidth=data.get("halfwidth"))
-        return (*priors.values(), *(() if potential is None else (potential,)), density)
+            return effects.joint_logp(residual, values[RUN_SD], groups, *arguments)
+        return self.residuals.logp(residual, *arguments, halfwidth=data.get("halfwidth"))
 
     def axis_of(self, name, array):
         """Scalars are of the reference, counts of runs, all else of rows."""

@@ -2,7 +2,8 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.fitting.corpora import fit_corpora
+from bayescaling.inference.fitting.corpora import Together, fit_corpora
+from bayescaling.inference.fitting.traced import Traced
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.inference.quantities.reconciliation import exponents_within, local_exponents
 from bayescaling.models.loss import chinchilla, embeddings
@@ -131,6 +132,23 @@ def test_the_likelihood_of_a_corpus_is_that_of_the_law_alone(joint):
     residual = np.log(table["loss"].to_numpy()) - np.log(mean)
     expected = law.residuals.logp(residual, *law.residuals.arguments(values))
     assert np.allclose(likelihood["small"][0, 0], expected)
+
+
+def test_corpora_are_traced_as_their_model_says():
+    tables = {name: LAW.rows(table) for name, table in two_corpora(0.6).items()}
+    references = {name: LAW.reference(rows) for name, rows in tables.items()}
+    law = Together(LAW, list(tables), ("omega",), ("alpha", "beta"))
+    arrays = law.model_data(tables, references)
+    density, model = Traced(law, references, arrays), law.model(tables, references)
+    value = model.compile_logp(mode="FAST_COMPILE")
+    for seed in range(3):
+        z = density.start + np.random.default_rng(seed).normal(0, 0.3, len(density.start))
+        named, point = law.at_coordinates(z[None, None], references), {}
+        for variable, at in zip(model.free_RVs, model.value_vars, strict=True):
+            x = named[variable.name].values[0, 0]
+            own = variable.name in law.pooled
+            point[at.name] = np.log(x) if own else law._prior(variable.name).to_unconstrained(x)
+        assert density(z, arrays)[0] == pytest.approx(float(value(point)), rel=1e-9)
 
 
 def test_corpora_are_refused_in_a_line():
