@@ -1,32 +1,15 @@
 """One function of a log density and its gradient, from the graph of its terms, with a loop along each axis.
 
-It is written in the language of LLVM, which llvmlite compiles in the time that a compiler of Python takes to read it.
+Values are computed forward, adjoints backward; what crosses from axis to axis is kept in between.
 """
 
-import functools
 import graphlib
-import struct
 
 from ...models.symbols import PICK, SUM, Symbol, UntraceableError
+from .llvm import COMPARISONS, OPERATIONS, Lines, module, number
 
-FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
-OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
-COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
-INTRINSICS = {"exp": "llvm.exp.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64"}
-OF_C = {"log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "gammaln": "lgamma"}
-FUNCTIONS = INTRINSICS | OF_C | {"digamma": "digamma"}
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
-COPY = """
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
-  %bytes = mul i64 %size, 8
-  call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %u, i64 %bytes, i1 false)
-  ret i64 0
-}
-"""
-# By recurrence to x of at least 8, and there the asymptotic series in 1/x**2.
-SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
 def source(graph, terms, coordinates, axes):
@@ -55,41 +38,9 @@ def source(graph, terms, coordinates, axes):
     return _Writer(graph, terms, coordinates, axes).text()
 
 
-def copied():
-    """Compile what copies coordinates, for a sampler that asks for a function of them: its address."""
-    return address(COPY, "copied")
-
-
-@functools.cache
-def address(text, name="density"):
-    """Compile a module, such as of `source`: the address of its function, which stays for as long as the process."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    features = llvm.get_host_cpu_features().flatten()
-    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
-    module = llvm.parse_assembly(text)
-    module.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    passes.getModulePassManager().run(module, passes)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    _ENGINES.append(engine)
-    return engine.get_function_address(name)
-
-
-_ENGINES = []  # a function is gone with its engine
-
-
-def number(value):
-    """Write a number with every digit."""
-    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
-
-
-class _Writer:
+class _Writer(Lines):
     def __init__(self, graph, terms, coordinates, axes):
+        super().__init__()
         self.terms, self.coordinates = terms, coordinates
         self.arrays, self.sizes = len(axes), dict.fromkeys(axis for axis in axes.values() if axis is not None)
         needed = _ancestors([*terms, *coordinates])
@@ -102,46 +53,7 @@ class _Writer:
         self.crossings = [symbol for symbol in used if symbol.operation in (SUM, PICK)]
         scalars = {a.index for s in used for a in _symbols(s) if a.axis is None and s.axis is not None}
         self.shared = sorted(scalars & self.informed)  # scalars that are used along an axis
-        self.lines, self.count, self.block, self.values = [], 0, "entry", {}
-
-    # Lines -----------------------------------------------------------------------------------------------------------
-
-    def new(self, text):
-        """Name the result of an instruction."""
-        self.count += 1
-        self.lines.append(f"  %x{self.count} = {text}")
-        return f"%x{self.count}"
-
-    def arithmetic(self, operation, one, other):
-        return self.new(f"{OPERATIONS[operation]} {FAST} double {one}, {other}")
-
-    def call(self, name, one):
-        return self.new(f"call double @{FUNCTIONS[name]}(double {one})")
-
-    def select(self, condition, one, other):
-        return self.new(f"select i1 {condition}, double {one}, double {other}")
-
-    def compare(self, operation, one, other):
-        return self.new(f"fcmp {COMPARISONS[operation]} double {one}, {other}")
-
-    def negative(self, one):
-        return self.new(f"fneg double {one}")
-
-    def element(self, array, place):
-        return self.new(f"getelementptr double, ptr {array}, i64 {place}")
-
-    def load(self, pointer, kind="double"):
-        return self.new(f"load {kind}, ptr {pointer}")
-
-    def store(self, one, pointer):
-        self.lines.append(f"  store double {one}, ptr {pointer}")
-
-    def add_to(self, pointer, one):
-        self.store(self.arithmetic("+", self.load(pointer), one), pointer)
-
-    def begin(self, label):
-        self.block = label
-        self.lines.append(f"{label}:")
+        self.values = {}
 
     # The function ----------------------------------------------------------------------------------------------------
 
@@ -163,7 +75,7 @@ class _Writer:
                 self.loop(axis, self.up)
         for axis in reversed(order):
             self.loop(axis, self.down)
-        for pointer in {*self.values_of.values(), *self.adjoints_of.values()}:
+        for pointer in (*self.values_of.values(), *self.adjoints_of.values()):
             self.lines.append(f"  call void @free(ptr {pointer})")
         self.add_terms(None)
         seeds = {index: self.load(pointer) for index, pointer in self.sums.items()}
@@ -174,9 +86,7 @@ class _Writer:
         self.store(total, "%value")
         found = self.new(f"select i1 {self.finite(self.load('%spoilt'))}, i64 0, i64 {NOT_FINITE[1]}")
         found = self.new(f"select i1 {self.finite(total)}, i64 {found}, i64 {NOT_FINITE[0]}")
-        declared = [f"declare double @{name}(double)" for name in (INTRINSICS | OF_C).values()]
-        declared += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
-        return "\n".join([*declared, *_digamma(), *self.lines, f"  ret i64 {found}", "}"])
+        return module([*self.lines, f"  ret i64 {found}", "}"])
 
     def order(self):
         """Axes, each after those that its values come from."""
@@ -392,41 +302,6 @@ ADJOINTS = {
         lambda w, g, v, c, x, y: w.select(w.truth(c), "0.0", g),
     ),
 }
-
-
-def _digamma():
-    """Write the derivative of the logarithm of the gamma function at x > 0."""
-    series = ["  %s0 = fadd double 0.0, " + number(SERIES[-1])]
-    for k, coefficient in enumerate(reversed(SERIES[:-1])):
-        series += [f"  %p{k} = fmul double %s{k}, %f", f"  %s{k + 1} = fadd double %p{k}, {number(coefficient)}"]
-    last = f"%s{len(SERIES) - 1}"
-    return [
-        "define internal double @digamma(double %given) {",
-        "entry:",
-        "  br label %check",
-        "check:",
-        "  %x = phi double [ %given, %entry ], [ %up, %raise ]",
-        "  %low = phi double [ 0.0, %entry ], [ %lower, %raise ]",
-        f"  %small = fcmp olt double %x, {number(8.0)}",
-        "  br i1 %small, label %raise, label %end",
-        "raise:",
-        f"  %part = fdiv double {number(1.0)}, %x",
-        "  %lower = fsub double %low, %part",
-        f"  %up = fadd double %x, {number(1.0)}",
-        "  br label %check",
-        "end:",
-        f"  %inverse = fdiv double {number(1.0)}, %x",
-        "  %f = fmul double %inverse, %inverse",
-        *series,
-        f"  %tail = fmul double {last}, %f",
-        "  %log = call double @llvm.log.f64(double %x)",
-        f"  %half = fmul double {number(0.5)}, %inverse",
-        "  %first = fsub double %log, %half",
-        "  %both = fadd double %first, %tail",
-        "  %found = fadd double %both, %low",
-        "  ret double %found",
-        "}",
-    ]
 
 
 def _crossed(symbol):

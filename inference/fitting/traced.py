@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ...models.symbols import Graph, Symbols, UntraceableError, holds
-from .emitted import address, copied, source
+from .emitted import source
+from .llvm import address, copied
 
 COORDINATE = "unconstrained_parameter"
 TOLERANCE = 1e-8  # of a traced density, relative to NumPy's

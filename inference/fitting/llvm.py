@@ -1,0 +1,160 @@
+"""The language of LLVM: instructions with names for their results, and modules compiled to functions in this process.
+
+llvmlite compiles a density in the time that a compiler of Python takes to read it.
+"""
+
+import functools
+import struct
+
+FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
+OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
+INTRINSICS = {"exp": "llvm.exp.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64"}
+OF_C = {"log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "gammaln": "lgamma"}
+FUNCTIONS = INTRINSICS | OF_C | {"digamma": "digamma"}
+COPY = """
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
+  %bytes = mul i64 %size, 8
+  call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %u, i64 %bytes, i1 false)
+  ret i64 0
+}
+"""
+# By recurrence to x of at least 8, and there the asymptotic series in 1/x**2.
+SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
+
+
+def copied():
+    """Compile what copies coordinates, for a sampler that asks for a function of them: its address."""
+    return address(COPY, "copied")
+
+
+@functools.cache
+def address(text, name="density"):
+    """Compile a module: the address of one of its functions, which stays for as long as the process."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    _ENGINES.append(engine)
+    return engine.get_function_address(name)
+
+
+_ENGINES = []  # a function is gone with its engine
+
+
+def number(value):
+    """Write a number with every digit."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def module(function):
+    """Write a module: a function, as lines, and what it may call."""
+    declared = [f"declare double @{name}(double)" for name in (INTRINSICS | OF_C).values()]
+    declared += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
+    return "\n".join([*declared, *_digamma(), *function])
+
+
+class Lines:
+    """Instructions of a function, in the order in which they are added.
+
+    Attributes
+    ----------
+    lines : list of str
+    block : str
+        Label of the block that they are in.
+    """
+
+    def __init__(self):
+        self.lines, self.count, self.block = [], 0, "entry"
+
+    def new(self, text):
+        """Name the result of an instruction."""
+        self.count += 1
+        self.lines.append(f"  %x{self.count} = {text}")
+        return f"%x{self.count}"
+
+    def arithmetic(self, operation, one, other):
+        """Add, subtract, multiply or divide."""
+        return self.new(f"{OPERATIONS[operation]} {FAST} double {one}, {other}")
+
+    def call(self, name, one):
+        """Call a function of `FUNCTIONS`."""
+        return self.new(f"call double @{FUNCTIONS[name]}(double {one})")
+
+    def select(self, condition, one, other):
+        """Take one number where a condition holds, else the other."""
+        return self.new(f"select i1 {condition}, double {one}, double {other}")
+
+    def compare(self, operation, one, other):
+        """Compare two numbers."""
+        return self.new(f"fcmp {COMPARISONS[operation]} double {one}, {other}")
+
+    def negative(self, one):
+        """Change the sign."""
+        return self.new(f"fneg double {one}")
+
+    def element(self, array, place):
+        """Point to an element of an array."""
+        return self.new(f"getelementptr double, ptr {array}, i64 {place}")
+
+    def load(self, pointer, kind="double"):
+        """Read what a pointer points to."""
+        return self.new(f"load {kind}, ptr {pointer}")
+
+    def store(self, one, pointer):
+        """Write a number where a pointer points."""
+        self.lines.append(f"  store double {one}, ptr {pointer}")
+
+    def add_to(self, pointer, one):
+        """Add a number to what a pointer points to."""
+        self.store(self.arithmetic("+", self.load(pointer), one), pointer)
+
+    def begin(self, label):
+        """Begin a block."""
+        self.block = label
+        self.lines.append(f"{label}:")
+
+
+def _digamma():
+    """Write the derivative of the logarithm of the gamma function at x > 0."""
+    series = ["  %s0 = fadd double 0.0, " + number(SERIES[-1])]
+    for k, coefficient in enumerate(reversed(SERIES[:-1])):
+        series += [f"  %p{k} = fmul double %s{k}, %f", f"  %s{k + 1} = fadd double %p{k}, {number(coefficient)}"]
+    last = f"%s{len(SERIES) - 1}"
+    return [
+        "define internal double @digamma(double %given) {",
+        "entry:",
+        "  br label %check",
+        "check:",
+        "  %x = phi double [ %given, %entry ], [ %up, %raise ]",
+        "  %low = phi double [ 0.0, %entry ], [ %lower, %raise ]",
+        f"  %small = fcmp olt double %x, {number(8.0)}",
+        "  br i1 %small, label %raise, label %end",
+        "raise:",
+        f"  %part = fdiv double {number(1.0)}, %x",
+        "  %lower = fsub double %low, %part",
+        f"  %up = fadd double %x, {number(1.0)}",
+        "  br label %check",
+        "end:",
+        f"  %inverse = fdiv double {number(1.0)}, %x",
+        "  %f = fmul double %inverse, %inverse",
+        *series,
+        f"  %tail = fmul double {last}, %f",
+        "  %log = call double @llvm.log.f64(double %x)",
+        f"  %half = fmul double {number(0.5)}, %inverse",
+        "  %first = fsub double %log, %half",
+        "  %both = fadd double %first, %tail",
+        "  %found = fadd double %both, %low",
+        "  ret double %found",
+        "}",
+    ]
