@@ -31,7 +31,7 @@ def write(tree, path, *, parents=False):
         If the file cannot be written.
     """
     with _local_locks():
-        content = tree.to_netcdf(engine="h5netcdf")
+        content = bytes(tree.to_netcdf(engine="h5netcdf"))
     with written_whole(path, parents=parents) as partial:
         partial.write_bytes(seal(content))
 

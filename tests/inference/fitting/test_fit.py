@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
 from bayescaling.inference import diagnostics, metadata
-from bayescaling.inference.fitting.samplers import OfModel
+from bayescaling.inference.fitting.samplers import OfModel, compiled
 from bayescaling.inference.fitting.settings import Settings
 from bayescaling.models.loss import chinchilla
 from scipy import stats
@@ -83,7 +83,7 @@ def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
     assert other.reference != fitter.reference
     assert bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}).program() != other.law.program()
     # What refers to a table is data of the program too: a program of this table's own finds the same.
-    alone = OfModel(other.law.model(half), "nutpie").sample(Settings(), 6)[0]
+    alone = compiled(other.law, half, other.reference, "nutpie").sample(Settings(), 6)[0]
     assert_same_posterior(posterior(other.fit(seed=6)), alone)
     with pytest.raises(bs.InputError, match="no finite loss"):
         bs.Fitter(bs.Chinchilla(priors={"alpha": "LogNormal(8, 0.1)"}), half).compiled()

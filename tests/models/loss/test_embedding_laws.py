@@ -213,7 +213,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     sizes = pd.DataFrame(family, columns=["parameters", "parameters_nonembedding"])
     alone = bs.fit(bs.Configurations(delta=1 / 3), sizes, seed=3)["posterior"]["gamma"]
     law = bs.EmbeddingCorrected(delta=1 / 3, joint=True, configurations=family)
-    fit = bs.fit(law, table, seed=3, draws=2000, target_accept=0.95)
+    fit = bs.fit(law, table, seed=3, draws=2000, target_accept=0.99)
     joint = fit["posterior"]["gamma"]
     assert covers(alone, 20_000) and covers(joint, 26_000) and not covers(joint, 20_000)
     assert float(joint.std()) < 0.6 * float(alone.std())
