@@ -117,8 +117,9 @@ def kinds():
     }
 
 
-@pytest.fixture(params=["language", "arithmetic"])
+@pytest.fixture(params=[pytest.param("language", marks=pytest.mark.thorough), "arithmetic"])
 def kind(request, kinds):
+    """One of the kinds of sweep, which share what trains and resumes them: the smaller one, or both."""
     return kinds[request.param]
 
 
