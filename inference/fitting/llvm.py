@@ -3,14 +3,19 @@
 llvmlite compiles a density in the time that a compiler of Python takes to read it.
 """
 
+import ctypes
 import functools
+import os
 import struct
+
+from ...models.symbols import UntraceableError
 
 FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
 OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
 INTRINSICS = {"exp": "llvm.exp.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64"}
 OF_C = {"log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "gammaln": "lgamma"}
+MEMORY = {"calloc": "declare ptr @calloc(i64, i64)", "free": "declare void @free(ptr)"}
 FUNCTIONS = INTRINSICS | OF_C | {"digamma": "digamma"}
 COPY = """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -31,9 +36,16 @@ def copied():
 
 @functools.cache
 def address(text, name="density"):
-    """Compile a module: the address of one of its functions, which stays for as long as the process."""
+    """Compile a module: the address of one of its functions, which stays for as long as the process.
+
+    Raises
+    ------
+    UntraceableError
+        If a function of the C library that it may call is not to be found in this process.
+    """
     import llvmlite.binding as llvm
 
+    _find_functions()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -49,6 +61,19 @@ def address(text, name="density"):
     return engine.get_function_address(name)
 
 
+@functools.cache
+def _find_functions():
+    """Tell LLVM where the functions of the C library are; it would end the process over one that it does not find."""
+    import llvmlite.binding as llvm
+
+    library = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.ucrtbase
+    for name in (*OF_C.values(), *MEMORY):
+        try:
+            llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+        except AttributeError as error:
+            raise UntraceableError(f"the C library of this process lacks {name}") from error
+
+
 _ENGINES = []  # a function is gone with its engine
 
 
@@ -60,7 +85,7 @@ def number(value):
 def module(function):
     """Write a module: a function, as lines, and what it may call."""
     declared = [f"declare double @{name}(double)" for name in (INTRINSICS | OF_C).values()]
-    declared += ["declare ptr @calloc(i64, i64)", "declare void @free(ptr)"]
+    declared += MEMORY.values()
     return "\n".join([*declared, *_digamma(), *function])
 
 
