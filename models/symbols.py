@@ -141,11 +141,9 @@ class Graph:
     def pick(self, symbol, code):
         """Return the values of a symbol at the places that a code says."""
         symbol = self.constant(symbol)
-        return (
-            symbol
-            if symbol.axis is None
-            else self._symbol(PICK, (symbol, code), code.axis, (PICK, symbol.index, code.index))
-        )
+        if symbol.axis is None:
+            return symbol
+        return self._symbol(PICK, (symbol, code), code.axis, (PICK, symbol.index, code.index))
 
     def _symbol(self, operation, arguments, axis, key):
         if key not in self._known:

@@ -136,11 +136,12 @@ class _Writer(Lines):
     def up(self, axis):
         """Hand on what other axes need."""
         self.forward(axis)
-        for index in {s.arguments[0].index: None for s in self.leaving(axis) if s.operation == PICK}:
-            self.store(self.values[index], self.element(self.values_of[index], self.here))
         for s in self.leaving(axis):
-            if s.operation == SUM:
-                self.add_to(self.element(self.values_of[s.index], self.code(s)), self.double(s.arguments[0]))
+            inner, kept = self.double(s.arguments[0]), self.values_of[_crossed(s).index]
+            if s.operation == PICK:
+                self.store(inner, self.element(kept, self.here))
+            else:
+                self.add_to(self.element(kept, self.code(s)), inner)
 
     def down(self, axis):
         """Add an axis' terms to the total, and hand adjoints back."""

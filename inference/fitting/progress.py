@@ -34,7 +34,7 @@ def fit_progress(
     progress=False,
     **settings,
 ):
-    """Fit specifications of algorithmic progress, all 20 by default, with one compilation.
+    """Fit specifications of algorithmic progress, all 20 by default.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def fit_progress(
     laws = {k: Progress(k, **options) for k in specifications}
     fits = {}
     with Bar(console=Console(stderr=True), disable=not progress) as bar:
-        task = bar.add_task("compiling", total=len(laws))
+        task = bar.add_task("specifications", total=len(laws))
         for k, law in laws.items():
             fits[k] = fitter.fit(law=law, seed=seed, **settings)
             bar.update(task, advance=1, description=f"specification {k}")

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...inference.fitting.fitter import Fitter
 from ...inference.fitting.progress import progress_fitter
 from ...inference.loo.future import by_cutoff, compare_futures
 from ...inference.loo.progress import (
@@ -32,7 +31,6 @@ from .entries import WEIGHTINGS, document
 
 MAIN = 7
 STAGES = (
-    "compiling progress",
     "20 specifications",
     "progress: leave-one-out",
     "progress: paper effects",
@@ -157,8 +155,6 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     """Fit the 20 specifications and their variants, and compute everything that follows; see `Page.analyse`."""
     found = ProgressFindings(load("lm_progress"))
     fitter = progress_fitter(found.table, sampler=sampler)
-    with stage("compiling progress"):
-        fitter.compiled(Progress(MAIN))
     with stage("20 specifications"), warned():
         found.fits = {k: fitter.fit(law=Progress(k), seed=seed, **settings) for k in SPECIFICATIONS}
     with stage("progress: leave-one-out"), warned():
@@ -168,9 +164,8 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     brief |= {"least_ess": LEAST_ESS}
     with stage("progress: paper effects"), warned():
         options = NOISES[EFFECTS]
-        own = Fitter(Progress(MAIN, **options), found.table, sampler=sampler)
-        found.effects = {k: own.fit(law=Progress(k, **options), seed=seed, **brief) for k in SPECIFICATIONS}
-        found.scores[EFFECTS] = score_progress(found.effects, fitter=own, seed=seed)
+        found.effects = {k: fitter.fit(law=Progress(k, **options), seed=seed, **brief) for k in SPECIFICATIONS}
+        found.scores[EFFECTS] = score_progress(found.effects, fitter=fitter, seed=seed)
         found.mixed = mixed_scores(found.scores)
         for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
             found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
