@@ -6,9 +6,10 @@ import numpy as np
 import xarray as xr
 
 from ...errors import InputError
-from ...models.arrays import exp, log
+from ...models.arrays import log
 from ...models.backend import pymc
-from ...models.draws import DRAWS, draw_coordinates
+from ...models.coordinates import Coordinates
+from ...models.draws import draw_coordinates
 from ...models.loss.law import LossLaw
 from ...models.loss.noise import normal_logp
 from ...models.priors import Prior
@@ -81,6 +82,9 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     for name in (*shared, *pooled):
         if name not in law.prior_of:
             raise InputError(f"{name!r} is no sampled quantity of the {law.name} law: {', '.join(law.prior_of)}")
+    both = [name for name in shared if name in pooled]
+    if both:
+        raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
     settings, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
     corpora = {name: law.rows(table) for name, table in corpora.items()}
     references = {name: law.reference(rows) for name, rows in corpora.items()}
@@ -134,31 +138,28 @@ class Together:
         axis = self.law.axis_of(own, array)
         return axis and f"{place} {axis}"
 
-    def _counts(self):
-        """How many values each sampled quantity has: the spread, typical values, those of each corpus."""
-        counts = {"spread": 1}
-        for name in self.law.prior_of:
-            counts |= {f"typical_{name}": 1} if name in self.pooled else {}
-            counts[name] = 1 if name in self.shared else len(self.corpora)
-        return counts
-
-    def _prior(self, name):
-        return SPREAD if name == "spread" else self.law.prior_of[name.removeprefix("typical_")]
+    @property
+    def _coordinates(self):
+        """Coordinates of the spread, of typical values and of each corpus; of a pooled quantity they are logarithms."""
+        priors, several = {"spread": SPREAD}, {}
+        for name, prior in self.law.prior_of.items():
+            if name in self.pooled:
+                priors[f"typical_{name}"] = prior
+                prior = Prior("LogNormal", {"mu": float(np.log(prior.frozen.median())), "sigma": 1.0})
+            priors[name] = prior
+            if name not in self.shared:
+                several[name] = ("corpus", len(self.corpora))
+        return Coordinates(priors, several)
 
     def log_density_terms(self, blocks, data):
         """Log density of the priors and of each corpus's runs."""
-        z, values, found = iter(blocks[0]), {}, []
-        for name, count in self._counts().items():
-            own = [next(z) for _ in range(count)]
-            if name in self.pooled:
-                values[name] = [exp(one) for one in own]
-                centre, spread = log(values[f"typical_{name}"][0]), values["spread"][0]
-                found += [normal_logp(one - centre, spread) for one in own]
-            else:
-                values[name], densities = zip(*(self._prior(name).of_coordinate(one) for one in own), strict=True)
-                found += densities
+        values, densities = self._coordinates.values(*blocks)
+        for name in self.pooled:  # the prior of its coordinate hangs on the spread and the typical value
+            centre = log(values[f"typical_{name}"])
+            densities[name] = normal_logp(log(values[name]) - centre, values["spread"])
+        found = [*densities.values()]
         for i in range(len(self.corpora)):
-            its = {name: values[name][0 if name in self.shared else i] for name in self.law.prior_of}
+            its = {name: values[name] if name in self.shared else values[name][i] for name in self.law.prior_of}
             begin = f"{i} "
             own = {name.removeprefix(begin): x for name, x in data.items() if name.startswith(begin)}
             found.append(self.law.density_of_rows(its, own))
@@ -166,19 +167,11 @@ class Together:
 
     def start(self, references):
         """Medians of the priors."""
-        middle = {n: self._prior(n).to_unconstrained(self._prior(n).frozen.median()) for n in self._counts()}
-        middle |= {n: np.log(self._prior(n).frozen.median()) for n in self.pooled}
-        return (np.concatenate([np.full(count, float(middle[n])) for n, count in self._counts().items()]),)
+        return (self._coordinates.start(),)
 
     def at_coordinates(self, z, references):
         """Name what is sampled; what each corpus has of its own has the dim ``corpus``."""
-        found, place = {}, 0
-        for name, count in self._counts().items():
-            own = z[..., place : place + count]
-            x = np.exp(own) if name in self.pooled else self._prior(name).from_unconstrained(own)[0]
-            found[name] = (DRAWS, x[..., 0]) if count == 1 else ((*DRAWS, "corpus"), x)
-            place += count
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {"corpus": self.corpora})
+        return xr.Dataset(self._coordinates.named(z), draw_coordinates(*z.shape[:2]) | {"corpus": self.corpora})
 
     def model(self, rows, references):
         """Build the PyMC model."""

@@ -12,6 +12,7 @@ from ...datasets.wording import quoted, unknown
 from ...errors import InputError
 from ..arrays import log1p
 from ..backend import pymc
+from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, modes
@@ -298,22 +299,17 @@ class Lengths(Law):
 
     def log_density_terms(self, blocks, data):
         """Log density of each prior, of the runs' units, and of the counts."""
-        of_all = blocks[0]
-        values, found, place = {}, [], 0
-        for name, count in self._counts(data["levels"].shape[1], data["effects"].shape[1]).items():
-            z = of_all[place : place + count] if self.dimension_of(name) else of_all[place]
-            values[name], density = self.prior_of[name].of_coordinate(z)
-            found.append(density)
-            place += count
+        values, priors = self._coordinates(data["levels"].shape[1], data["effects"].shape[1]).values(blocks[0])
         if self.seeds:
             values[UNITS] = blocks[1]
         curve, of_units = self.curves(values, data)
-        return *found, of_units, *(x for x, _ in terms(curve, data["log_train"], data, self.shape))
+        return *priors.values(), of_units, *(x for x, _ in terms(curve, data["log_train"], data, self.shape))
 
-    def _counts(self, levels, effects):
-        """How many values each quantity has, of those that have any."""
-        of = {LEVEL: levels, EFFECT: effects, None: 1}
-        return {name: of[self.dimension_of(name)] for name in self.prior_of if of[self.dimension_of(name)]}
+    def _coordinates(self, levels, effects):
+        """Coordinates of all but the runs' units, for so many embeddings and effects."""
+        count = {LEVEL: levels, EFFECT: effects}
+        several = {name: self.dimension_of(name) for name in self.prior_of if self.dimension_of(name)}
+        return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
 
     def axis_of(self, name, array):
         """Columns of runs are of runs; groups say in their names what they are of."""
@@ -322,22 +318,16 @@ class Lengths(Law):
 
     def start(self, reference):
         """Medians of the priors; runs where their counts and conditions put them."""
-        counts = self._counts(len(reference["levels"]), len(reference["effects"]))
-        middle = {name: prior.to_unconstrained(prior.frozen.median()) for name, prior in self.prior_of.items()}
-        of_all = np.concatenate([np.full(count, float(middle[name])) for name, count in counts.items()])
+        of_all = self._coordinates(len(reference["levels"]), len(reference["effects"])).start()
         return (of_all, np.zeros((len(reference["runs"]), len(self.parts)))) if self.seeds else (of_all,)
 
     def at_coordinates(self, z, reference):
         """Name the coefficients and spreads, and the runs' units ``z``."""
-        counts = self._counts(len(reference["levels"]), len(reference["effects"]))
-        found, place = {}, 0
-        for name, count in counts.items():
-            own = self.dimension_of(name)
-            x, _ = self.prior_of[name].from_unconstrained(z[..., place : place + count])
-            found[name] = ((*DRAWS, own), x) if own else (DRAWS, x[..., 0])
-            place += count
+        coordinates = self._coordinates(len(reference["levels"]), len(reference["effects"]))
+        found = coordinates.named(z)
         if self.seeds:
-            found[UNITS] = ((*DRAWS, "run", "part"), z[..., place:].reshape(*z.shape[:2], -1, len(self.parts)))
+            units = z[..., len(coordinates) :].reshape(*z.shape[:2], -1, len(self.parts))
+            found[UNITS] = ((*DRAWS, "run", "part"), units)
         known = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {d: names for d, names in known.items() if names})
 

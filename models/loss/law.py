@@ -14,6 +14,7 @@ from .. import effects
 from ..arrays import log
 from ..backend import pymc
 from ..contrasts import Contrast, means, slopes
+from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
@@ -308,9 +309,7 @@ class LossLaw(Law):
 
     def log_density_terms(self, blocks, data):
         """Log density of each prior, of what else informs the law, and of the rows or runs."""
-        (z,) = blocks
-        pairs = {name: prior.of_coordinate(z[j]) for j, (name, prior) in enumerate(self.prior_of.items())}
-        values, priors = ({name: pair[k] for name, pair in pairs.items()} for k in (0, 1))
+        values, priors = Coordinates(self.prior_of).values(*blocks)
         potential = self.potential(values, data)
         return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
 
@@ -331,13 +330,11 @@ class LossLaw(Law):
 
     def start(self, reference):
         """Medians of the priors."""
-        medians = [prior.to_unconstrained(prior.frozen.median()) for prior in self.prior_of.values()]
-        return (np.array(medians, float),)
+        return (Coordinates(self.prior_of).start(),)
 
     def at_coordinates(self, z, reference):
         """Name the sampled quantities."""
-        pairs = {name: prior.from_unconstrained(z[..., j]) for j, (name, prior) in enumerate(self.prior_of.items())}
-        return xr.Dataset({name: (DRAWS, value) for name, (value, _) in pairs.items()}, draw_coordinates(*z.shape[:2]))
+        return xr.Dataset(Coordinates(self.prior_of).named(z), draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
