@@ -57,8 +57,6 @@ class Law:
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
     planned : tuple of str
         What `optimum` may be told of the runs planned.
-    mended_by : {"moment_matching", "refit"}
-        What leave-one-out does by default where a Pareto k is too high.
     effort : Effort
     clusters : tuple of str
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
@@ -81,7 +79,6 @@ class Law:
     unit: ClassVar[str]
     upstream: ClassVar[tuple] = ()
     planned: ClassVar[tuple] = ()
-    mended_by: ClassVar[str] = "moment_matching"
     effort: ClassVar[Effort] = Effort()
     clusters: ClassVar[tuple] = ()
     group: ClassVar[str | None] = None

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
-from bayescaling.inference.loo.loo import importance_sampling
+from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.moment_matching import moment_match
 from bayescaling.inference.loo.refits import exact_loo
 from bayescaling.inference.quantities.robust import influence
@@ -142,7 +142,9 @@ def test_entry_of_results_json(studied):
 @quiet
 def test_moment_matching_leaves_what_importance_sampling_had_right(studied):
     fitter, fit = studied
-    if fitter.law.mended_by != "moment_matching":
+    if fitter.law.upstream:
+        pytest.skip("a cut has no one posterior whose draws could be moved")
+    if fitter.law.kind == "counts":
         pytest.skip("the runs' own parameters are integrated out: refits mend it")
     result = importance_sampling(fit)
     safest = int(result.pareto_k.values.argmin())

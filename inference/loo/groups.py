@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from ...errors import DiagnosticWarning
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import draws_of
 from .bridge import LEAST_OVERLAP
+from .importance import importance_sampling
 from .refits import Refits
 
 
@@ -77,14 +77,7 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
 
 
 def _importance_sampling(fit, joint):
-    import arviz_stats as azs
-
-    tree = xr.DataTree.from_dict(
-        {"posterior": fit["posterior"].to_dataset(), "log_likelihood": joint.to_dataset(name="joint")}
-    )
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        result = azs.loo(tree, pointwise=True, var_name="joint")
+    result = importance_sampling(fit, joint)
     found = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
     index = pd.Index(joint["group"].values, name="group")
     return pd.DataFrame(found, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)

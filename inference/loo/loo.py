@@ -15,19 +15,11 @@ from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import law_of
+from .importance import importance_sampling, with_se
 from .moment_matching import moment_match
-from .refits import largest_k_left, resolve, unreliable, with_se
+from .refits import largest_k_left, resolve, unreliable
 
-MENDS = ("moment_matching", "refit", "none")
-
-
-def importance_sampling(fit):
-    """Leave-one-out by Pareto-smoothed importance sampling alone, whatever the Pareto k."""
-    import arviz_stats as azs
-
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        return with_se(azs.loo(fit, pointwise=True, var_name=law_of(fit).scale))
+MENDS = ("refit", "moment_matching", "none")
 
 
 def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
@@ -38,10 +30,10 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
     Parameters
     ----------
     fit : DataTree
-    mend : {"moment_matching", "refit", "none"}, optional
-        What to do where the Pareto k is above 0.7: move the draws [2]_, fit again without the observation, or nothing.
-        By default what the law's draws allow: refits where runs' own parameters are integrated out, else moment
-        matching.
+    mend : {"refit", "moment_matching", "none"}, optional
+        What to do where the Pareto k is above 0.7: fit again without the observation and bridge the two sets of draws,
+        as is done by default; move the draws [2]_, which asks for no fit and was off by 0.1 to 0.4 nats a row in
+        linear regressions with k from 1 to 2.3; or nothing, as by default of a law that takes quantities from upstream.
     fitter : Fitter, optional
         For refits, compiled before.
     seed : int
@@ -74,9 +66,15 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
     True
     """
     law = law_of(fit)
-    mend = law.mended_by if mend is None else mend
+    usual = "none" if law.upstream else "refit"
+    mend = usual if mend is None else mend
     if mend not in MENDS:
         raise InputError(unknown("mend", mend, MENDS))
+    if law.upstream and mend != "none":
+        raise InputError(
+            f"mend={mend!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior that "
+            'could be moved or fitted again without an observation; use mend="none", or joint=True of the law'
+        )
     result = importance_sampling(fit)
     if mend == "refit":
         resolve(fit, result, fitter=fitter, seed=seed, **settings)

@@ -9,7 +9,7 @@ from ..fitting.progress import progress_fitter
 from ..storage import draws_of, law_of, metadata
 from .compare import check_comparable
 from .groups import loo_by_group
-from .loo import importance_sampling
+from .importance import importance_sampling
 from .refits import largest_k_left, resolve, unreliable
 from .weights import pseudo_bma, stacking, sum_error
 

@@ -10,7 +10,7 @@ from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.fitter import Fitter
 from ..storage import draws_of, law_of, metadata
 from .bridge import LEAST_OVERLAP, LeftOut, log_mean_exp
-from .weights import sum_error
+from .importance import with_se
 
 REFIT = {"draws": 500, "tune": 500}
 STORED = "leave_one_out"
@@ -150,12 +150,6 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     with_se(result)
     result.p = float(log_mean_exp(log_likelihood.values).sum() - result.elpd)
     return found
-
-
-def with_se(result):
-    """Give a result the standard error that differences of elpd have too, see `sum_error`."""
-    result.se = float(sum_error(result.elpd_i.values))
-    return result
 
 
 def _mended(result):

@@ -13,7 +13,7 @@ import scipy.stats as st
 
 from ...models.draws import DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform
-from ..loo.loo import importance_sampling
+from ..loo.importance import importance_sampling
 from ..storage import draws_of
 
 MISFIT = 0.01  # our choice: below it a law is said not to fit

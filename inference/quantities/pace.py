@@ -11,7 +11,7 @@ from ...errors import InputError
 from ...models.progress import family
 from ..fitting.progress import progress_fitter
 from ..loo.bridge import log_normaliser
-from ..loo.loo import importance_sampling
+from ..loo.importance import importance_sampling
 from ..loo.progress import pooled_rates
 from ..storage import draws_of, law_of
 from .gain import compute_equivalent_gain

@@ -101,7 +101,6 @@ class Lengths(Law):
     observed: ClassVar[str] = "correct"
     traceable: ClassVar[bool] = True
     block_axis: ClassVar[str] = "run"
-    mended_by: ClassVar[str] = "refit"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")

@@ -5,7 +5,7 @@ import xarray as xr
 
 from ..draws import DRAWS
 from . import family
-from .specifications import ARCHITECTURES, BENCHMARKS
+from .specifications import ARCHITECTURES, BENCHMARKS, KNOTS, STEPS
 
 
 def _by_label(columns, values, which):
@@ -19,6 +19,7 @@ def _by_label(columns, values, which):
 
 
 NAMES = {"y": "year", "after": "year_change", "hinge": "year_change"}
+NAMES |= {step: f"year_change_{knot}" for step, knot in zip(STEPS, KNOTS, strict=True)}
 
 
 def named_coefficients(law, reference, c, d):
@@ -57,14 +58,18 @@ def named_coefficients(law, reference, c, d):
         put("beta_data", _by_label(sizes_d, c["beta"], list(range(len(sizes_d)))))
         sides.append(("beta", "data", "drift_data", 1))
     for prefix, sized, key, side in sides:
+
+        def drifts_of(j):
+            return list(drifts.values())[j]
+
         groups = {}
         for j, ((timed, kind, _, _), columns) in enumerate(drifts.items()):
             if columns[side] is not None:
                 groups.setdefault((timed[0], kind), []).append(j)
         for (factor, kind), which in groups.items():
-            columns = [list(drifts.values())[j][side] for j in which]
+            columns = [drifts_of(j)[side] for j in which]
             scales = np.asarray([reference["rate_scales"][side][j] for j in which])
-            shared = law.spec.shared_year and kind == "year"
+            shared = kind == "year" and (law.spec.shared_year or (factor in STEPS and None not in drifts_of(which[0])))
             if shared and side == 1:
                 continue
             name = (
@@ -86,6 +91,8 @@ def named_coefficients(law, reference, c, d):
     put("sigma", (DRAWS, c["sigma"][..., 0]))
     if law.scatter == "by_benchmark":
         put("sigma_benchmark", ((*DRAWS, "benchmark"), c["sigma"] * np.exp(c["log_scatter"]), list(BENCHMARKS)))
+    if law.pace == "random_walk":
+        put("pace_sd", (DRAWS, c["pace_sd"][..., 0]))
     if law.noise == "student_t":
         put("nu", (DRAWS, c["nu"][..., 0]))
     if law.paper_effects:

@@ -22,6 +22,7 @@ SWITCHES = {
     "student_t": lambda law: law.noise == "student_t",
     "use_papers": lambda law: law.paper_effects,
     "use_scatter": lambda law: law.scatter == "by_benchmark",
+    "use_walk": lambda law: law.pace == "random_walk",
     "pooling": lambda law: law.pooling,
     "penalty": lambda law: law.penalty or 0.0,
 }
@@ -164,6 +165,7 @@ def _weights(law, columns, slots, reference):
 def _drift_roles(law, reference):
     roles = {name: np.zeros(family.DRIFTS) for name in ("both", "only_parameters", "only_data", "shared")}
     roles["by_benchmark"] = law.drifts_by_benchmark.astype(float)
+    roles["walk"] = law.steps_of_walk.astype(float)
     coded = _coding(list(law.slots[2]), family.DRIFTS)
     roles |= {"coded_drifts_parameters": coded, "coded_drifts_data": coded.copy()}
     for side, name in enumerate(("parameters", "data")):
@@ -178,7 +180,7 @@ def _drift_roles(law, reference):
             else "only_parameters"
             if in_d is None
             else "shared"
-            if law.spec.shared_year
+            if law.spec.shared_year or roles["walk"][j]
             else "both"
         )
         roles[role][j] = 1.0

@@ -41,6 +41,7 @@ BLOCKS = {
     "pooled_share": 1,
     "pooled_yearly": 1,
     "sigma_benchmark": LEVELS,
+    "pace_sd": 1,
 }
 SLICES = {}
 _start = 0
@@ -68,6 +69,7 @@ DESIGN = {
     "levels": "(3,) levels in use",
     "benchmark": "(row, 3) which benchmark a row has, as 0 and 1",
     "by_benchmark": "(8,) drifts that are one for each benchmark",
+    "walk": "(8,) drifts that are steps of a random walk of the pace",
     "row_count": "how many rows there are",
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
@@ -83,6 +85,7 @@ DESIGN = {
     "student_t": "0 or 1",
     "use_papers": "0 or 1",
     "use_scatter": "0 or 1",
+    "use_walk": "0 or 1",
     "pooling": "0 or 1",
     "penalty": "the paper's delta, or 0 for the priors on z",
     "penalised": "(z,) coordinates whose coefficients are penalised",
@@ -160,6 +163,9 @@ def coefficients(z, d):
     share = d["two_terms"] * _sigmoid(grouped("share", 1, d["levels"])) + one
     rest = 1 - share + one
     total, split = grouped("yearly_total", 2, d["by_benchmark"]), judged["yearly_split"]
+    total = _when(
+        d["use_walk"], lambda: where(d["walk"] > 0, exp(judged["pace_sd"]) * part["yearly_total"], total), total
+    )
     idle = 1 - d["weights_drifts"].sum(-1)
     s, r = _averaged(d["weights_drifts"], share) + idle, _averaged(d["weights_drifts"], rest) + idle
     irreducible = _when(d["use_irreducible"], lambda: loss_centre * _sigmoid(judged["irreducible_share"]))
@@ -183,6 +189,7 @@ def coefficients(z, d):
         "log_scatter": _when(d["use_scatter"], lambda: judged["sigma_benchmark"]),
         "nu": 1 + exp(judged["nu_minus_one"]),
         "paper_sd": _when(d["use_papers"], lambda: exp(judged["paper_sd"])),
+        "pace_sd": _when(d["use_walk"], lambda: exp(judged["pace_sd"])),
     }
 
 

@@ -18,7 +18,7 @@ from . import design, family
 from . import points as placing
 from . import priors as progress_priors
 from .draws import ProgressDraws, all_coordinates
-from .specifications import BENCHMARKS, SPECIFICATIONS, Column, Specification
+from .specifications import BENCHMARKS, SPECIFICATIONS, STEPS, Column, Specification
 
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
@@ -32,6 +32,7 @@ OPTIONS = {
     "unknown_vocabulary": ("impute", "drop"),
     "architectures": ("all", "other"),
     "scatter": ("one", "by_benchmark"),
+    "pace": ("constant", "random_walk"),
 }
 
 
@@ -56,6 +57,9 @@ class Progress(Law):
         Year at which the year slopes change.
     cutoff_form : {"hinge", "jump"}
         A continuous change, or the paper's, whose years still count from Y0 so that the law jumps.
+    pace : {"constant", "random_walk"}
+        Whether the yearly fall is one number or a random walk, which takes a step of its own at each of the years
+        `specifications.KNOTS`, the same for all benchmarks; the size of its steps is estimated.
     data : {None, "dataset", "tokens_seen", "diminishing", "repeated"}
         What D is; None as the specification says. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
         ``D (1 + R (1 - exp(-epochs/R)))``, ``repeated`` that of Muennighoff et al. (2023).
@@ -94,6 +98,7 @@ class Progress(Law):
     irreducible: bool = False
     cutoff: float | None = None
     cutoff_form: str = "hinge"
+    pace: str = "constant"
     data: str | None = None
     unknown_epochs: str = "one"
     unknown_vocabulary: str = "impute"
@@ -141,8 +146,12 @@ class Progress(Law):
             )
         if self.penalty is not None and self.scatter != "one":
             raise InputError("penalty: the paper's has one scatter for all rows; set scatter='one'")
-        if self.cutoff is not None and not self._timed:
-            raise InputError("cutoff: this specification has no year slope that could change")
+        for name, asked in (("cutoff", self.cutoff is not None), ("pace", self.pace != "constant")):
+            if asked and not self._timed:
+                raise InputError(f"{name}: this specification has no year slope that could change")
+        if self.pace != "constant" and (self.cutoff is not None or self.penalty is not None):
+            other = "cutoff" if self.cutoff is not None else "penalty"
+            raise InputError(f"pace={self.pace!r} and {other} exclude each other; set {other}=None or pace='constant'")
 
     # The specification -----------------------------------------------------------------------------------------------
 
@@ -173,14 +182,17 @@ class Progress(Law):
 
     @property
     def predictors(self):
-        """Columns of eta_N and eta_D, the change of slope at the cutoff included."""
+        """Columns of eta_N and eta_D, changes of the year slope included."""
         extra = {"hinge": "hinge", "jump": "after"}[self.cutoff_form]
 
-        def with_cutoff(columns):
-            added = [Column((extra,), c.benchmark, c.architecture) for c in columns if c.factors == ("y",)]
+        def with_changes(columns):
+            yearly = [c for c in columns if c.factors == ("y",)]
+            if self.pace == "random_walk" and yearly:
+                return (*columns, *(Column((step,)) for step in STEPS))
+            added = [Column((extra,), c.benchmark, c.architecture) for c in yearly]
             return (*columns, *(added if self.cutoff is not None else ()))
 
-        return with_cutoff(self.spec.columns_parameters), with_cutoff(self.spec.columns_data)
+        return with_changes(self.spec.columns_parameters), with_changes(self.spec.columns_data)
 
     @property
     def data_definition(self):
@@ -329,8 +341,9 @@ class Progress(Law):
         use("elasticity_parameters", len(sizes_n))
         use("elasticity_data", len(sizes_d))
         use("yearly_total", len(drifts))
-        split = [in_n is not None and in_d is not None and not self.spec.shared_year for in_n, in_d in drifts.values()]
-        active[family.SLICES["yearly_split"]] = [*split, *([False] * (family.DRIFTS - len(split)))]
+        split = np.zeros(family.DRIFTS, bool)
+        split[: len(drifts)] = [None not in both and not self.spec.shared_year for both in drifts.values()]
+        active[family.SLICES["yearly_split"]] = split & ~self.steps_of_walk
         use("vocabulary", self.spec.vocabulary)
         use("transformer", self.transformer is not None)
         if sampled_only:
@@ -340,6 +353,7 @@ class Progress(Law):
         use("nu_minus_one", self.noise == "student_t")
         use("sigma_benchmark", family.LEVELS if self.scatter == "by_benchmark" else 0)
         use("paper_sd", self.paper_effects)
+        use("pace_sd", self.pace == "random_walk")
         if self.pooling:
             use("pooled_loss_centre", 1)
             use("pooled_share", bool(self.predictors[1]))
@@ -352,6 +366,12 @@ class Progress(Law):
         found = [
             benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in self.slots[2]
         ]
+        return np.array(found + [False] * (family.DRIFTS - len(found)))
+
+    @property
+    def steps_of_walk(self):
+        """Which drifts are steps of a random walk of the pace, (drift,) of bool."""
+        found = [timed[0] in STEPS for timed, *_ in self.slots[2]]
         return np.array(found + [False] * (family.DRIFTS - len(found)))
 
     @property

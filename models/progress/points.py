@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..loss.data_constrained import decayed
+from .specifications import KNOTS, STEPS
 
 DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
 REPEATED = 15.39  # R_D* of data beside parameters, Muennighoff et al. (2023), section 6
@@ -37,6 +38,7 @@ def points(law, origin, *, parameters, tokens, year, benchmark, transformer):
     n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
     year = np.asarray(year, float) + np.zeros_like(n)
     late = (year >= (np.inf if law.cutoff is None else law.cutoff)).astype(float)
+    steps = {name: (knot, (year >= knot).astype(float)) for name, knot in zip(STEPS, KNOTS, strict=True)}
     return {
         "n": n,
         "d": d,
@@ -49,6 +51,8 @@ def points(law, origin, *, parameters, tokens, year, benchmark, transformer):
         "d log(Y)": origin["Yc"] / year,
         "d after": late,
         "d hinge": late,
+        **{name: since * (year - knot) for name, (knot, since) in steps.items()},
+        **{f"d {name}": since for name, (_, since) in steps.items()},
         "benchmark": np.broadcast_to(np.asarray(benchmark, object), n.shape),
         "architecture": np.where(np.asarray(transformer, bool), "transformer", "other"),
     }

@@ -59,6 +59,13 @@ JUDGED = {
     "sigma_benchmark": Judged(
         0.0, 0.5, "Normal", "Log of a benchmark's scatter over the common one: a third to three times as large."
     ),
+    "pace_sd": Judged(
+        -3.9,
+        0.8,
+        "LogNormal",
+        "Change of the yearly fall of log loss from one two-year stretch to the next: 0.4% to 10%, as large at most as "
+        "the fall itself.",
+    ),
     "paper_sd": Judged(-1.9, 0.8, "LogNormal", "Scatter between papers: 0.03 to 0.7 nats."),
     "pooled_loss_centre": Judged(
         -1.6, 0.8, "LogNormal", "Scatter of benchmarks' log loss centres, where it is estimated: 0.04 to 1.0."

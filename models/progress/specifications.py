@@ -31,7 +31,9 @@ BENCHMARKS = ("wt103", "wt2", "ptb")
 ARCHITECTURES = ("transformer", "other")
 LEVELS = {"b": BENCHMARKS, "t": ARCHITECTURES}
 SIZES = ("n", "d", "c")
-YEARS = ("y", "log(Y)", "after", "hinge")
+KNOTS = (2014, 2016, 2018, 2020, 2022)  # years at which a random walk of the pace takes its steps
+STEPS = tuple(f"from {knot}" for knot in KNOTS)
+YEARS = ("y", "log(Y)", "after", "hinge", *STEPS)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ def loo_normal(fit_normal):
     """PSIS alone, and with moment matching."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.loo(fit_normal, mend="none"), bs.loo(fit_normal)
+        return bs.loo(fit_normal, mend="none"), bs.loo(fit_normal, mend="moment_matching")
 
 
 def test_loo_is_that_of_arviz(fit_default):
+    # ArviZ gives every row a tail for the posterior's effective draws; ours are for the row's own.
     ours, theirs = bs.loo(fit_default), azs.loo(fit_default, var_name="log_loss", pointwise=True)
-    assert (ours.elpd, ours.p) == (theirs.elpd, theirs.p)
-    assert ours.se == pytest.approx(np.sqrt(245) * theirs.elpd_i.values.std(ddof=1), rel=1e-12)
-    assert ours.elpd_i.equals(theirs.elpd_i)
+    assert (ours.elpd, ours.p) == pytest.approx((theirs.elpd, theirs.p), abs=0.01)
+    assert ours.se == pytest.approx(np.sqrt(245) * theirs.elpd_i.values.std(ddof=1), rel=1e-3)
+    np.testing.assert_allclose(ours.elpd_i, theirs.elpd_i, atol=0.01)
     assert float(ours.elpd_i.sum()) == pytest.approx(float(ours.elpd))
 
 
@@ -103,7 +104,7 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
 def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
     raw, _ = loo_normal
     fit, high = fit_normal.copy(), raw.pareto_k.values > LIMIT
-    mended = bs.loo(fit, mend="refit", fitter=fitter_normal, seed=3)
+    mended = bs.loo(fit, fitter=fitter_normal, seed=3)
     np.testing.assert_array_equal(mended.pareto_k, raw.pareto_k)
     assert mended.mended[high].all()
     assert not unreliable(mended).any()
