@@ -58,6 +58,7 @@ _HOMES = {
         "loo_by_group",
         "misfit",
         "open_fit",
+        "pace_by_year",
         "predict",
         "predict_counts",
         "progress_fitter",

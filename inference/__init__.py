@@ -24,7 +24,7 @@ from .quantities.lengths import (
     predict_counts,
 )
 from .quantities.misfit import misfit
-from .quantities.pace import change_of_pace
+from .quantities.pace import change_of_pace, pace_by_year
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
 from .quantities.robust import robust, robust_sd
@@ -62,6 +62,7 @@ __all__ = [
     "metadata",
     "misfit",
     "open_fit",
+    "pace_by_year",
     "predict",
     "predict_counts",
     "progress_fitter",

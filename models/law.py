@@ -25,8 +25,8 @@ class Effort:
     careful : float, optional
         Target of a second try after a divergence; None for no second try.
     least_ess : int
-        Where the least bulk ESS is lower, or chains disagree, they are run 4 and then 16 times as long, and thinned;
-        0 for never.
+        Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
+        as many draws as usual, less in proportion where fewer are asked for.
     longest : int
         How many times as long chains are run at most.
     """

@@ -1,6 +1,6 @@
 """One law over several corpora: what is a property of the law is shared, what is one of the text is not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -14,6 +14,7 @@ from ...models.loss.law import LossLaw
 from ...models.loss.noise import normal_logp
 from ...models.priors import Prior
 from .. import diagnostics
+from .effort import sample_enough, thinned
 from .samplers import choose, compiled
 from .settings import seed_of, settings_of
 
@@ -85,16 +86,23 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
     both = [name for name in shared if name in pooled]
     if both:
         raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
-    settings, seed = settings_of({"target_accept": TARGET_ACCEPT} | settings), seed_of(seed)
+    settings_of(settings)
+    seed = seed_of(seed)
     corpora = {name: law.rows(table) for name, table in corpora.items()}
     references = {name: law.reference(rows) for name, rows in corpora.items()}
     together = Together(law, list(corpora), shared, pooled)
-    posterior, sample_stats, _ = compiled(together, corpora, references, choose(sampler)).sample(settings, seed)
+    program = compiled(together, corpora, references, choose(sampler))
+
+    def draw(asked, thin):
+        sampled, stats, _ = program.sample(asked.longer(thin), seed)
+        return None, thinned(sampled, thin), thinned(stats, thin)
+
+    effort = replace(law.effort, target_accept=TARGET_ACCEPT, careful=None)
+    (_, posterior, _), _, found = sample_enough(draw, effort, **settings)
     likelihood = {}
     for corpus, rows in corpora.items():
         draws = law.draws(posterior.sel(corpus=corpus, drop=True), rows, references[corpus])
         likelihood[corpus] = draws.log_likelihood()
-    found = diagnostics.diagnose_chains(posterior, sample_stats)
     diagnostics.warn(law, found)
     posterior.attrs["law"] = f"{law.label}, {len(corpora)} corpora"
     return posterior, likelihood, found

@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -11,6 +11,7 @@ from ...datasets import KINDS
 from ...models.draws import Draws
 from .. import diagnostics
 from ..storage import with_metadata
+from .effort import sample_enough, thinned
 from .record import record
 from .samplers import choose, compiled
 from .settings import Settings, seed_of, settings_of
@@ -123,13 +124,10 @@ class Fitter:
         data = law.model_data(rows, reference) | (changed or {})
         settings = (settings or Settings()).longer(thin)
         sampled, stats, seconds = self.compiled(law).sample(settings, seed, data, progress)
-        return law.draws(_thinned(sampled, thin), rows, reference), _thinned(stats, thin), seconds
+        return law.draws(thinned(sampled, thin), rows, reference), thinned(stats, thin), seconds
 
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
-        """Sample until the law's `Effort` is content.
-
-        After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where
-        the least bulk ESS is too low or chains disagree, they run 4 and then 16 times as long and are thinned.
+        """Sample until the law's `Effort` is content; see `sample_enough`.
 
         Parameters
         ----------
@@ -144,24 +142,16 @@ class Fitter:
         -------
         Sampled
         """
-        effort = (law or self.law).effort
-        asked = settings_of({"target_accept": effort.target_accept} | settings)
-        least_ess = effort.least_ess if least_ess is None else least_ess
-        thin, seconds = 1, 0.0
-        careful = effort.careful is None or "target_accept" in settings
-        while True:
+        seconds = []
+
+        def draw(asked, thin):
             draws, stats, took = self.draws(rows, law=law, settings=asked, seed=seed, progress=progress, thin=thin)
-            seconds += took
-            posterior = draws.named()
-            found = diagnostics.diagnose_chains(posterior, stats)
-            if found["divergences"] and not careful:
-                careful, asked = True, replace(asked, target_accept=effort.careful)
-            elif least_ess and thin < effort.longest and _too_short(found, least_ess, asked.chains):
-                thin *= 4
-            else:
-                break
-        found |= {"thinned_by": thin} if thin > 1 else {}
-        return Sampled(draws, posterior, stats, asked, seconds, found)
+            seconds.append(took)
+            return draws, draws.named(), stats
+
+        effort = (law or self.law).effort
+        (draws, posterior, stats), asked, found = sample_enough(draw, effort, least_ess=least_ess, **settings)
+        return Sampled(draws, posterior, stats, asked, sum(seconds), found)
 
     def fit(
         self,
@@ -245,19 +235,3 @@ def _compiled(law, rows, reference, sampler):
     if len(_KEPT) > MOST_KEPT:
         _KEPT.popitem(last=False)
     return _KEPT[key]
-
-
-def _thinned(dataset, stride):
-    """Keep every `stride`-th draw; one kept diverged where any of those that it stands for did."""
-    if stride == 1:
-        return dataset
-    kept = dataset.isel(draw=slice(None, None, stride))
-    if "diverging" in dataset:
-        kept = kept.assign(diverging=dataset["diverging"].coarsen(draw=stride).max().astype(bool))
-    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
-
-
-def _too_short(found, least_ess, chains):
-    unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > diagnostics.R_HAT_LIMIT
-    tail = found["ess_tail_min"] < diagnostics.ESS_PER_CHAIN * chains
-    return unmixed or tail or found["ess_bulk_min"] < least_ess

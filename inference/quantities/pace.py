@@ -137,6 +137,45 @@ def acceleration(fit):
     return {"before": before, "after": after, "p_faster": float((after > before).mean())}
 
 
+def pace_by_year(fit, years=YEARS):
+    """Pace of progress by year under a law whose pace is a random walk.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Of a `Progress` law with ``pace="random_walk"``.
+    years : sequence of float
+        The pace is the same from one of `specifications.KNOTS` to the next.
+
+    Returns
+    -------
+    path : DataArray, dims (year, chain, draw)
+        Growth of effective compute at the evaluations' own sizes, in log units a year.
+    p_faster : float
+        Probability that it is higher in the last of the years than it was on average over the evaluations' dates.
+
+    Raises
+    ------
+    InputError
+        If the pace of the law is constant.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> law = bs.Progress(7, pace="random_walk")
+    >>> fit = bs.progress_fitter().fit(law=law, seed=1, draws=500, tune=500)
+    >>> path, p_faster = bs.pace_by_year(fit)
+    >>> 0 < p_faster < 1
+    True
+    """
+    law = law_of(fit, "evaluations")
+    if law.pace != "random_walk":
+        raise InputError(f"{law.label}: its pace is no random walk; fit it with pace='random_walk'")
+    paces = [compute_equivalent_gain(fit, year=year) for year in years]
+    p_faster = float((paces[-1] > compute_equivalent_gain(fit)).mean())
+    return xr.concat(paces, pd.Index(years, name="year"), coords="minimal", compat="override"), p_faster
+
+
 def _path(fits, probability, year, seed):
     rates = {cutoff: compute_equivalent_gain(fit, year=year).values for cutoff, fit in fits.items()}
     return pooled_rates(rates, probability.to_dict(), draws=SAMPLES, seed=seed)

@@ -59,7 +59,7 @@ class LossLaw(Law):
     mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
-    effort: ClassVar[Effort] = Effort(careful=0.99)
+    effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16)
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
+from ...inference import loo
 from ...inference.fitting.progress import progress_fitter
 from ...inference.loo.future import by_cutoff, compare_futures
 from ...inference.loo.progress import (
@@ -20,7 +21,7 @@ from ...inference.loo.weights import bootstrapped, stacking
 from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
 from ...inference.quantities.gain import compute_equivalent_gain, gains_by_group, times_of
-from ...inference.quantities.pace import Pace, change_of_pace
+from ...inference.quantities.pace import Pace, change_of_pace, pace_by_year
 from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
 from ...inference.quantities.variants import fit_variants
 from ...models.progress.law import Progress
@@ -53,6 +54,9 @@ RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 TOP = 10
 INDEPENDENT, EFFECTS = "rows independent", "paper effects"
 NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
+WALK = f"{MAIN}, random walk"
+PACES = {f"{MAIN}, change in {year}": {"cutoff": float(year)} for year in (2016, 2018, 2020)}
+PACES |= {WALK: {"pace": "random_walk"}}
 WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
 REPLICATES = 100
 BRIEF = 500
@@ -104,6 +108,12 @@ class ProgressFindings(Findings):
         Leave-future-out of the main specification by cutoff, and of all.
     pace : Pace
         When the pace changed, under the main specification.
+    walk : DataTree
+        The main specification with a pace that is a random walk.
+    walked : tuple
+        From `pace_by_year`.
+    walk_score : ELPDData
+        Its leave-one-out.
     grid, influence, driven : DataFrame
         Prior grid, influence of papers, prior-driven coefficients of the main specification.
     scaling : dict of int to dict
@@ -140,6 +150,9 @@ class ProgressFindings(Findings):
     future: pd.DataFrame | None = None
     futures: pd.DataFrame | None = None
     pace: Pace | None = None
+    walk: object = None
+    walked: tuple = ()
+    walk_score: object = None
     grid: pd.DataFrame | None = None
     influence: pd.DataFrame | None = None
     driven: pd.DataFrame | None = None
@@ -170,7 +183,8 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
             found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
     with stage("progress: the future"), warned():
-        found.futures, rows = compare_futures(fitter, {k: Progress(k) for k in SPECIFICATIONS}, seed=seed)
+        laws = {k: Progress(k) for k in SPECIFICATIONS} | {k: Progress(MAIN, **o) for k, o in PACES.items()}
+        found.futures, rows = compare_futures(fitter, laws, seed=seed)
         found.future = by_cutoff(rows[MAIN])
     with stage("progress: sensitivity"), warned():
         main = found.fits[MAIN]
@@ -183,6 +197,8 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         _score_variants(found, fitter, seed, brief)
     with stage("progress: change of pace"), warned():
         found.pace = change_of_pace(Progress(MAIN), fitter=fitter, seed=seed, **brief)
+        found.walk = fitter.fit(law=Progress(MAIN, **PACES[WALK]), seed=seed, **brief)
+        found.walked, found.walk_score = pace_by_year(found.walk), loo(found.walk, fitter=fitter, seed=seed)
     with stage("progress: quantities"), warned():
         _quantities(found, earlier.get("chinchilla"), seed)
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}

@@ -43,7 +43,7 @@ def document(found):
         },
         "noises": results.comparison_entries(found.mixed),
         "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
-        "pace": _pace(found.pace),
+        "pace": _pace(found.pace) | {"random_walk": _walk(found)},
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
         "variants": variants,
         "vocabulary": results.comparison_entries(found.vocabulary),
@@ -176,6 +176,15 @@ def _pace(pace):
             for cutoff, row in pace.table.iterrows()
         },
         "doubling_months": {f"{year:g}": rate_quantiles(pace.path.sel(year=year)) for year in pace.path["year"].values},
+    }
+
+
+def _walk(found):
+    path, p_faster = found.walked
+    return {
+        "law": results.law_entry(found.walk, found.walk_score),
+        "p_faster": p_faster,
+        "doubling_months": {f"{year:g}": rate_quantiles(path.sel(year=year)) for year in path["year"].values},
     }
 
 

@@ -102,13 +102,27 @@ def leave_future_out(future, whole):
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def pace(path):
-    """Growth of effective compute at the evaluations' own sizes by year, over all dates of a change and none."""
-    years = path["year"].values
-    low, middle, high = path.quantile([0.025, 0.5, 0.975], "sample").values / np.log(2)
+def pace(path, walk):
+    """Growth of effective compute at the evaluations' own sizes by year.
+
+    Parameters
+    ----------
+    path : DataArray, dims (year, sample)
+        Over all dates of a change and none.
+    walk : DataArray, dims (year, chain, draw)
+        Of a random walk.
+    """
+    traces = []
+    for name, colour, rates, dims in (("one change", BLUE, path, "sample"), ("random walk", ORANGE, walk, DRAWS)):
+        years = rates["year"].values
+        low, middle, high = rates.quantile([0.025, 0.5, 0.975], dims).values / np.log(2)
+        hover = f"{name}, %{{x}}<br>%{{y:.2f}} doublings a year<extra></extra>"
+        traces += [
+            *band(years, low, high, colour, f"{name}, 95%"),
+            line(years, middle, colour, name, hovertemplate=hover),
+        ]
     return figure(
-        *band(years, low, high, BLUE, "95%"),
-        line(years, middle, BLUE, "median", hovertemplate="%{x}<br>%{y:.2f} doublings a year<extra></extra>"),
+        *traces,
         x={"title": "Year", "dtick": 1},
         y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
         height=340,

@@ -163,7 +163,8 @@ def _whole_years(pace):
     return {int(cutoff): acceleration(fit) for cutoff, fit in pace.fits.items() if cutoff != NONE and cutoff % 1 == 0}
 
 
-def _pace_table(pace):
+def _pace_table(found):
+    pace = found.pace
     header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
     rows = []
     for cutoff, row in pace.table.iterrows():
@@ -171,15 +172,22 @@ def _pace_table(pace):
         pair = ("–", "–") if change is None else (words(times(change[name])) for name in ("before", "after"))
         faster = "–" if change is None else probability(row["p_faster"])
         rows.append((f"{cutoff}", f"{row['probability']:.3f}", f"{row['elpd']:.1f}", *pair, faster))
+    path, p_faster = found.walked
+    ends = (words(times(path.isel(year=i))) for i in (0, -1))
+    rows.append(("random walk", "–", f"{float(found.walk_score.elpd):.1f}", *ends, probability(p_faster)))
+    first, last = path["year"].values[[0, -1]]
     note = (
         f"Marginal likelihoods by bridge sampling (largest standard error {pace.table['se'].max():.2f} in their "
         "logarithm); even odds of a change beforehand, all dates alike. Elpd by leave-one-out, of rows. Rates at the "
-        "evaluations' own sizes."
+        f"evaluations' own sizes. Of the random walk, with a step every two years, before is {first:g}, after is "
+        f"{last:g}, and the probability is that of a faster pace in {last:g} than over the evaluations."
     )
     return tables.of_rows(header, rows, note)
 
 
-def _pace_text(pace):
+def _pace_text(found):
+    pace, (path, p_faster) = found.pace, found.walked
+    last = path["year"].values[-1]
     after = pace.table.drop(index=NONE)
     likely = after["probability"].idxmax()
     verdict = "more likely than not" if pace.p_change > 0.5 else "less likely than not"
@@ -188,7 +196,10 @@ def _pace_text(pace):
         f"continuous there. After even odds a change is {verdict}: its probability is {pace.p_change:.2f}, which "
         "depends on the prior of its size. If there is one, the pace rose with probability "
         f"{probability(pace.p_faster)}; its likeliest date is {likely:g} (probability "
-        f"{after['probability'][likely] / after['probability'].sum():.2f} of the dates tried)."
+        f"{after['probability'][likely] / after['probability'].sum():.2f} of the dates tried).",
+        f"As a random walk, with a step every two years whose size is estimated, the pace of {last:g} was faster than "
+        f"that of the evaluations on average with probability {probability(p_faster)}: a doubling in "
+        f"{words(times(path.sel(year=last)))} months.",
     ]
 
 
@@ -278,11 +289,11 @@ def sections(found, published):
         },
         {
             "title": "Progress: has it become faster?",
-            "text": _pace_text(found.pace),
+            "text": _pace_text(found),
             "blocks": [
-                quantities.pace(found.pace.path),
+                quantities.pace(found.pace.path, found.walked[0]),
                 figures.acceleration(_whole_years(found.pace)),
-                _pace_table(found.pace),
+                _pace_table(found),
             ],
         },
         {

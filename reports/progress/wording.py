@@ -105,8 +105,8 @@ def formula(k):
 
 
 def name_of(k):
-    """Return number and name of a specification."""
-    return f"{k}  {REMARKS[k]}"
+    """Return number and name of a specification; of a variant of one, its own name."""
+    return f"{k}  {REMARKS[k]}" if k in REMARKS else k
 
 
 def with_progress(found):

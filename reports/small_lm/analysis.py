@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...datasets import load
-from ...inference import draws_of, fit, loo
+from ...inference import draws_of, fit, loo, loo_by_group
 from ...inference.calibration.simulation import calibrate, calibration_table
 from ...inference.fitting.corpora import fit_corpora
+from ...inference.loo.weights import sum_error
 from ...inference.points.curves import COUNTED, curve_frontier
 from ...inference.quantities.reconciliation import exponents_within
 from ...models import Chinchilla, EmbeddingWeighted
@@ -17,7 +18,13 @@ from .. import results
 from ..entries import fit_entry
 from ..findings import Findings
 
-STAGES = ("small models: fits", "small models: frontiers", "small models: omega", "small models: calibration")
+STAGES = (
+    "small models: fits",
+    "small models: runs left out",
+    "small models: frontiers",
+    "small models: omega",
+    "small models: calibration",
+)
 SCHEMES = {
     "scheme-1": "one rate, constant",
     "scheme-2": "best rate, constant",
@@ -39,6 +46,7 @@ class SmallModelsFindings(Findings):
     truth: dict
     fits: dict
     elpd: dict
+    alone: dict
     point: dict = field(default_factory=dict)
     seeds: dict = field(default_factory=dict)
     steps: dict = field(default_factory=dict)
@@ -76,10 +84,16 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     first = runs.iloc[0]
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
     truth["oracle"] = float(first["loss_oracle"])
+    curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
     with stage("small models: fits"), warned():
-        fits = {scheme: fit(Chinchilla(), table, **options) for scheme, table in tables.items()}
+        # Readings of one curve share the luck of their run.
+        laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
+        fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
         elpd = {scheme: loo(f) for scheme, f in fits.items()}
-    found = SmallModelsFindings(runs, tables, truth, fits, elpd)
+    with stage("small models: runs left out"), warned():
+        alone = {scheme: fit(Chinchilla(), tables[scheme], **options) for scheme in curves}
+        alone = {scheme: (f, _runs_left_out(fits[scheme], f, seed)) for scheme, f in alone.items()}
+    found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone)
     with stage("small models: frontiers"):
         for scheme in SCHEMES:
             _frontiers(found, scheme, seed)
@@ -107,6 +121,17 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     found.entry = _entry(found)
     found.document = {"small_lm": found.entry}
     return found
+
+
+def _runs_left_out(fitted, independent, seed):
+    """Log scores of runs left out whole, under run effects and with independent rows, and their difference."""
+    shared, apart = (loo_by_group(f, by="run", seed=seed)["elpd"] for f in (fitted, independent))
+    return {
+        "elpd": float(shared.sum()),
+        "elpd_independent": float(apart.sum()),
+        "difference": float((shared - apart).sum()),
+        "se": float(sum_error(shared - apart)),
+    }
 
 
 def _frontiers(found, scheme, seed):
@@ -151,6 +176,13 @@ def _entry(found):
                 }
                 for basis in COUNTED
             },
+        }
+    for scheme, (independent, left_out) in found.alone.items():
+        posterior = independent["posterior"]
+        entry["schemes"][scheme]["runs_left_out"] = left_out
+        entry["schemes"][scheme]["independent_rows"] = {
+            "E_minus_entropy": results.summary(posterior["E"] - found.truth["entropy"]),
+            "exponent": results.summary(posterior["exponent_parameters"]),
         }
     entry["omega"] = {
         label: results.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()

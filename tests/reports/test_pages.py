@@ -86,6 +86,10 @@ def test_small_models_are_those_of_the_table(folder, document):
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
         envelope = float(curve_frontier(table, basis="total")["size"])
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
+        left_out = entry.get("runs_left_out")
+        assert (left_out is not None) == bs.law_of(fit).run_effects == table["run"].duplicated().any()
+        if left_out:
+            assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
     assert said["calibration"]["simulations"] == 20
     assert 0 <= said["calibration"]["quantities"]["E"]["coverage_90"] <= 1
 

@@ -7,22 +7,28 @@ from bayescaling.models import Progress
 from bayescaling.models.progress import family
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION, SLICES
+from bayescaling.models.progress.specifications import KNOTS
 from scipy.special import logsumexp
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 BRIEF = {"draws": 300, "tune": 300, "least_ess": 0}
 
 
-def with_a_change(evaluations, cutoff, change):
-    """Evaluations simulated from specification 1 whose yearly fall of log loss changes at a cutoff, by prior sds."""
+def simulated(evaluations, cutoff, change):
+    """Draws of specification 1 whose yearly fall of log loss changes at a cutoff, by so many prior sds."""
     law = Progress(1, cutoff=cutoff)
     z = np.zeros((1, 1, DIMENSION))
     z[..., SLICES["yearly_total"]][..., :2] = [1.0, change]
     z[..., SLICES["sigma"]] = -2.5
     z[..., SLICES["elasticity_parameters"]] = z[..., SLICES["elasticity_data"]] = 0.3
-    truth = ProgressDraws(law, law.reference(evaluations), evaluations, z)
+    return ProgressDraws(law, law.reference(evaluations), evaluations, z)
+
+
+def with_a_change(evaluations, cutoff, change):
+    """Evaluations drawn from `simulated`."""
+    truth = simulated(evaluations, cutoff, change)
     loss = truth.replicate(np.random.default_rng(5)).values[0, 0]
-    return evaluations.assign(perplexity=law.from_scale(loss))
+    return evaluations.assign(perplexity=truth.law.from_scale(loss))
 
 
 def test_a_simulated_change_is_found_where_it_is(evaluations):
@@ -66,6 +72,42 @@ def test_the_pace_at_a_date_is_that_of_the_year_slopes_in_force_then(progress_dr
         expected = share * falls[0][..., None] + (1 - share) * falls[1][..., None]
         np.testing.assert_allclose(fall, expected, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(slope, own)
+
+
+def test_a_walk_finds_the_paces_that_rows_were_simulated_from(evaluations):
+    table = with_a_change(evaluations, 2018.0, 4.0)
+    law = Progress(1, pace="random_walk")
+    fit = bs.progress_fitter(table).fit(law=law, seed=1, draws=500, tune=500)
+    path, p_faster = bs.pace_by_year(fit, years=(2013, 2017, 2019, 2023))
+    known = simulated(evaluations, 2018.0, 4.0)
+    assert p_faster > 0.9
+    low, high = path.quantile([0.025, 0.975], ("chain", "draw"))
+    for year in path["year"].values:
+        fall, slope = row_slopes(known, year=year)
+        truth = float(fall.mean() / slope.mean())
+        assert low.sel(year=year) < truth < high.sel(year=year), year
+    assert float((path.sel(year=2019) > path.sel(year=2017)).mean()) > 0.95
+
+
+def test_the_steps_of_a_walk_grow_with_their_scale(progress_draws):
+    law = Progress(7, pace="random_walk")
+    draws = progress_draws(law)
+    steps, named = SLICES["yearly_total"], draws.named()
+    which = np.flatnonzero(law.steps_of_walk)
+    assert len(which) == len(KNOTS)
+    for knot, j in zip(KNOTS, which, strict=True):
+        np.testing.assert_allclose(
+            named[f"shared_year_change_{knot}"], named["pace_sd"] * draws.z[..., steps][..., j], rtol=1e-12
+        )
+
+
+def test_a_law_of_constant_pace_has_no_walk(progress_draws, evaluations):
+    fit = bs.progress_fitter(evaluations).fit(law=Progress(1), seed=1, **BRIEF)
+    with pytest.raises(bs.InputError, match="is no random walk"):
+        bs.pace_by_year(fit)
+    for options in ({"cutoff": 2018.0}, {"penalty": 0.01}):
+        with pytest.raises(bs.InputError, match="exclude each other"):
+            Progress(1, pace="random_walk", **options)
 
 
 @pytest.mark.parametrize(

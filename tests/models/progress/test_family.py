@@ -8,7 +8,7 @@ from bayescaling.models import law as law_named
 from bayescaling.models.progress import family
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.law import Progress
-from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
+from bayescaling.models.progress.specifications import KNOTS, SPECIFICATIONS, Specification
 from scipy import stats
 
 # Ho et al. (2024), table 10: levels of const, y, n in eta_N and y, d in eta_D; 1 common, b benchmark, t architecture.
@@ -43,6 +43,8 @@ VARIANTS = (
     {"priors": {"share": (0.0, 2.0), "sigma": "LogNormal(-1, 0.3)"}},
     *DATA,
     *CUTOFFS,
+    {"pace": "random_walk"},
+    {"pace": "random_walk", "paper_effects": True},
 )
 # No year slope that could change.
 UNCUT = {14: "no year slope", 16: "no year slope", 17: "no year slope"}
@@ -100,6 +102,11 @@ def by_the_table(law, named, table):
             late = date >= law.cutoff
             since = date - (law.cutoff if law.cutoff_form == "hinge" else date.min())
             fall = fall + v(f"{prefix}_year_change", level) * late * since
+        if law.pace == "random_walk":
+            for knot in KNOTS:
+                both = f"shared_year_change_{knot}"
+                name = both if both in named else f"{prefix}_year_change_{knot}"
+                fall = fall + v(name, "-" if level == "-" else "1") * np.maximum(0, date - knot)
         return fall
 
     def exponent(prefix, name, level):
@@ -127,7 +134,7 @@ def by_the_table(law, named, table):
 
 
 def refused(k, options):
-    return "cutoff" in options and k in UNCUT
+    return ("cutoff" in options or "pace" in options) and k in UNCUT
 
 
 @pytest.mark.parametrize("k", SPECIFICATIONS)

@@ -143,8 +143,8 @@ def test_notation_that_makes_no_sense_is_refused_in_one_line(formulas, words):
 
 
 def test_more_columns_than_there_are_slots_are_refused(evaluations):
-    law = Progress(Specification("b + b:y + t:y + b:log(Y) + n", "b + y + d"))
-    with pytest.raises(bs.InputError, match="at most 3 size columns in a predictor and 8 columns with a date"):
+    law = Progress(Specification("b + b:y + t:y + b:log(Y) + n", "b + y + log(Y) + d"))
+    with pytest.raises(bs.InputError, match="at most 3 size columns in a predictor and 9 columns with a date"):
         law.reference(evaluations)
 
 

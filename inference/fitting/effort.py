@@ -1,0 +1,77 @@
+"""Sample until there are draws enough: with smaller steps after a divergence, longer where chains are too short."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from .. import diagnostics
+from .settings import Settings, settings_of
+
+SPARE = 1.25  # how much longer chains run than their effective draws so far say would do
+USUAL_DRAWS = Settings().draws * Settings().chains
+
+
+def sample_enough(draw, effort, *, least_ess=None, **settings):
+    """Sample until an `Effort` is content.
+
+    After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where the
+    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned.
+
+    Parameters
+    ----------
+    draw : callable
+        Given `Settings` and how many times as long chains run as one draw of so many is kept, returns anything, the
+        posterior (Dataset) and the sampler's statistics.
+    effort : Effort
+    least_ess : int, optional
+        In place of that of `effort`.
+    **settings
+        As for `fit`.
+
+    Returns
+    -------
+    drawn
+        What `draw` returned last.
+    settings : Settings
+        Those of the last try.
+    diagnostics : dict
+        From `diagnostics.diagnose_chains`, with ``thinned_by`` where chains ran longer than asked.
+    """
+    asked = settings_of({"target_accept": effort.target_accept} | settings)
+    least_ess = effort.least_ess if least_ess is None else least_ess
+    careful = effort.careful is None or "target_accept" in settings
+    thin = 1
+    while True:
+        drawn = draw(asked, thin)
+        _, posterior, stats = drawn
+        found = diagnostics.diagnose_chains(posterior, stats)
+        if found["divergences"] and not careful:
+            careful, asked = True, replace(asked, target_accept=effort.careful)
+        elif least_ess and (longer := min(effort.longest, _times(found, least_ess, asked, thin))) > thin:
+            thin = longer
+        else:
+            return drawn, asked, found | ({"thinned_by": thin} if thin > 1 else {})
+
+
+def thinned(dataset, stride):
+    """Keep every `stride`-th draw; one kept diverged where any of those that it stands for did."""
+    if stride == 1:
+        return dataset
+    kept = dataset.isel(draw=slice(None, None, stride))
+    if "diverging" in dataset:
+        kept = kept.assign(diverging=dataset["diverging"].coarsen(draw=stride).max().astype(bool))
+    return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
+
+
+def _times(found, least_ess, asked, thin):
+    """How many times as long as asked chains should run, which ran `thin` times as long; `thin` if that was enough.
+
+    Where fewer draws were asked for than usual, fewer effective ones are enough, and r_hat is noisier.
+    """
+    kept = asked.draws * asked.chains
+    share = min(1.0, kept / USUAL_DRAWS)
+    unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > max(diagnostics.R_HAT_LIMIT, 1 + 10 / kept)
+    tail = share * diagnostics.ESS_PER_CHAIN * asked.chains
+    short = max(share * least_ess / found["ess_bulk_min"], tail / found["ess_tail_min"])
+    return max(2 * thin, math.ceil(SPARE * short * thin)) if unmixed or short > 1 else thin
