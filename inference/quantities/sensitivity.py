@@ -11,7 +11,9 @@ import xarray as xr
 from ...models.draws import flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
+from ..loo.importance import smoothed as smoothed_weights
 from ..storage import draws_of
+from .gain import compute_equivalent_gain
 from .growth import growth_rates
 from .robust import independent_log_likelihood
 
@@ -24,6 +26,10 @@ PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than
 def first_rate(fit):
     """Draws of the growth rate under the first label of a specification, (chain, draw)."""
     return next(iter(growth_rates(fit).values()))
+
+
+# What progress is asked for: at the evaluations' own sizes, and at the compute-optimal ones.
+RATES = {"rows": compute_equivalent_gain, "optimum": first_rate}
 
 
 def power_scaling(fit, quantity):
@@ -113,8 +119,8 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
     Returns
     -------
     DataFrame
-        ``share_sd``, ``yearly_sd``, ``p_progress`` and quantiles ``q2.5``, ``q50``, ``q97.5`` of the doubling time in
-        months.
+        ``share_sd``, ``yearly_sd``, ``estimand`` (of `RATES`), ``p_progress`` and quantiles ``q2.5``, ``q50``,
+        ``q97.5`` of the doubling time in months.
     """
     rows = []
     for share in share_spreads:
@@ -124,22 +130,23 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
                 "yearly_total": (0.0, factor * JUDGED["yearly_total"].spread),
                 "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
             }
-            rate = first_rate(
-                fitter.fit(law=law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
-            ).values
-            rate = rate[np.isfinite(rate)]
-            rows.append(
-                {
-                    "share_sd": share,
-                    "yearly_sd": factor * JUDGED["yearly_total"].spread,
-                    "p_progress": float((rate > 0).mean()),
-                }
-                | dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
-            )
+            fit = fitter.fit(law=law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
+            for estimand, of in RATES.items():
+                rate = of(fit).values
+                rate = rate[np.isfinite(rate)]
+                rows.append(
+                    {
+                        "share_sd": share,
+                        "yearly_sd": factor * JUDGED["yearly_total"].spread,
+                        "estimand": estimand,
+                        "p_progress": float((rate > 0).mean()),
+                    }
+                    | dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
+                )
     return pd.DataFrame(rows)
 
 
-def paper_influence(fit, titles=None):
+def paper_influence(fit, titles=None, *, rate=None):
     """How the median doubling time moves when a paper is left out, by importance sampling.
 
     Parameters
@@ -147,6 +154,8 @@ def paper_influence(fit, titles=None):
     fit : DataTree
     titles : dict of int to str, optional
         Titles by ``paper_id``.
+    rate : DataArray, dims (chain, draw), optional
+        Draws of the growth rate; by default that at the evaluations' own sizes.
 
     Returns
     -------
@@ -154,16 +163,12 @@ def paper_influence(fit, titles=None):
         One row a paper, most influential first: ``paper_id``, ``title``, ``rows``, ``median`` without it and ``shift``
         in months, ``p_progress`` without it, ``pareto_k`` (above 0.7 the row is not reliable).
     """
-    import arviz_stats  # noqa: F401  (registers the accessor)
-
     draws = draws_of(fit, "evaluations")
-    rate = first_rate(fit).values
+    rate = (compute_equivalent_gain(fit) if rate is None else rate).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
     papers, counts = np.unique(draws.rows["paper_id"], return_counts=True)
     joint = draws.by_group("paper_id")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        smoothed, k = joint.azstats.psislw(dim=["chain", "draw"])
+    smoothed, k = smoothed_weights(-joint.values, joint)
     whole = doubling_quantiles(rate, [0.5])[0]
     order = np.argsort(rate, axis=None)[::-1]
     sorted_rate = rate.ravel()[order]

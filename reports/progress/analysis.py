@@ -22,7 +22,15 @@ from ...inference.points import penalised
 from ...inference.quantities import direct, growth, rules
 from ...inference.quantities.gain import compute_equivalent_gain, gains_by_group, times_of
 from ...inference.quantities.pace import Pace, change_of_pace, pace_by_year
-from ...inference.quantities.sensitivity import first_rate, paper_influence, power_scaling, prior_driven, prior_grid
+from ...inference.quantities.sensitivity import (
+    SHARE_SPREADS,
+    YEAR_SPREADS,
+    first_rate,
+    paper_influence,
+    power_scaling,
+    prior_driven,
+    prior_grid,
+)
 from ...inference.quantities.variants import fit_variants
 from ...models.progress.law import Progress
 from ...models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
@@ -57,6 +65,7 @@ NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
 WALK = f"{MAIN}, random walk"
 PACES = {f"{MAIN}, change in {year}": {"cutoff": float(year)} for year in (2016, 2018, 2020)}
 PACES |= {WALK: {"pace": "random_walk"}}
+OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
 WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
 REPLICATES = 100
 BRIEF = 500
@@ -114,8 +123,8 @@ class ProgressFindings(Findings):
         From `pace_by_year`.
     walk_score : ELPDData
         Its leave-one-out.
-    grid, influence, driven : DataFrame
-        Prior grid, influence of papers, prior-driven coefficients of the main specification.
+    grid, influence, driven : dict of int to DataFrame
+        Prior grid, influence of papers and prior-driven coefficients of each specification with weight.
     scaling : dict of int to dict
         From `power_scaling`, by specification with weight: of the rate at the rows and at the optimum.
     attribution, gains : Dataset
@@ -153,9 +162,9 @@ class ProgressFindings(Findings):
     walk: object = None
     walked: tuple = ()
     walk_score: object = None
-    grid: pd.DataFrame | None = None
-    influence: pd.DataFrame | None = None
-    driven: pd.DataFrame | None = None
+    grid: dict = field(default_factory=dict)
+    influence: dict = field(default_factory=dict)
+    driven: dict = field(default_factory=dict)
     scaling: dict = field(default_factory=dict)
     attribution: object = None
     gains: object = None
@@ -187,11 +196,12 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
         found.futures, rows = compare_futures(fitter, laws, seed=seed)
         found.future = by_cutoff(rows[MAIN])
     with stage("progress: sensitivity"), warned():
-        main = found.fits[MAIN]
-        found.scaling = {k: _scaling(found.fits[k]) for k in _with_weight(found.comparison)}
-        found.driven = prior_driven(main)
-        found.influence = paper_influence(main, dict(zip(found.table["paper_id"], found.table["paper"], strict=True)))
-        found.grid = prior_grid(fitter, Progress(MAIN), seed=seed, **brief)
+        main, titles = found.fits[MAIN], dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
+        for k in _with_weight(found.comparison):
+            found.scaling[k] = _scaling(found.fits[k])
+            found.driven[k] = prior_driven(found.fits[k])
+            found.influence[k] = paper_influence(found.fits[k], titles)
+            found.grid[k] = prior_grid(fitter, Progress(k), seed=seed, **({} if k == MAIN else OUTERMOST), **brief)
     with stage("progress: variants"), warned():
         found.variants = {"main": main} | fit_variants(fitter, seed=seed, **brief)
         _score_variants(found, fitter, seed, brief)

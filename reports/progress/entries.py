@@ -218,13 +218,19 @@ def _rule_gains(gains):
 def _sensitivity(found):
     return {
         "power_scaling": {str(k): each for k, each in found.scaling.items()},
-        "prior_grid": [{name: results.finite(x) for name, x in row.items()} for row in found.grid.to_dict("records")],
-        "papers": [
-            {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
-            for row in found.influence.head(15).to_dict("records")
-        ],
-        "prior_driven": found.driven.loc[found.driven["prior_driven"], "coefficient"].tolist(),
+        "prior_grid": {str(k): _records(grid) for k, grid in found.grid.items()},
+        "papers": {str(k): _records(table.head(15)) for k, table in found.influence.items()},
+        "prior_driven": {
+            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in found.driven.items()
+        },
     }
+
+
+def _records(table):
+    return [
+        {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
+        for row in table.to_dict("records")
+    ]
 
 
 def _direct(one):

@@ -213,7 +213,7 @@ def _nearer(found, a, b, rate):
 def _coefficient_table(found, published):
     header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
               "prior-driven")  # fmt: skip
-    driven = found.driven.set_index("coefficient")
+    driven = found.driven[MAIN].set_index("coefficient")
     rows = []
     for name, draws in paper_coefficients(found.fits[MAIN]).items():
         estimate = published(f"progress.{MAIN}.{name}")[0]
