@@ -30,6 +30,7 @@ OF_EVALUATIONS = {
     "14, irreducible": Progress(14, irreducible=True, transformer="sigmoid"),
     "20, penalty": Progress(20, penalty=0.0025),
     "1, pooling": Progress(1, pooling=True),
+    "7, random walk": Progress(7, pace="random_walk"),
 }
 
 
@@ -81,7 +82,7 @@ def test_a_law_of_the_loss_is_traced_as_its_model_says(name, runs):
     agrees(OF_RUNS[name], runs.assign(run=twos))
 
 
-@pytest.mark.parametrize("name", of(OF_EVALUATIONS, {"7", "20, penalty", "1, pooling", "14, irreducible"}))
+@pytest.mark.parametrize("name", of(OF_EVALUATIONS, {"7", "20, penalty", "1, pooling", "14, irreducible", "7, random walk"}))
 def test_a_specification_is_traced_as_its_model_says(name, evaluations):
     agrees(OF_EVALUATIONS[name], evaluations)
 
