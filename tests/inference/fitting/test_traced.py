@@ -32,8 +32,7 @@ OF_EVALUATIONS = {
     "1, pooling": Progress(1, pooling=True),
     "7, random walk": Progress(7, pace="random_walk"),
 }
-
-
+LONG_EVALUATIONS = {"7", "20, penalty", "1, pooling", "14, irreducible", "7, random walk"}
 OF_COUNTS = {
     "lengths": bs.Lengths(),
     "linear, longest": bs.Lengths(shape="linear", operands="longest", effects=""),
@@ -82,7 +81,7 @@ def test_a_law_of_the_loss_is_traced_as_its_model_says(name, runs):
     agrees(OF_RUNS[name], runs.assign(run=twos))
 
 
-@pytest.mark.parametrize("name", of(OF_EVALUATIONS, {"7", "20, penalty", "1, pooling", "14, irreducible", "7, random walk"}))
+@pytest.mark.parametrize("name", of(OF_EVALUATIONS, LONG_EVALUATIONS))
 def test_a_specification_is_traced_as_its_model_says(name, evaluations):
     agrees(OF_EVALUATIONS[name], evaluations)
 
