@@ -1,8 +1,11 @@
 """The entry of results.json of any fit: what all laws have, and what laws of its kind have besides."""
 
 from ..inference import law_of
+from ..inference.quantities.sensitivity import prior_sensitive
 from . import results
 from .arithmetic.entries import lengths_entry
+
+CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 
 def misfit_entry(fit, *, seed=1):
@@ -10,7 +13,13 @@ def misfit_entry(fit, *, seed=1):
     return {"misfit": results.misfit_entries(fit)}
 
 
-OF_KIND = {"runs": misfit_entry, "evaluations": misfit_entry, "counts": lengths_entry}
+def loss_entry(fit, *, seed=1):
+    """Test a law of the loss against its rows, and name the constants that the prior helps to decide."""
+    sensitive = {} if law_of(fit).upstream else prior_sensitive(fit, CONSTANTS)
+    return misfit_entry(fit) | {"prior_sensitive": {name: results.finite(x) for name, x in sensitive.items()}}
+
+
+OF_KIND = {"runs": loss_entry, "evaluations": misfit_entry, "counts": lengths_entry}
 
 
 def fit_entry(fit, result=None, *, seed=1):

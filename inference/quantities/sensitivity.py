@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import warnings
 
 import numpy as np
@@ -20,6 +21,7 @@ from .robust import independent_log_likelihood
 PROBABILITIES = (0.025, 0.5, 0.975)
 SHARE_SPREADS = (0.1, 0.5, 2.0)
 YEAR_SPREADS = (0.5, 1.0, 3.0)
+SENSITIVE = 0.05  # Kallioinen et al. (2024), section 3.4
 PRIOR_DRIVEN = 0.8  # our choice: a posterior no more than a fifth narrower than its prior was hardly informed
 
 
@@ -66,8 +68,8 @@ def power_scaling(fit, quantity):
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
-    # What it prints is for notebooks; the verdict is in the table.
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+    # What it prints and logs is for notebooks; the verdict is in the table.
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
         found = azs.psense_summary(tree, round_to=6).iloc[0]
     return {
@@ -75,6 +77,37 @@ def power_scaling(fit, quantity):
         "likelihood": float(found["likelihood"]),
         "diagnosis": str(found["diagnosis"]),
     }
+
+
+@contextlib.contextmanager
+def _unlogged(name):
+    """Log nothing below an error under a name."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def prior_sensitive(fit, names):
+    """Quantities of a posterior that move with the power of the prior, by more than 0.05 per doubling.
+
+    Parameters
+    ----------
+    fit : DataTree
+    names : sequence of str
+        Of scalars; those that the posterior lacks are passed over.
+
+    Returns
+    -------
+    dict of str to float
+        The distance of `power_scaling`, by name.
+    """
+    posterior = fit["posterior"].to_dataset()
+    found = {name: power_scaling(fit, posterior[name])["prior"] for name in names if name in posterior}
+    return {name: distance for name, distance in found.items() if distance > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):

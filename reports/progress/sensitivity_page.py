@@ -6,6 +6,7 @@ from ...inference import metadata
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
 from ...inference.quantities.pace import NONE, acceleration
+from ...inference.quantities.sensitivity import SENSITIVE
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures
@@ -14,7 +15,6 @@ from .analysis import MAIN
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, probability, times, words
 
-SENSITIVE = 0.05
 FORMS = ("transformer_exp", "transformer_sigmoid")
 
 
