@@ -13,35 +13,32 @@ TAILS = (0.05, 0.95)
 LEAST_EFFICIENCY = 50  # points of equal weight: the density of a run is then known to 14%, its logarithm to 0.14
 
 
-def worst(dataset, statistic):
-    """Extreme of an ArviZ statistic over all variables that vary: largest R-hat, least effective sample size."""
-    dataset = dataset[[name for name, v in dataset.data_vars.items() if v.min() < v.max() or v.isnull().any()]]
-    values = np.concatenate([np.ravel(v.values) for v in statistic(dataset).data_vars.values()])
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return float("nan")
-    return float(values.max() if statistic is r_hat else values.min())
+def _extremes(dataset):
+    """Largest R-hat and least bulk and tail effective sample size of all quantities that vary.
 
+    Rank-normalised and split (Vehtari et al. 2021); tails are those of 5% and 95%.
+    """
+    import arviz_stats.base as azb
 
-def r_hat(dataset):
-    """Rank-normalised split R-hat of each variable (Vehtari et al. 2021)."""
-    import arviz_stats as azs
+    flat = _flat(dataset)
+    varying = (np.diff(flat, axis=0) != 0).any(0)  # NaN differs from everything
+    chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    several = dataset.sizes["chain"] > 1
+    found = {
+        "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
+        "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
+        # By default tails are what the user's settings of ArviZ say.
+        "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
+    }
 
-    return azs.rhat(dataset)
+    def extreme(pair):
+        if pair is None:
+            return None
+        choose, values = pair
+        return float("nan") if np.isnan(values).all() else float(choose(values))
 
-
-def ess_bulk(dataset):
-    """Bulk effective sample size of each variable."""
-    import arviz_stats as azs
-
-    return azs.ess(dataset, method="bulk")
-
-
-def ess_tail(dataset):
-    """Tail effective sample size of each variable (5% and 95% quantiles)."""
-    import arviz_stats as azs
-
-    return azs.ess(dataset, method="tail", prob=TAILS)  # by default it is what the user's settings of ArviZ say
+    return {name: extreme(pair) for name, pair in found.items()}
 
 
 def diagnose_chains(posterior, sample_stats):
@@ -60,10 +57,7 @@ def diagnose_chains(posterior, sample_stats):
         ``warnings``, a list of sentences that is empty when ``ok``.
     """
     chains = posterior.sizes["chain"]
-    found = {
-        "r_hat_max": worst(posterior, r_hat) if chains > 1 else None,
-        "ess_bulk_min": worst(posterior, ess_bulk),
-        "ess_tail_min": worst(posterior, ess_tail),
+    found = _extremes(posterior) | {
         "divergences": int(sample_stats["diverging"].sum()),
         "max_treedepth": int(sample_stats.get("reached_max_treedepth", np.zeros(1)).sum()),
     }

@@ -12,11 +12,13 @@ import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.backend import pymc
+from ...models.draws import DRAWS, draw_coordinates
 from ...models.symbols import UntraceableError
 from .traced import Traced
 
@@ -127,16 +129,11 @@ class Program:
         """
         start = time.perf_counter()
         with _quiet():
-            trace = self._sample(settings, int(seed), data or {}, progress)
-        seconds = time.perf_counter() - start
-        tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
-        posterior = self._named(tree["posterior"].to_dataset())
-        return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset()), seconds
+            found = self._sample(settings, int(seed), data or {}, progress)
+        return *found, time.perf_counter() - start
 
     def _sample(self, settings, seed, data, progress):
-        raise NotImplementedError
-
-    def _named(self, posterior):
+        """Return the posterior and the statistics, as `sample` does."""
         raise NotImplementedError
 
 
@@ -151,10 +148,10 @@ class OfLaw(Program):
         self.seconds = time.perf_counter() - start
 
     def _sample(self, settings, seed, data, progress):
-        return _sample_with_nutpie(self._density.model(self._arrays | data), settings, seed, progress)
-
-    def _named(self, posterior):
-        return self._law.at_coordinates(posterior["z"].values, self._reference)
+        model = self._density.model(self._arrays | data)
+        z, stats = _arrays(_sample_with_nutpie(model, settings, seed, progress, return_raw_trace=True))
+        stats = xr.Dataset({name: (DRAWS, x) for name, x in stats.items()}, draw_coordinates(*z.shape[:2]))
+        return self._law.at_coordinates(z, self._reference), stats
 
 
 class OfModel(Program):
@@ -183,10 +180,10 @@ class OfModel(Program):
         self.seconds = time.perf_counter() - start
 
     def _sample(self, settings, seed, data, progress):
-        return getattr(self, f"_sample_{self.sampler}")(settings, seed, data, progress)
-
-    def _named(self, posterior):
-        return posterior[self.names]
+        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, data, progress)
+        tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
+        posterior = tree["posterior"].to_dataset()[self.names]
+        return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset())
 
     def _sample_nutpie(self, settings, seed, data, progress):
         used = {name: x for name, x in data.items() if name in self._used}
@@ -220,7 +217,7 @@ class OfModel(Program):
             )
 
 
-def _sample_with_nutpie(compiled, settings, seed, progress):
+def _sample_with_nutpie(compiled, settings, seed, progress, **options):
     import nutpie
 
     run = nutpie.sample(
@@ -232,6 +229,7 @@ def _sample_with_nutpie(compiled, settings, seed, progress):
         save_warmup=False,
         progress_bar=progress,
         blocking=False,
+        **options,
     )
     try:
         return run.wait()
@@ -270,6 +268,25 @@ _STATISTICS = {
     "logp": "lp",
     "energy": "energy",
 }
+
+
+def _arrays(trace):
+    """Coordinates (chain, draw, z) of what nutpie sampled after its warm-up, and statistics by name, (chain, draw)."""
+    import pyarrow
+
+    def column(batch, name):
+        values = pyarrow.array(batch.column(name))
+        return (values.flatten() if hasattr(values, "flatten") else values).to_numpy(zero_copy_only=False)
+
+    draws, stats = trace.get_arrow_trace()
+    kept = [~column(batch, "tuning").astype(bool) for batch in stats]
+    z = np.stack([column(x, "z").reshape(x.num_rows, -1)[own] for x, own in zip(draws, kept, strict=True)])
+    names = {theirs: ours for theirs, ours in _STATISTICS.items() if theirs in stats[0].column_names}
+    found = {
+        ours: np.stack([column(x, theirs)[own] for x, own in zip(stats, kept, strict=True)])
+        for theirs, ours in names.items()
+    }
+    return z, found
 
 
 def _statistics(stats):
