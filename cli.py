@@ -327,6 +327,7 @@ def report(
     chains: options.Chains = 4,
     sampler: options.Sampler = None,
     seed: options.Seed = 1,
+    fresh: options.Fresh = False,
     json: options.Json = False,
 ):
     """Run every analysis of the built-in tables and write an HTML report, results.json and the posteriors."""
@@ -334,11 +335,30 @@ def report(
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
     chosen = {"pages": page} if page else {}
-    document = make_report(out, progress=console.interactive(json), **sampling, **chosen)
+    document = make_report(out, progress=console.interactive(json), fresh=fresh, **sampling, **chosen)
     if json:
         console.print_json(document)
     else:
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete them.")] = False,
+    json: options.Json = False,
+):
+    """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
+    from .reports import kept
+
+    found = kept.listed()
+    said = {"folder": str(kept.folder()), "results": len(found), "bytes": sum(size for _, _, size in found)}
+    if clear:
+        kept.clear()
+    if json:
+        console.print_json(said | {"cleared": clear})
+    else:
+        done = "deleted: " if clear else ""
+        print(f"{done}{said['results']} results of reports, {said['bytes'] / 1e6:.1f} MB, in {said['folder']}")
 
 
 def _version(value):

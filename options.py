@@ -136,6 +136,9 @@ TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to sa
 
 TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
+]
 ReportOut = Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")]
 _NAMES = list(PAGES)
 Pages = Annotated[

@@ -1,30 +1,47 @@
 """The report: everything on the built-in tables, as one HTML page, results.json and the posteriors."""
 
+import copy
 import time
 import warnings
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
-from ..datasets import load
+from ..datasets import load, sha256
 from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
 from ..files import check_writable
 from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from ..inference.fitting.fit import check_options
-from . import results
+from . import kept, results
 from .pages import PAGES
 from .render import render
 
 
 class Stages:
-    """Names and times the stages of a long job; a bar on standard error shows which one runs."""
+    """Makes the results of the stages of a long job, or takes them from the cache; a bar shows which one runs.
 
-    def __init__(self, names, progress):
-        self.seconds = {}
-        self._names = names
-        self._progress = progress
+    Parameters
+    ----------
+    names : sequence of str
+    progress : bool
+        Show the bar, on standard error.
+    fresh : bool
+        Make every result, whatever is kept.
+    **settings
+        What all results follow from.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        What making each result took, whenever that was.
+    warned : list of str
+        Diagnostic warnings, those of kept results too.
+    """
+
+    def __init__(self, names, progress, *, fresh=False, **settings):
+        self.seconds, self.warned = {}, []
+        self._names, self._progress, self._fresh, self._settings = names, progress, fresh, settings
 
     def __enter__(self):
         from rich.console import Console
@@ -39,17 +56,56 @@ class Stages:
     def __exit__(self, *_):
         self._bar.stop()
 
-    @contextmanager
-    def __call__(self, name):
-        """Time the block as the stage called `name`."""
+    def show(self, name):
+        """Show which stage runs."""
         self._bar.update(self._task, description=name)
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def of(self, **more):
+        """Return the stages of a part of the job, whose results follow from more than the settings."""
+        part = copy.copy(self)
+        part._settings = self._settings | more
+        return part
+
+    def update(self, found, name, make, **more):
+        """Set the attributes of `found` that ``make(found)`` sets, or those kept; parameters as for a call."""
+
+        def changed():
+            before, own = vars(found), copy.copy(found)
+            vars(own).update({attribute: _copied(value) for attribute, value in before.items()})
+            make(own)
+            return {name: value for name, value in vars(own).items() if not _same(value, before.get(name))}
+
+        vars(found).update(self(name, changed, **more))
+
+    def __call__(self, name, make, **more):
+        """Return the result of a stage, made now or kept.
+
+        Parameters
+        ----------
+        name : str
+        make : callable
+            Without arguments.
+        **more
+            What the result follows from besides the settings.
+        """
+        self.show(name)
+        key = kept.key_of(stage=name, **self._settings, **more)
+        found = None if self._fresh else kept.get(key)
+        if found is None:
+            start = time.perf_counter()
+            with _collected() as warned:
+                result = make()
+            found = {"result": result, "seconds": round(time.perf_counter() - start, 3), "warned": warned}
+            kept.put(key, found)
+        self.seconds[name] = found["seconds"]
+        for message in found["warned"]:
+            self.warned.append(message)
+            warnings.warn(message, DiagnosticWarning, stacklevel=3)
         self._bar.advance(self._task)
+        return found["result"]
 
 
-def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=False, **settings):
+def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=False, fresh=False, **settings):
     """Fit, compare and decide on the built-in tables, and write the results.
 
     Parameters
@@ -62,6 +118,8 @@ def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=F
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
         Show a progress bar on standard error.
+    fresh : bool
+        Make every result again, even where an earlier report kept it in the user's cache.
     **settings
         As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
 
@@ -82,21 +140,22 @@ def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=F
             raise InputError(unknown("page", page, PAGES))
     _prepare(out)
     published = load("published")
-    warned = []
     options = {"seed": seed, "sampler": sampler, **settings}
     chosen = [page for name, page in PAGES.items() if name in pages]
     document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
-    with Stages([*(name for page in chosen for name in page.stages), "page"], progress) as stage:
+    names = [*(name for page in chosen for name in page.stages), "page"]
+    with Stages(names, progress, fresh=fresh, options=options) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:
-            found = page.analyse(stage, partial(_collected, warned), published, posteriors, **options)
+            own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
+            found = page.analyse(own, published, posteriors, **options)
             posteriors |= found.posteriors
             _merge(document, found.document)
             analysed.append((page, found))
         document["provenance"] = results.provenance(posteriors)
-        with stage("page"):
-            sections = [section for page, found in analysed for section in page.sections(found, published)]
-            html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
+        stage.show("page")
+        sections = [section for page, found in analysed for section in page.sections(found, published)]
+        html = render(sections, document, stage.warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
     for name, fitted in posteriors.items():
         save_fit(fitted, out / "posteriors" / f"{name.replace(', ', '-').replace(' ', '-')}.nc")
     results.write_text(results.to_json(document), out / "results.json")
@@ -120,12 +179,31 @@ def _prepare(out):
     check_writable(out / "results.json")
 
 
+def _copied(value):
+    """Copy dicts and lists, those within them too, but nothing that they hold."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _same(one, other):
+    """Whether two values are the same object, or dicts and lists of the same objects."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one is other
+
+
 @contextmanager
-def _collected(warned):
+def _collected():
+    """Give a list that the diagnostic warnings of the block are put into; other warnings are passed on."""
+    messages = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DiagnosticWarning)
-        yield
+        yield messages
     for warning in caught:
         if issubclass(warning.category, DiagnosticWarning):
-            warned.append(str(warning.message))
-            warnings.warn(warning.message, stacklevel=3)
+            messages.append(str(warning.message))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

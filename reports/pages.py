@@ -18,25 +18,26 @@ class Page:
         As ``report --page`` takes it.
     folder : str
         The subpackage of ``bayescaling.reports``.
+    tables : tuple of str
+        Built-in tables that its results follow from.
     """
 
     name: str
     folder: str
+    tables: tuple
 
     @property
     def stages(self):
         """Names of the stages that `analyse` goes through."""
         return self._package().STAGES
 
-    def analyse(self, stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+    def analyse(self, stage, published, earlier, *, seed=1, sampler=None, **settings):
         """Fit and compute all that the page and its part of results.json show.
 
         Parameters
         ----------
         stage : callable
-            Context manager that names and times a stage.
-        warned : callable
-            Context manager that collects diagnostics for the page.
+            Given the name of a stage and a function without arguments, returns its result, kept or made now.
         published : DataFrame
             From ``load("published")``.
         earlier : dict of str to DataTree
@@ -51,7 +52,7 @@ class Page:
         Findings
         """
         options = {"seed": seed, "sampler": sampler, **settings}
-        return self._package().analyse(stage, warned, published, earlier, **options)
+        return self._package().analyse(stage, published, earlier, **options)
 
     def sections(self, found, published):
         """Sections of the page, in order.
@@ -77,10 +78,10 @@ class Page:
 PAGES = {
     page.name: page
     for page in (
-        Page("chinchilla", "chinchilla"),
-        Page("embeddings", "embeddings"),
-        Page("small-models", "small_lm"),
-        Page("arithmetic", "arithmetic"),
-        Page("progress", "progress"),
+        Page("chinchilla", "chinchilla", ("chinchilla_runs", "published")),
+        Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published")),
+        Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs")),
+        Page("arithmetic", "arithmetic", ("arithmetic_runs",)),
+        Page("progress", "progress", ("lm_progress", "attribution_systems", "chinchilla_runs", "published")),
     )
 }

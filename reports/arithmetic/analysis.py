@@ -18,7 +18,7 @@ from .. import results
 from ..findings import Findings
 from .entries import lengths_entry
 
-STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths")
+STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths", "arithmetic: numbers")
 MAIN = "lengths"
 SHAPES = {
     MAIN: Lengths(),
@@ -46,28 +46,34 @@ class ArithmeticFindings(Findings):
     entry: dict = field(default_factory=dict)
 
 
-def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of lengths and simpler ones, compare them, and read how far models go; see `Page.analyse`."""
     counts = load("arithmetic_runs")
-    with stage("arithmetic: fits"), warned():
-        fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
-        fits = {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()}
-    with stage("arithmetic: leave-one-run-out"), warned():
-        elpd = {name: loo(f, fitter=fitters[name]) for name, f in fits.items()}
-        comparison = compare(fits, results=elpd)
-    found = ArithmeticFindings(counts, fits, elpd, comparison, seed)
-    with stage("arithmetic: lengths"):
-        main = fits[MAIN]
-        found.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
-        found.contrasts = embedding_contrasts(main, seed=seed)
-        found.regions = region_accuracy(main)
-        longest = max(counts["length_a"].max(), counts["length_b"].max())
-        found.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
-        found.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
-    found.posteriors = {MAIN: main}
-    found.entry = _entry(found)
+    fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
+    fits = stage(
+        "arithmetic: fits",
+        lambda: {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()},
+    )
+    elpd = stage(
+        "arithmetic: leave-one-run-out",
+        lambda: {name: loo(f, fitter=fitters[name]) for name, f in fits.items()},
+    )
+    found = ArithmeticFindings(counts, fits, elpd, compare(fits, results=elpd), seed)
+    stage.update(found, "arithmetic: lengths", _lengths)
+    found.posteriors = {MAIN: fits[MAIN]}
+    found.entry = stage("arithmetic: numbers", lambda: _entry(found))
     found.document = {"lengths": found.entry}
     return found
+
+
+def _lengths(found):
+    main, counts, seed = found.fits[MAIN], found.counts, found.seed
+    found.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
+    found.contrasts = embedding_contrasts(main, seed=seed)
+    found.regions = region_accuracy(main)
+    longest = max(counts["length_a"].max(), counts["length_b"].max())
+    found.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
+    found.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
 
 
 def observed(counts):

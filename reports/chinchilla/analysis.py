@@ -1,6 +1,7 @@
 """The analysis of the Chinchilla law: fits, comparison, point estimates, decisions, calibration."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from ...datasets import load
 from ...inference import allocate, calibrate, compare, fit, loo, stack_allocations
@@ -16,7 +17,7 @@ PLANNED = (MAIN, "coupled", "offsets")  # laws of other means, each under the no
 STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100
-STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", "calibration")
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", "calibration", "chinchilla: numbers")
 
 
 @dataclass
@@ -33,27 +34,28 @@ class ChinchillaFindings(Findings):
     calibrated: object
 
 
-def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
     runs = load("chinchilla_runs")
-    fits = {}
-    for name, law in LAWS.items():
-        with stage(name), warned():
-            fits[name] = fit(law, runs, seed=seed, sampler=sampler, posterior_predictive=name == MAIN, **settings)
-    with stage("point estimates"), warned():
-        parametric, envelopes = point_estimates(runs)
-        trimmed, _ = point_estimates(runs, drop_highest=5)
-    with stage("leave-one-out"), warned():
-        elpd = {name: loo(f) for name, f in fits.items()}
-        comparison = compare(fits, results=elpd)
-    with stage("decisions"):
-        allocations = {name: allocate(f, BUDGETS) for name, f in fits.items()}
-        allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
-    with stage("calibration"), warned():
-        calibrated = calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler)
+    options = {"seed": seed, "sampler": sampler, **settings}
+    fits = {
+        name: stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
+        for name, law in LAWS.items()
+    }
+    (parametric, envelopes), (trimmed, _) = stage(
+        "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5))
+    )
+    elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()})
+    comparison = compare(fits, results=elpd)
+    allocations = stage("decisions", lambda: {name: allocate(f, BUDGETS) for name, f in fits.items()})
+    allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
+    calibrated = stage(
+        "calibration",
+        lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
+    )
     found = ChinchillaFindings(fits, elpd, comparison, parametric, trimmed, envelopes, allocations, calibrated)
     found.posteriors = fits
-    found.document = _document(found, published)
+    found.document = stage("chinchilla: numbers", lambda: _document(found, published))
     return found
 
 

@@ -26,7 +26,14 @@ from ..laws import CHINCHILLA as UNWEIGHTED
 from ..laws import LAWS as OF_CHINCHILLA
 from ..published import chinchilla_constants
 
-STAGES = ("sizes of models", "laws of embeddings", "embeddings: leave-one-out", "reconciliation", "planning")
+STAGES = (
+    "sizes of models",
+    "laws of embeddings",
+    "embeddings: leave-one-out",
+    "reconciliation",
+    "planning",
+    "embeddings: numbers",
+)
 MAIN = "embedding-corrected"
 LAWS = {
     MAIN: EmbeddingCorrected(),
@@ -76,26 +83,26 @@ class EmbeddingsFindings(Findings):
     weights: dict = field(default_factory=dict)
 
 
-def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the laws that count embedding parameters apart, reconcile, weigh and plan; see `Page.analyse`."""
     options = {"seed": seed, "sampler": sampler, **settings}
     runs, table = load("chinchilla_runs"), chinchilla_configurations()
-    with stage("sizes of models"), warned():
-        sizes = fit(Configurations(), table, **options)
-    with stage("laws of embeddings"), warned():
-        fits = {name: earlier.get(name) or fit(law, runs, **options) for name, law in HELD.items()}
-        fits |= {name: fit(law, runs, **options) for name, law in LAWS.items()}
-    with stage("embeddings: leave-one-out"), warned():
-        elpd = {name: loo(f) for name, f in fits.items()}
-        comparison = compare(fits, results=elpd)
+    sizes = stage("sizes of models", lambda: fit(Configurations(), table, **options))
+    needed = {name: law for name, law in (HELD | LAWS).items() if not (name in HELD and name in earlier)}
+    made = stage(
+        "laws of embeddings",
+        lambda: {name: fit(law, runs, **options) for name, law in needed.items()},
+        made=list(needed),
+    )
+    fits = {name: made[name] if name in made else earlier[name] for name in (*HELD, *LAWS)}
+    elpd = stage("embeddings: leave-one-out", lambda: {name: loo(f) for name, f in fits.items()})
+    comparison = compare(fits, results=elpd)
     sets = chinchilla_constants(published)
     found = EmbeddingsFindings(table, sizes, estimates(table, CHINCHILLA_VOCABULARY), fits, elpd, comparison, sets)
-    with stage("reconciliation"):
-        _reconcile(found)
-    with stage("planning"):
-        _plan(found)
+    stage.update(found, "reconciliation", _reconcile)
+    stage.update(found, "planning", _plan)
     found.posteriors = fits | {"configurations": sizes}
-    found.document = _document(found)
+    found.document = stage("embeddings: numbers", lambda: _document(found), made=list(needed))
     return found
 
 

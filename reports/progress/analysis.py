@@ -1,6 +1,7 @@
 """The analysis of algorithmic progress: fits, comparison, sensitivity, variants and quantities of interest."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -39,16 +40,6 @@ from ..results import misfit_entries
 from .entries import WEIGHTINGS, document
 
 MAIN = 7
-STAGES = (
-    "20 specifications",
-    "progress: leave-one-out",
-    "progress: paper effects",
-    "progress: the future",
-    "progress: sensitivity",
-    "progress: variants",
-    "progress: change of pace",
-    "progress: quantities",
-)
 PAIRS = [
     (start, end)
     for start, ends in {
@@ -173,47 +164,94 @@ class ProgressFindings(Findings):
     paper: dict = field(default_factory=dict)
 
 
-def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the 20 specifications and their variants, and compute everything that follows; see `Page.analyse`."""
     found = ProgressFindings(load("lm_progress"))
     fitter = progress_fitter(found.table, sampler=sampler)
-    with stage("20 specifications"), warned():
-        found.fits = {k: fitter.fit(law=Progress(k), seed=seed, **settings) for k in SPECIFICATIONS}
-    with stage("progress: leave-one-out"), warned():
-        found.scores[INDEPENDENT] = score_progress(found.fits, fitter=fitter, seed=seed)
-        found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
     brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     brief |= {"least_ess": LEAST_ESS}
-    with stage("progress: paper effects"), warned():
-        options = NOISES[EFFECTS]
-        found.effects = {k: fitter.fit(law=Progress(k, **options), seed=seed, **brief) for k in SPECIFICATIONS}
-        found.scores[EFFECTS] = score_progress(found.effects, fitter=fitter, seed=seed)
-        found.mixed = mixed_scores(found.scores)
-        for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
-            found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
-    with stage("progress: the future"), warned():
-        laws = {k: Progress(k) for k in SPECIFICATIONS} | {k: Progress(MAIN, **o) for k, o in PACES.items()}
-        found.futures, rows = compare_futures(fitter, laws, seed=seed)
-        found.future = by_cutoff(rows[MAIN])
-    with stage("progress: sensitivity"), warned():
-        main, titles = found.fits[MAIN], dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
-        for k in _with_weight(found.comparison):
-            found.scaling[k] = _scaling(found.fits[k])
-            found.driven[k] = prior_driven(found.fits[k])
-            found.influence[k] = paper_influence(found.fits[k], titles)
-            found.grid[k] = prior_grid(fitter, Progress(k), seed=seed, **({} if k == MAIN else OUTERMOST), **brief)
-    with stage("progress: variants"), warned():
-        found.variants = {"main": main} | fit_variants(fitter, seed=seed, **brief)
-        _score_variants(found, fitter, seed, brief)
-    with stage("progress: change of pace"), warned():
-        found.pace = change_of_pace(Progress(MAIN), fitter=fitter, seed=seed, **brief)
-        found.walk = fitter.fit(law=Progress(MAIN, **PACES[WALK]), seed=seed, **brief)
-        found.walked, found.walk_score = pace_by_year(found.walk), loo(found.walk, fitter=fitter, seed=seed)
-    with stage("progress: quantities"), warned():
-        _quantities(found, earlier.get("chinchilla"), seed)
+    work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
+    for name, make in WORK.items():
+        # Only the last asks whether Chinchilla's law was fitted too.
+        more = {"chinchilla": work.chinchilla is not None} if make is _asked else {}
+        stage.update(found, name, partial(make, work=work), **more)
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
-    found.document = document(found)
     return found
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the stages work with: a fitter, the seed, settings of full and of brief fits, the Chinchilla posterior."""
+
+    fitter: object
+    seed: int
+    settings: dict
+    brief: dict
+    chinchilla: object
+
+
+def _specifications(found, work):
+    found.fits = {k: work.fitter.fit(law=Progress(k), seed=work.seed, **work.settings) for k in SPECIFICATIONS}
+
+
+def _left_out(found, work):
+    found.scores[INDEPENDENT] = score_progress(found.fits, fitter=work.fitter, seed=work.seed)
+    found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
+
+
+def _paper_effects(found, work):
+    laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
+    found.effects = {k: work.fitter.fit(law=law, seed=work.seed, **work.brief) for k, law in laws.items()}
+    found.scores[EFFECTS] = score_progress(found.effects, fitter=work.fitter, seed=work.seed)
+    found.mixed = mixed_scores(found.scores)
+    for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
+        found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
+
+
+def _future(found, work):
+    laws = {k: Progress(k) for k in SPECIFICATIONS} | {k: Progress(MAIN, **o) for k, o in PACES.items()}
+    found.futures, rows = compare_futures(work.fitter, laws, seed=work.seed)
+    found.future = by_cutoff(rows[MAIN])
+
+
+def _rests(found, work):
+    titles = dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
+    for k in _with_weight(found.comparison):
+        found.scaling[k] = _scaling(found.fits[k])
+        found.driven[k] = prior_driven(found.fits[k])
+        found.influence[k] = paper_influence(found.fits[k], titles)
+        spreads = {} if k == MAIN else OUTERMOST
+        found.grid[k] = prior_grid(work.fitter, Progress(k), seed=work.seed, **spreads, **work.brief)
+
+
+def _variants(found, work):
+    found.variants = {"main": found.fits[MAIN]} | fit_variants(work.fitter, seed=work.seed, **work.brief)
+    _score_variants(found, work.fitter, work.seed, work.brief)
+
+
+def _pace(found, work):
+    options = {"seed": work.seed, **work.brief}
+    found.pace = change_of_pace(Progress(MAIN), fitter=work.fitter, **options)
+    found.walk = work.fitter.fit(law=Progress(MAIN, **PACES[WALK]), **options)
+    found.walked, found.walk_score = pace_by_year(found.walk), loo(found.walk, fitter=work.fitter, seed=work.seed)
+
+
+def _asked(found, work):
+    _quantities(found, work.chinchilla, work.seed)
+    found.document = document(found)
+
+
+WORK = {
+    "20 specifications": _specifications,
+    "progress: leave-one-out": _left_out,
+    "progress: paper effects": _paper_effects,
+    "progress: the future": _future,
+    "progress: sensitivity": _rests,
+    "progress: variants": _variants,
+    "progress: change of pace": _pace,
+    "progress: quantities": _asked,
+}
+STAGES = tuple(WORK)
 
 
 def _with_weight(comparison):

@@ -24,6 +24,7 @@ STAGES = (
     "small models: frontiers",
     "small models: omega",
     "small models: calibration",
+    "small models: numbers",
 )
 SCHEMES = {
     "scheme-1": "one rate, constant",
@@ -75,7 +76,7 @@ def of_scheme(runs, scheme):
     return rows
 
 
-def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settings):
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
     # Few sizes leave E and the exponents strongly dependent.
     options = {"seed": seed, "sampler": sampler, "target_accept": TARGET_ACCEPT, **settings}
@@ -85,42 +86,60 @@ def analyse(stage, warned, published, earlier, *, seed=1, sampler=None, **settin
     truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
     truth["oracle"] = float(first["loss_oracle"])
     curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
-    with stage("small models: fits"), warned():
-        # Readings of one curve share the luck of their run.
-        laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
-        fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
-        elpd = {scheme: loo(f) for scheme, f in fits.items()}
-    with stage("small models: runs left out"), warned():
-        alone = {scheme: fit(Chinchilla(), tables[scheme], **options) for scheme in curves}
-        alone = {scheme: (f, _runs_left_out(fits[scheme], f, seed)) for scheme, f in alone.items()}
+    # Readings of one curve share the luck of their run.
+    laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
+    fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
+    alone = stage(
+        "small models: runs left out",
+        lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves},
+    )
     found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone)
-    with stage("small models: frontiers"):
+
+    def frontiers(found):
         for scheme in SCHEMES:
             _frontiers(found, scheme, seed)
-    with stage("small models: omega"), warned():
-        found.weighted = fit(EmbeddingWeighted(), tables[MAIN], **options)
-        corpora = {"chinchilla": load("chinchilla_runs"), "small models": tables[MAIN]}
-        joint, _, _ = fit_corpora(EmbeddingWeighted(), corpora, **options)
-        found.omega = {"these runs": found.weighted["posterior"]["omega"], "with Chinchilla's runs": joint["omega"]}
-        if "embedding-weighted" in earlier:
-            found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    with stage("small models: calibration"):
-        posterior = fits[MAIN]["posterior"]
-        values = {name: float(posterior[name].median()) for name in Chinchilla().prior_of}
-        simulated = calibrate(
-            Chinchilla(),
-            tables[MAIN],
-            truth=values,
-            simulations=SIMULATIONS,
-            seed=seed,
-            sampler=sampler,
-            target_accept=TARGET_ACCEPT,
-        )
-        found.calibration = calibration_table(simulated)
+
+    stage.update(found, "small models: frontiers", frontiers)
+    stage.update(found, "small models: omega", lambda found: _omega(found, options))
+    if "embedding-weighted" in earlier:
+        found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
+    found.calibration = stage("small models: calibration", lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    found.entry = _entry(found)
+    found.entry = stage("small models: numbers", lambda: _entry(found))
     found.document = {"small_lm": found.entry}
     return found
+
+
+def _fits(laws, tables, options):
+    fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
+    return fits, {scheme: loo(f) for scheme, f in fits.items()}
+
+
+def _alone(fitted, table, options):
+    """Fit a scheme's readings as independent rows, and leave runs out under either law."""
+    independent = fit(Chinchilla(), table, **options)
+    return independent, _runs_left_out(fitted, independent, options["seed"])
+
+
+def _omega(found, options):
+    found.weighted = fit(EmbeddingWeighted(), found.tables[MAIN], **options)
+    corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
+    joint, _, _ = fit_corpora(EmbeddingWeighted(), corpora, **options)
+    found.omega = {"these runs": found.weighted["posterior"]["omega"], "with Chinchilla's runs": joint["omega"]}
+
+
+def _calibrated(found, seed, sampler):
+    posterior = found.fits[MAIN]["posterior"]
+    simulated = calibrate(
+        Chinchilla(),
+        found.tables[MAIN],
+        truth={name: float(posterior[name].median()) for name in Chinchilla().prior_of},
+        simulations=SIMULATIONS,
+        seed=seed,
+        sampler=sampler,
+        target_accept=TARGET_ACCEPT,
+    )
+    return calibration_table(simulated)
 
 
 def _runs_left_out(fitted, independent, seed):

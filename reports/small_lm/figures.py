@@ -65,7 +65,7 @@ def exponents(found, schemes, published):
         traces += _estimates(found, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)
-    drawn.update_layout(figure(height=430).layout)
+    drawn.update_layout(figure(height=480).layout)
     drawn.update_xaxes(
         title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
     )
@@ -75,7 +75,8 @@ def exponents(found, schemes, published):
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
     )
-    return drawn.update_layout(legend={"orientation": "h", "y": 1.32}, margin={"t": 120, "l": 190})
+    below = {"orientation": "h", "y": -0.24, "yanchor": "top"}  # above, its lines would cover the panels' titles
+    return drawn.update_layout(legend=below, margin={"t": 40, "b": 150, "l": 190})
 
 
 def _intervals(each, offset, colour, label, once):

@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.fitting.corpora import Together, fit_corpora
+from bayescaling.inference.fitting.corpora import SPREAD, Together, fit_corpora
 from bayescaling.inference.fitting.traced import Traced
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.inference.quantities.reconciliation import exponents_within, local_exponents
@@ -141,13 +141,14 @@ def test_corpora_are_traced_as_their_model_says():
     arrays = law.model_data(tables, references)
     density, model = Traced(law, references, arrays), law.model(tables, references)
     value = model.compile_logp(mode="FAST_COMPILE")
+    priors = LAW.prior_of | {f"typical_{name}": LAW.prior_of[name] for name in law.pooled} | {"spread": SPREAD}
     for seed in range(3):
         z = density.start + np.random.default_rng(seed).normal(0, 0.3, len(density.start))
         named, point = law.at_coordinates(z[None, None], references), {}
         for variable, at in zip(model.free_RVs, model.value_vars, strict=True):
             x = named[variable.name].values[0, 0]
             own = variable.name in law.pooled
-            point[at.name] = np.log(x) if own else law._prior(variable.name).to_unconstrained(x)
+            point[at.name] = np.log(x) if own else priors[variable.name].to_unconstrained(x)
         assert density(z, arrays)[0] == pytest.approx(float(value(point)), rel=1e-9)
 
 
@@ -157,3 +158,9 @@ def test_corpora_are_refused_in_a_line():
         fit_corpora(LAW, {"one": runs})
     with pytest.raises(bs.InputError, match="'gamma' is no sampled quantity"):
         fit_corpora(LAW, {"one": runs, "two": runs}, shared=("gamma",))
+
+
+def test_a_quantity_is_shared_or_pooled():
+    runs = bs.load("chinchilla_runs")
+    with pytest.raises(bs.InputError, match="alpha: a quantity is shared or pooled, not both"):
+        fit_corpora(LAW, {"one": runs, "two": runs}, shared=("alpha",), pooled=("alpha",))

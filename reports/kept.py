@@ -1,0 +1,104 @@
+"""Results of a report's stages, kept in the user's cache so that a report goes on where it stopped.
+
+A result stands under a digest of all that it follows from: the stage, the tables, seed and settings, the code of the
+package but for what only draws, and the versions of what computes. Nothing in a report's own folder is read back.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import pickle
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..datasets.seal import check_seal, seal
+from ..errors import InputError
+from ..files import written_whole
+from ..inference.fitting.record import versions
+
+MOST = 2_000_000_000  # bytes; what was used longest ago goes first
+SUFFIX = ".stage"
+PACKAGE = Path(__file__).parent.parent
+DRAWN = ("drawing", "page.py", "figures.py", "render.py", "page.html.jinja", "cli.py", "console.py", "options.py")
+
+
+def folder():
+    """Where results are kept."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("bayescaling") / "stages"
+
+
+@functools.cache
+def code():
+    """Digest of the package's code but for what draws and prints."""
+    found = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).parts
+        if parts[0] in ("tests", "training") or parts[0].startswith(".") or set(parts) & set(DRAWN):
+            continue
+        found.update("/".join(parts).encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def key_of(**what):
+    """Digest of what a result follows from, the code and the versions included."""
+    text = json.dumps(what | {"code": code(), "versions": versions()}, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def get(key):
+    """Return the result kept under a key, or None; a file that is damaged is deleted."""
+    path = folder() / f"{key}{SUFFIX}"
+    try:
+        content = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    try:
+        check_seal(content, path)
+        return pickle.loads(zlib.decompress(content))
+    except Exception:  # of any sort: a result that cannot be had is made again
+        path.unlink(missing_ok=True)
+        return None
+
+
+def put(key, result):
+    """Keep a result under a key, and no more than `MOST` bytes of all; where the cache cannot be written, nothing.
+
+    Returns
+    -------
+    bool
+        Whether it is kept.
+    """
+    content = seal(zlib.compress(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), 1))
+    try:
+        with written_whole(folder() / f"{key}{SUFFIX}") as partial:
+            partial.write_bytes(content)
+    except InputError:
+        return False
+    size = 0
+    for path, _, each in sorted(listed(), key=lambda entry: entry[1], reverse=True):
+        size += each
+        if size > MOST:
+            path.unlink(missing_ok=True)
+    return True
+
+
+def listed():
+    """Paths of what is kept, when each was last used, and its bytes."""
+    try:
+        paths = list(folder().glob(f"*{SUFFIX}"))
+        return [(path, datetime.fromtimestamp(path.stat().st_mtime, UTC), path.stat().st_size) for path in paths]
+    except OSError:
+        return []
+
+
+def clear():
+    """Delete all that is kept; returns how many results that were and their bytes."""
+    found = listed()
+    for path, _, _ in found:
+        path.unlink(missing_ok=True)
+    return len(found), sum(size for _, _, size in found)

@@ -1,0 +1,134 @@
+import json
+import sys
+import warnings
+
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.cli import main
+from bayescaling.reports import build, kept
+
+
+@pytest.fixture(autouse=True)
+def empty(own_cache):
+    kept.clear()
+
+
+def stages(**settings):
+    return build.Stages(["one", "two"], False, **settings)
+
+
+def result():
+    warnings.warn("chains disagree", bs.DiagnosticWarning, stacklevel=1)
+    return {"draws": xr.DataArray(np.arange(3.0)), "law": bs.Chinchilla()}
+
+
+def refused():
+    raise AssertionError("made again")
+
+
+def test_a_result_is_made_once_and_its_warnings_are_said_again():
+    for make in (result, refused):
+        with stages(seed=1) as stage, pytest.warns(bs.DiagnosticWarning, match="chains disagree"):
+            found = stage("one", make)
+        assert found["draws"].values.tolist() == [0, 1, 2] and found["law"] == bs.Chinchilla()
+        assert stage.warned == ["chains disagree"]
+        assert stage.seconds["one"] >= 0
+
+
+@pytest.mark.parametrize("changed", [{"seed": 2}, {"seed": 1, "tables": {"runs": "other"}}], ids=["seed", "table"])
+def test_what_a_result_follows_from_makes_it_anew(changed):
+    made = []
+    for settings in ({"seed": 1}, changed, {"seed": 1}):
+        with stages(**settings) as stage:
+            stage("one", lambda: made.append(1) or 5)
+            stage.of(tables={"evaluations": "x"})("two", lambda: 6)
+    assert len(made) == 2
+
+
+def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):
+    with stages(seed=1) as stage:
+        stage("one", lambda: 5)
+    with stages(seed=1, fresh=True) as stage:
+        assert stage("one", lambda: 6) == 6
+    with stages(seed=1) as stage:
+        assert stage("one", refused) == 6
+    monkeypatch.setattr(kept, "code", lambda: "another")
+    with stages(seed=1) as stage:
+        assert stage("one", lambda: 7) == 7
+
+
+def test_a_stop_keeps_what_was_made_before_it():
+    def stopped():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), stages(seed=1) as stage:
+        stage("one", lambda: 5)
+        stage("two", stopped)
+    with stages(seed=1) as stage:
+        assert stage("one", refused) == 5
+        assert stage("two", lambda: 6) == 6
+
+
+def test_what_a_stage_sets_is_set_again_from_the_cache():
+    class Found:
+        def __init__(self):
+            self.table, self.scores, self.listed = object(), {"a": {"x": 1}}, [1]
+
+    def make(found):
+        found.scores["a"]["y"] = 2
+        found.listed.append(3)
+        found.new = "new"
+
+    for work in (make, lambda found: refused()):
+        found = Found()
+        table = found.table
+        with stages(seed=1) as stage:
+            stage.update(found, "one", work)
+        assert found.scores == {"a": {"x": 1, "y": 2}} and found.listed == [1, 3] and found.new == "new"
+        assert found.table is table
+
+
+def test_a_damaged_file_is_made_again(own_cache):
+    for damage in (
+        lambda content: content[:-100],
+        lambda content: content[:50] + b"x" + content[51:],
+        lambda content: b"",
+    ):
+        with stages(seed=1) as stage:
+            stage("one", lambda: list(range(1000)))
+        (path,) = own_cache.glob("*.stage")
+        path.write_bytes(damage(path.read_bytes()))
+        with stages(seed=1) as stage:
+            assert stage("one", lambda: "again") == "again"
+        kept.clear()
+
+
+def test_where_nothing_can_be_kept_all_is_made(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "file" / "stages")
+    for value in (5, 6):
+        with stages(seed=1) as stage:
+            assert stage("one", lambda value=value: value) == value
+    assert kept.listed() == []
+
+
+def test_no_more_is_kept_than_the_bound(monkeypatch):
+    random = np.random.default_rng(1)
+    for name in "abc":
+        kept.put(name, random.bytes(10_000))
+    monkeypatch.setattr(kept, "MOST", 25_000)
+    kept.put("d", random.bytes(10_000))
+    assert sum(size for _, _, size in kept.listed()) <= 25_000
+    assert kept.get("d") is not None and kept.get("a") is None
+
+
+def test_the_command_line_shows_and_clears_what_is_kept(monkeypatch, capsys):
+    kept.put("a", list(range(1000)))
+    for arguments, count in (([], 1), (["--clear"], 1), ([], 0)):
+        monkeypatch.setattr(sys, "argv", ["bayescaling", "cache", "--json", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert left.value.code == 0
+        assert json.loads(capsys.readouterr().out)["results"] == count
