@@ -9,6 +9,7 @@ from .. import diagnostics
 from .settings import Settings, settings_of
 
 SPARE = 1.25  # how much longer chains run than their effective draws so far say would do
+SHORT = 1000  # draws of all chains
 USUAL_DRAWS = Settings().draws * Settings().chains
 
 
@@ -67,11 +68,12 @@ def thinned(dataset, stride):
 def _times(found, least_ess, asked, thin):
     """How many times as long as asked chains should run, which ran `thin` times as long; `thin` if that was enough.
 
-    Where fewer draws were asked for than usual, fewer effective ones are enough, and r_hat is noisier.
+    Where fewer draws were asked for than usual, fewer effective ones are enough, but for what `diagnose_chains` wants of
+    all but the shortest chains; r_hat is noisier then.
     """
     kept = asked.draws * asked.chains
-    share = min(1.0, kept / USUAL_DRAWS)
+    tail = diagnostics.ESS_PER_CHAIN * asked.chains * min(1.0, kept / SHORT)
+    bulk = max(tail, least_ess * min(1.0, kept / USUAL_DRAWS))
     unmixed = found["r_hat_max"] is not None and found["r_hat_max"] > max(diagnostics.R_HAT_LIMIT, 1 + 10 / kept)
-    tail = share * diagnostics.ESS_PER_CHAIN * asked.chains
-    short = max(share * least_ess / found["ess_bulk_min"], tail / found["ess_tail_min"])
+    short = max(bulk / found["ess_bulk_min"], tail / found["ess_tail_min"])
     return max(2 * thin, math.ceil(SPARE * short * thin)) if unmixed or short > 1 else thin
