@@ -68,7 +68,7 @@ def thinned(dataset, stride):
 def _times(found, least_ess, asked, thin):
     """How many times as long as asked chains should run, which ran `thin` times as long; `thin` if that was enough.
 
-    Where fewer draws were asked for than usual, fewer effective ones are enough, but for what `diagnose_chains` wants of
+    Where fewer draws were asked for than usual, fewer effective ones are enough, but `diagnose_chains` is content with
     all but the shortest chains; r_hat is noisier then.
     """
     kept = asked.draws * asked.chains
