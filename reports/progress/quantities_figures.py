@@ -117,10 +117,9 @@ def pace(path, walk):
         years = rates["year"].values
         low, middle, high = rates.quantile([0.025, 0.5, 0.975], dims).values / np.log(2)
         hover = f"{name}, %{{x}}<br>%{{y:.2f}} doublings a year<extra></extra>"
-        traces += [
-            *band(years, low, high, colour, f"{name}, 95%"),
-            line(years, middle, colour, name, hovertemplate=hover),
-        ]
+        drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, hovertemplate=hover)
+        # The pace of a walk stays as it is from one step to the next.
+        traces += [trace.update(line_shape="hv" if rates is walk else "linear") for trace in drawn]
     return figure(
         *traces,
         x={"title": "Year", "dtick": 1},
