@@ -334,8 +334,7 @@ def report(
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    chosen = {"pages": page} if page else {}
-    document = make_report(out, progress=console.interactive(json), fresh=fresh, **sampling, **chosen)
+    document = make_report(out, pages=page, progress=console.interactive(json), fresh=fresh, **sampling)
     if json:
         console.print_json(document)
     else:
@@ -343,22 +342,11 @@ def report(
 
 
 @app.command()
-def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete them.")] = False,
-    json: options.Json = False,
-):
+def cache(clear: options.Clear = False, json: options.Json = False):
     """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
     from .reports import kept
 
-    found = kept.listed()
-    said = {"folder": str(kept.folder()), "results": len(found), "bytes": sum(size for _, _, size in found)}
-    if clear:
-        kept.clear()
-    if json:
-        console.print_json(said | {"cleared": clear})
-    else:
-        done = "deleted: " if clear else ""
-        print(f"{done}{said['results']} results of reports, {said['bytes'] / 1e6:.1f} MB, in {said['folder']}")
+    console.print_kept(kept.folder(), kept.clear() if clear else kept.listed(), cleared=clear, json=json)
 
 
 def _version(value):

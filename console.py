@@ -153,6 +153,15 @@ def print_fit(title, entry, diagnostics):
         print(f"{said}; read the robust sd, and compare other laws")
 
 
+def print_kept(folder, found, *, cleared, json):
+    """Print how much is kept for reports, or was before it was cleared."""
+    size = sum(each for _, _, each in found)
+    if json:
+        print_json({"folder": str(folder), "results": len(found), "bytes": size, "cleared": cleared})
+    else:
+        print(f"{'deleted: ' if cleared else ''}{len(found)} results of reports, {size / 1e6:.1f} MB, in {folder}")
+
+
 def print_misfit(name, misfit):
     """Print on standard error which tests reject the law of a fit, where any does."""
     from .reports.results import verdict

@@ -136,6 +136,7 @@ TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to sa
 
 TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]
+Clear = Annotated[bool, typer.Option("--clear", help="Delete it.")]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
 ]

@@ -105,14 +105,14 @@ class Stages:
         return found["result"]
 
 
-def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=False, fresh=False, **settings):
+def report(out="report", *, pages=None, seed=1, sampler=None, progress=False, fresh=False, **settings):
     """Fit, compare and decide on the built-in tables, and write the results.
 
     Parameters
     ----------
     out : path-like
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of str
+    pages : sequence of str, optional
         Names of pages, of ``bayescaling.reports.pages.PAGES``; all by default.
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -135,6 +135,7 @@ def report(out="report", *, pages=tuple(PAGES), seed=1, sampler=None, progress=F
     """
     out = Path(out)
     check_options(seed, sampler, settings)
+    pages = tuple(PAGES) if pages is None else pages
     for page in pages:
         if page not in PAGES:
             raise InputError(unknown("page", page, PAGES))
