@@ -17,8 +17,9 @@ from ..law import Effort, Law
 from . import design, family
 from . import points as placing
 from . import priors as progress_priors
+from . import slots as in_use
 from .draws import ProgressDraws, all_coordinates
-from .specifications import BENCHMARKS, SPECIFICATIONS, STEPS, Column, Specification
+from .specifications import SPECIFICATIONS, Specification
 
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
 DATA = ("dataset", "tokens_seen", "diminishing", "repeated")
@@ -181,48 +182,9 @@ class Progress(Law):
         return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
 
     @property
-    def predictors(self):
-        """Columns of eta_N and eta_D, changes of the year slope included."""
-        extra = {"hinge": "hinge", "jump": "after"}[self.cutoff_form]
-
-        def with_changes(columns):
-            yearly = [c for c in columns if c.factors == ("y",)]
-            if self.pace == "random_walk" and yearly:
-                return (*columns, *(Column((step,)) for step in STEPS))
-            added = [Column((extra,), c.benchmark, c.architecture) for c in yearly]
-            return (*columns, *(added if self.cutoff is not None else ()))
-
-        return with_changes(self.spec.columns_parameters), with_changes(self.spec.columns_data)
-
-    @property
     def data_definition(self):
         """What D is."""
         return self.data or ("diminishing" if self.spec.diminishing else "dataset")
-
-    @property
-    def slots(self):
-        """Size columns of each predictor, and drifts as {key: (column of eta_N or None, of eta_D or None)}."""
-        sizes = [[c for c in p if c.kind == "size"] for p in self.predictors]
-        drifts = {}
-        for side, predictor in enumerate(self.predictors):
-            for column in predictor:
-                if column.kind in ("year", "rate"):
-                    timed = tuple(f for f in column.factors if f not in ("n", "d", "c"))
-                    drifts.setdefault((timed, column.kind, column.benchmark, column.architecture), [None, None])[
-                        side
-                    ] = column
-        if max(len(sizes[0]), len(sizes[1])) > family.SIZES or len(drifts) > family.DRIFTS:
-            raise InputError(
-                f"specification {self.spec.parameters!r}, {self.spec.data!r}: at most {family.SIZES} size columns "
-                f"in a predictor and {family.DRIFTS} columns with a date can be fitted"
-            )
-        return sizes[0], sizes[1], drifts
-
-    @property
-    def levels(self):
-        """Levels of the intercepts: the benchmarks, or ("all",)."""
-        intercepts = [c for c in self.predictors[0] if c.kind == "intercept"]
-        return BENCHMARKS if intercepts[0].benchmark else ("all",)
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -317,6 +279,13 @@ class Progress(Law):
 
     # The design ------------------------------------------------------------------------------------------------------
 
+    predictors = property(in_use.predictors)
+    slots = property(in_use.slots)
+    levels = property(in_use.levels)
+    drifts_by_benchmark = property(in_use.drifts_by_benchmark)
+    steps_of_walk = property(in_use.steps_of_walk)
+    coordinates = property(in_use.coordinates)
+    active = in_use.active
     tokens = placing.tokens
     origin = placing.origin
     points = placing.points
@@ -324,61 +293,6 @@ class Progress(Law):
     reference = design.reference
     design_arrays = design.design_arrays
     described_priors = progress_priors.described_priors
-
-    def active(self, *, sampled_only=False):
-        """Which coordinates of z stand for something in this law, (z,) of bool.
-
-        With `sampled_only`, only those that stand for coefficients which the paper's penalty covers.
-        """
-        active = np.zeros(family.DIMENSION, bool)
-        sizes_n, sizes_d, drifts = self.slots
-
-        def use(name, count):
-            active[family.SLICES[name]] = np.arange(family.BLOCKS[name]) < count
-
-        use("loss_centre", len(self.levels))
-        use("share", len(self.levels) if self.predictors[1] else 0)
-        use("elasticity_parameters", len(sizes_n))
-        use("elasticity_data", len(sizes_d))
-        use("yearly_total", len(drifts))
-        split = np.zeros(family.DRIFTS, bool)
-        split[: len(drifts)] = [None not in both and not self.spec.shared_year for both in drifts.values()]
-        active[family.SLICES["yearly_split"]] = split & ~self.steps_of_walk
-        use("vocabulary", self.spec.vocabulary)
-        use("transformer", self.transformer is not None)
-        if sampled_only:
-            return active
-        use("irreducible_share", len(self.levels) if self.irreducible else 0)
-        use("sigma", 1)
-        use("nu_minus_one", self.noise == "student_t")
-        use("sigma_benchmark", family.LEVELS if self.scatter == "by_benchmark" else 0)
-        use("paper_sd", self.paper_effects)
-        use("pace_sd", self.pace == "random_walk")
-        if self.pooling:
-            use("pooled_loss_centre", 1)
-            use("pooled_share", bool(self.predictors[1]))
-            use("pooled_yearly", self.drifts_by_benchmark.any())
-        return active
-
-    @property
-    def drifts_by_benchmark(self):
-        """Which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
-        found = [
-            benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in self.slots[2]
-        ]
-        return np.array(found + [False] * (family.DRIFTS - len(found)))
-
-    @property
-    def steps_of_walk(self):
-        """Which drifts are steps of a random walk of the pace, (drift,) of bool."""
-        found = [timed[0] in STEPS for timed, *_ in self.slots[2]]
-        return np.array(found + [False] * (family.DRIFTS - len(found)))
-
-    @property
-    def coordinates(self):
-        """Names of the active coordinates."""
-        names = [f"{name}[{i}]" for name, width in family.BLOCKS.items() for i in range(width)]
-        return [name for name, active in zip(names, self.active(), strict=True) if active]
 
     @property
     def options(self):
