@@ -12,11 +12,11 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..backend import pymc
 from ..contrasts import Contrast, means, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
+from . import graph
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
@@ -250,62 +250,8 @@ class LossLaw(Law):
         width = np.asarray(rows["loss_halfwidth"], float)
         return width / np.asarray(rows["loss"], float) if self.scale == "log_loss" else width
 
-    def model(self, rows, reference=None):
-        """Build the PyMC model of this law on runs.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            Runs, as `rows` returns them.
-        reference : dict, optional
-            Centre of the sampled quantities; by default that of the rows.
-
-        Returns
-        -------
-        pymc.Model
-            With `pymc.Data` for the design (``parameters``, ``tokens``, ``observed``, ...) and the reference, so that
-            it is compiled once and refitted by changing data.
-        """
-        pm = pymc()
-
-        reference = reference or self.reference(rows)
-        self.check(rows, reference)
-        with pm.Model() as model:
-            data = {name: pm.Data(name, array) for name, array in self.design_arrays(rows, reference).items()}
-            centre = {name: pm.Data(name, x) for name, x in reference.items()}
-            values = {name: prior.variable(name) for name, prior in self.prior_of.items()}
-            self.observe(self.scale, values, centre, data)
-            potential = self.potential(values, centre)
-            if potential is not None:
-                pm.Potential("potential", potential)
-        return model
-
-    def observe(self, name, values, reference, data):
-        """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`.
-
-        Under run effects their log density, of each run's rows together, is a potential.
-        """
-        pm = pymc()
-
-        if self.run_effects:
-            pm.Potential(name, self.density_of_rows(values, data | reference).sum())
-            return
-        mean = self.on_scale(self.mean(self.constants(values, reference), data))
-        halfwidth = (data["halfwidth"],) if self.measurement_error else ()
-        arguments = (*self.residuals.arguments(values, reference, data), *halfwidth)
-        pm.CustomDist(name, mean, *arguments, logp=self._logp, random=self._random, observed=data["observed"])
-
-    def _split(self, arguments):
-        return (arguments[:-1], arguments[-1]) if self.measurement_error else (arguments, None)
-
-    def _logp(self, value, mean, *arguments):
-        arguments, halfwidth = self._split(arguments)
-        return self.residuals.logp(value - mean, *arguments, halfwidth=halfwidth)
-
-    def _random(self, mean, *arguments, rng=None, size=None):
-        arguments, halfwidth = self._split(arguments)
-        shape = np.broadcast_shapes(np.shape(mean), tuple(size or ()))
-        return mean + self.residuals.draw(rng, shape, *arguments, halfwidth=halfwidth)
+    model = graph.model
+    observe = graph.observe
 
     def log_density_terms(self, blocks, data):
         """Log density of each prior, of what else informs the law, and of the rows or runs."""

@@ -73,7 +73,7 @@ def test_the_headline_is_of_the_noise_that_predicts_papers_left_out_better(docum
 
 def test_specifications_without_progress_predict_the_future_worse(document):
     futures = document["leave_future_out_by_specification"]
-    assert set(futures) == {str(k) for k in SPECIFICATIONS}
+    assert set(futures) == {str(k) for k in SPECIFICATIONS} | set(analysis.PACES)
     for k, entry in futures.items():
         by_year = sum(x for name, x in entry.items() if re.fullmatch(r"elpd_\d{4}", name))
         assert entry["elpd"] == pytest.approx(by_year), k
@@ -88,6 +88,10 @@ def test_probabilities_of_a_change_of_pace_add_up(document):
     shares = {name: entry["probability"] for name, entry in pace["cutoffs"].items()}
     assert sum(shares.values()) == pytest.approx(1)
     assert pace["p_change"] == pytest.approx(1 - shares["none"])
+    walk = pace["random_walk"]
+    assert 0 < walk["p_faster"] < 1
+    assert "pace_sd" in walk["law"]["parameters"]
+    assert walk["doubling_months"]["2013"] != walk["doubling_months"]["2023"]
     faster = {name: entry["p_faster"] for name, entry in pace["cutoffs"].items() if name != "none"}
     mixed = sum(shares[name] * p for name, p in faster.items()) / pace["p_change"]
     assert pace["p_faster"] == pytest.approx(mixed)
