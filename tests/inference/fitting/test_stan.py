@@ -45,6 +45,7 @@ PROGRESS = {
     "loss_centre": ((2.998909, 3.374482, 4.147685), (0.021863, 0.038419, 0.026081)),
 }
 ELPD = {"chinchilla": 865.63, "coupled": 892.28, "progress-7": 16.89}
+ERROR = 0.8  # Monte-Carlo, of an elpd from 4,000 draws: 0.15 to 0.2 in standard deviation between samplers
 LAWS = {"chinchilla": bs.Chinchilla(), "coupled": bs.Coupled()}
 
 
@@ -62,11 +63,11 @@ def test_laws_of_the_loss_are_those_of_stan(name, runs):
     quantities["log N*"] = np.log(bs.allocate(fit, [BUDGET])["parameters"].isel(compute=0, drop=True))
     for quantity, (mean, sd) in OF_RUNS[name].items():
         agrees(quantities[quantity], mean, sd)
-    assert bs.loo(fit).elpd == pytest.approx(ELPD[name], abs=0.3)
+    assert bs.loo(fit).elpd == pytest.approx(ELPD[name], abs=ERROR)
 
 
 def test_a_specification_of_progress_is_that_of_stan(evaluations):
     fit = bs.progress_fitter(evaluations).fit(law=Progress(7), seed=1)
     for quantity, (mean, sd) in PROGRESS.items():
         agrees(fit["posterior"][quantity], mean, sd)
-    assert bs.loo(fit).elpd == pytest.approx(ELPD["progress-7"], abs=0.3)
+    assert bs.loo(fit).elpd == pytest.approx(ELPD["progress-7"], abs=ERROR)
