@@ -147,8 +147,10 @@ def print_fit(title, entry, diagnostics):
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(diagnostics)
     if sensitive := entry.get("prior_sensitive"):
+        from .inference.quantities.sensitivity import SENSITIVE
+
         listed = ", ".join(f"{name} ({number(distance, '.2f')})" for name, distance in sensitive.items())
-        print(f"decided by the prior in part (distance per doubling of its power above 0.05): {listed}")
+        print(f"decided by the prior in part (distance per doubling of its power above {SENSITIVE:g}): {listed}")
     if said := verdict(entry.get("misfit", {})):
         print(f"{said}; read the robust sd, and compare other laws")
 

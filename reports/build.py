@@ -144,7 +144,7 @@ def report(out="report", *, pages=None, seed=1, sampler=None, progress=False, fr
     options = {"seed": seed, "sampler": sampler, **settings}
     chosen = [page for name, page in PAGES.items() if name in pages]
     document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
-    names = [*(name for page in chosen for name in page.stages), "page"]
+    names = [name for page in chosen for name in page.stages]
     with Stages(names, progress, fresh=fresh, options=options) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:

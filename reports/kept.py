@@ -21,7 +21,8 @@ from ..inference.fitting.record import versions
 MOST = 2_000_000_000  # bytes; what was used longest ago goes first
 SUFFIX = ".stage"
 PACKAGE = Path(__file__).parent.parent
-DRAWN = ("drawing", "page.py", "figures.py", "render.py", "page.html.jinja", "cli.py", "console.py", "options.py")
+COMPUTED = ("datasets", "inference", "models", "reports")
+DRAWN = ("drawing", "page.py", "figures.py", "render.py", "cli.py", "console.py", "options.py")
 
 
 def folder():
@@ -35,11 +36,11 @@ def folder():
 def code():
     """Digest of the package's code but for what draws and prints."""
     found = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
+    # A working tree holds environments and much else beside the package.
+    for path in sorted([*PACKAGE.glob("*.py"), *(p for name in COMPUTED for p in (PACKAGE / name).rglob("*.py"))]):
         parts = path.relative_to(PACKAGE).parts
-        if parts[0] in ("tests", "training") or parts[0].startswith(".") or set(parts) & set(DRAWN):
-            continue
-        found.update("/".join(parts).encode() + path.read_bytes())
+        if not set(parts) & set(DRAWN):
+            found.update("/".join(parts).encode() + path.read_bytes())
     return found.hexdigest()
 
 

@@ -97,7 +97,7 @@ def fit_corpora(law, corpora, *, shared=("omega",), pooled=("alpha", "beta"), se
         sampled, stats, _ = program.sample(asked.longer(thin), seed)
         return None, thinned(sampled, thin), thinned(stats, thin)
 
-    effort = replace(law.effort, target_accept=TARGET_ACCEPT, careful=None)
+    effort = replace(law.effort, target_accept=TARGET_ACCEPT)
     (_, posterior, _), _, found = sample_enough(draw, effort, **settings)
     likelihood = {}
     for corpus, rows in corpora.items():

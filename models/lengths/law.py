@@ -11,20 +11,16 @@ from ...datasets import require
 from ...datasets.wording import quoted, unknown
 from ...errors import InputError
 from ..arrays import log1p
-from ..backend import pymc
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
-from . import design, modes
-from .curve import PARTS, SHAPES, log_likelihood, natural, right_and_wrong, terms
-from .draws import LengthsDraws
-from .priors import FREE_PARAMETERS
+from . import design, graph, modes
+from .curve import PARTS, SHAPES, natural, right_and_wrong, terms
+from .draws import UNITS, LengthsDraws
+from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
 
 NOISES = ("beta_binomial", "binomial")
 OPERANDS = ("weighted", "longest")
-WITH_EFFECTS = ("log_reach", "log_steepness", "logit_lapse")
-LEVEL, EFFECT, RUN = "embedding", "effect", "run"
-UNITS = "z"
 
 
 @dataclass(frozen=True)
@@ -252,49 +248,7 @@ class Lengths(Law):
                 found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
         return found
 
-    def model(self, rows, reference=None):
-        """Build the PyMC model of this law on a table of counts.
-
-        A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
-        put u at m with information i, and a condition that puts it at mu with spread s, u has mean
-        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is then nearly standard normal
-        whatever the spread, from a run of many cells to one of none.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            From `rows`.
-        reference : dict, optional
-            From `reference`; by default that of the rows.
-
-        Returns
-        -------
-        pymc.Model
-            With `pymc.Data` for the design, so that it is compiled once and refitted to other counts.
-        """
-        pm = pymc()
-
-        reference = reference or self.reference(rows)
-        priors = self.prior_of
-        coords = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-        with pm.Model(coords=coords) as model:
-            d = {name: pm.Data(name, x) for name, x in self.design_arrays(rows, reference).items()}
-            values = {}
-            for part in self.parts:
-                values[part] = priors[part].variable(part, dims=None if part == "log_precision" else LEVEL)
-                if part in WITH_EFFECTS and reference["effects"]:
-                    values[f"{part}_effect"] = priors[f"{part}_effect"].variable(f"{part}_effect", dims=EFFECT)
-            if self.seeds:
-                values |= {f"{part}_sd": priors[f"{part}_sd"].variable(f"{part}_sd") for part in self.parts}
-                values[UNITS] = pm.Flat(UNITS, shape=(len(reference["runs"]), len(self.parts)))
-            curve, log_density = self.curves(values, d)
-            if self.seeds:
-                pm.Potential("deviations", log_density.sum())
-            pm.Potential(
-                self.scale,
-                log_likelihood(curve, d["log_train"], d, self.shape, lambda values, _: values.sum()),
-            )
-        return model
+    model = graph.model
 
     def log_density_terms(self, blocks, data):
         """Log density of each prior, of the runs' units, and of the counts."""

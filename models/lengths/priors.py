@@ -11,6 +11,8 @@ SEEDS = (
     "matters: it avoids zero, for no two seeds end with one curve, "
 )
 
+LEVEL, EFFECT = "embedding", "effect"  # dimensions of quantities with several values
+WITH_EFFECTS = ("log_reach", "log_steepness", "logit_lapse")
 FREE_PARAMETERS = {
     "log_reach": FreeParameter(
         "log_reach",

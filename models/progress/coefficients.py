@@ -57,19 +57,16 @@ def named_coefficients(law, reference, c, d):
         put_levels("beta_const", raw["const_data"])
         put("beta_data", _by_label(sizes_d, c["beta"], list(range(len(sizes_d)))))
         sides.append(("beta", "data", "drift_data", 1))
+    drifting = list(drifts.values())
     for prefix, sized, key, side in sides:
-
-        def drifts_of(j):
-            return list(drifts.values())[j]
-
         groups = {}
         for j, ((timed, kind, _, _), columns) in enumerate(drifts.items()):
             if columns[side] is not None:
                 groups.setdefault((timed[0], kind), []).append(j)
         for (factor, kind), which in groups.items():
-            columns = [drifts_of(j)[side] for j in which]
+            columns = [drifting[j][side] for j in which]
             scales = np.asarray([reference["rate_scales"][side][j] for j in which])
-            shared = kind == "year" and (law.spec.shared_year or (factor in STEPS and None not in drifts_of(which[0])))
+            shared = kind == "year" and (law.spec.shared_year or (factor in STEPS and None not in drifting[which[0]]))
             if shared and side == 1:
                 continue
             name = (

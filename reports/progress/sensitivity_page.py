@@ -11,6 +11,7 @@ from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures
 from . import quantities_figures as quantities
+from . import time_figures as in_time
 from .analysis import MAIN
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, probability, times, words
@@ -316,7 +317,7 @@ def sections(found, published):
             "title": "Progress: has it become faster?",
             "text": _pace_text(found),
             "blocks": [
-                quantities.pace(found.pace.path, found.walked[0]),
+                in_time.pace(found.pace.path, found.walked[0]),
                 figures.acceleration(_whole_years(found.pace)),
                 _pace_table(found),
             ],
@@ -324,6 +325,6 @@ def sections(found, published):
         {
             "title": "Progress: predicting the next year",
             "text": [*_future_text(found, whole), _futures_text(found)],
-            "blocks": [quantities.leave_future_out(found.future, whole), _future_table(found), _futures_table(found)],
+            "blocks": [in_time.leave_future_out(found.future, whole), _future_table(found), _futures_table(found)],
         },
     ]
