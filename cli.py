@@ -229,11 +229,14 @@ def reconcile(
 
 @app.command()
 @options.shares(options.Sweep)
-def train(file: options.LanguageSweep, *, sweep):
+def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = None, *, sweep):
     """Train a sweep of small language models and write their losses as a table of runs."""
-    from .training import train as train_sweep
+    from . import training
 
-    _, record = _trained(train_sweep, file, sweep)
+    if sweep.dry_run:
+        _outline(training, file, preset, sweep)
+        return
+    _, record = _trained(training, file, preset, sweep)
     if sweep.json:
         console.print_json(record)
     else:
@@ -242,13 +245,15 @@ def train(file: options.LanguageSweep, *, sweep):
 
 @app.command()
 @options.shares(options.Sweep)
-def arithmetic(file: options.ArithmeticSweep, *, sweep):
+def arithmetic(file: options.ArithmeticSweep = None, preset: options.ArithmeticPreset = None, *, sweep):
     """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
-    from .training.arithmetic import accuracies
-    from .training.arithmetic import train as train_sweep
+    from .training import arithmetic as training
 
-    found, record = _trained(train_sweep, file, sweep)
-    entries = [] if found is None else accuracies(found)
+    if sweep.dry_run:
+        _outline(training, file, preset, sweep)
+        return
+    found, record = _trained(training, file, preset, sweep)
+    entries = [] if found is None else training.accuracies(found)
     if sweep.json:
         console.print_json(record | {"accuracies": entries})
         return
@@ -257,18 +262,55 @@ def arithmetic(file: options.ArithmeticSweep, *, sweep):
     console.print_sweep(record)
 
 
-def _trained(train_sweep, file, sweep):
-    found = train_sweep(
-        file,
-        sweep.out,
-        scheduler=sweep.scheduler,
-        device=sweep.device,
-        time_limit=sweep.time_limit,
-        progress=console.interactive(sweep.json),
-    )
+@app.command("gpu-check")
+def gpu_check(out: options.Out, minutes: options.Minutes = 9.0, device: options.Device = None):
+    """Check a GPU: that it gives the results that it should, how fast, and then the runs that want one.
+
+    It resumes: give the same command again until it says that it is finished.
+    """
+    from .training.check.runner import check
+
+    found = check(out, minutes=minutes, device=device, told=lambda line: print(line, flush=True))
+    if not all(each.get("ok", True) for group in ("agreement", "speed") for each in found[group].values()):
+        raise typer.Exit(1)
+
+
+def _sweep_named(training, file, preset):
+    if (file is None) == (preset is None):
+        raise InputError(f"give a sweep's FILE.toml or --preset, not {'both' if file else 'neither'}; see --help")
+    return file if preset is None else training.make_sweep({"preset": preset})
+
+
+def _outline(training, file, preset, sweep):
+    outline = training.outline(_sweep_named(training, file, preset), device=sweep.device)
+    if sweep.json:
+        console.print_json(outline)
+    else:
+        console.print_outline(outline)
+
+
+def _trained(training, file, preset, sweep):
+    chosen = _sweep_named(training, file, preset)
+    try:
+        found = training.train(
+            chosen,
+            sweep.out,
+            scheduler=sweep.scheduler,
+            device=sweep.device,
+            time_limit=sweep.time_limit,
+            progress=not sweep.json,
+        )
+    except KeyboardInterrupt:
+        kept = len(list((sweep.out / "runs").glob("*.nc")))
+        print(
+            f"{kept} finished runs and the checkpoint of the last are kept in {sweep.out}; the same command goes on",
+            file=sys.stderr,
+        )
+        raise
     status = "paused" if found is None else found.attrs["status"]
     runs = 0 if found is None else found.sizes["run"]
-    return found, {"status": status, "runs": runs, "table": str(sweep.out / "runs.csv")}
+    path = sweep.out / "runs.csv"
+    return found, {"status": status, "runs": runs, "table": str(path) if path.exists() else None}
 
 
 @app.command()

@@ -261,17 +261,42 @@ def print_accuracies(entries):
             f"{e['architecture']} {e['layers']}x{e['recurrences']}",
             e["seed"],
             e["status"],
+            e["offset"],
             *(number(e[region], ".3f") for region in REGIONS),
         )
         for e in entries
     ]
-    print_table("share of problems right", ("", "architecture", "seed", "status", *REGIONS), rows)
+    print_table("share of problems right", ("", "architecture", "seed", "status", "offset", *REGIONS), rows)
 
 
 def print_sweep(record):
     """Print how many runs a sweep has, whether it is finished and where its table is."""
     again = "" if record["status"] == "finished" else "; run the same command to continue"
-    print(f"{record['runs']} runs, {record['status']}{again}; table {record['table']}")
+    table = f"; table {record['table']}" if record["table"] else ""
+    print(f"{record['runs']} runs, {record['status']}{again}{table}")
+
+
+def print_outline(outline):
+    """Print what a sweep will take: runs, parameters, FLOP, memory and hours, by arm or stage."""
+    rows = [
+        (
+            each["name"],
+            each["runs"],
+            " to ".join(f"{count:,}" for count in sorted(set(each["parameters"]))),
+            f"{each['flop']:.3g}",
+            f"{each['bytes'] / 2**30:.3g}",
+            f"{each['hours']:.3g}",
+        )
+        for each in outline["rounds"]
+    ]
+    total = ("flop", "hours")
+    flop, hours = (sum(each[name] for each in outline["rounds"]) for name in total)
+    rows.append(("together", sum(each["runs"] for each in outline["rounds"]), "", f"{flop:.3g}", "", f"{hours:.3g}"))
+    print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
+    print(
+        f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "
+        f"({outline['peak_source']}); {outline['free'] / 2**30:.3g} GiB are free there"
+    )
 
 
 def print_estimates(parametric, envelopes):

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from .reports.pages import PAGES
+from .training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
+from .training.language.presets import PRESETS as LANGUAGE_PRESETS
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output and nothing else.")]
 FORMATS = "(CSV, TSV, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
@@ -127,8 +129,18 @@ AspectRatio = Annotated[
     float | None, typer.Option(help="Width over layers of the planned models; Chinchilla's by default.", metavar="A")
 ]
 
-LanguageSweep = Annotated[Path, typer.Argument(help="A sweep of small language models.", metavar="FILE.toml")]
-ArithmeticSweep = Annotated[Path, typer.Argument(help="A sweep of arithmetic models.", metavar="FILE.toml")]
+LanguageSweep = Annotated[
+    Path | None, typer.Argument(help="A sweep of small language models; or give --preset.", metavar="FILE.toml")
+]
+ArithmeticSweep = Annotated[
+    Path | None, typer.Argument(help="A sweep of arithmetic models; or give --preset.", metavar="FILE.toml")
+]
+LanguagePreset = Annotated[str | None, typer.Option("--preset", help=f"One of {', '.join(LANGUAGE_PRESETS)}.")]
+ArithmeticPreset = Annotated[str | None, typer.Option("--preset", help=f"One of {', '.join(ARITHMETIC_PRESETS)}.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what it takes: runs, parameters, FLOP, memory, hours.")
+]
+Minutes = Annotated[float, typer.Option(help="Minutes after which to save and stop.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write to; a sweep found there is continued.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
@@ -193,6 +205,7 @@ class Sweep:
     """Options of every command that trains a sweep."""
 
     out: Out
+    dry_run: DryRun = False
     scheduler: Scheduler = None
     device: Device = None
     time_limit: TimeLimit = None

@@ -16,7 +16,7 @@ __all__, __getattr__, __dir__ = lazy(
         "language.corpora.synthetic": ["Synthetic"],
         "language.corpora.text": ["open_text"],
         "language.corpora.token_files": ["StoredTokens", "open_token_files"],
-        "language.execution": ["train", "train_run"],
+        "language.execution": ["outline", "train", "train_run"],
         "language.loss": ["cross_entropy", "token_losses"],
         "language.presets": ["PRESETS", "preset"],
         "language.records": ["table"],

@@ -6,9 +6,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2] / "training"
 MAY_IMPORT = {
     "engine": set(),
-    "sweeps": {"engine"},
-    "language": {"engine", "sweeps"},
-    "arithmetic": {"engine", "sweeps"},
+    "sweeps": {"engine", "departures"},
+    "language": {"engine", "sweeps", "departures"},
+    "arithmetic": {"engine", "sweeps", "departures"},
+    "check": {"engine", "sweeps", "language", "arithmetic"},
 }
 MODULES = {path.relative_to(ROOT).with_suffix("").parts: path for path in sorted(ROOT.rglob("*.py"))}
 

@@ -6,7 +6,7 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "evaluation": ["evaluate", "greedy", "right"],
-        "execution": ["train", "train_run"],
+        "execution": ["outline", "train", "train_run"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["Plan"],
         "presets": ["PRESETS", "preset"],

@@ -7,6 +7,7 @@ So one pass over the whole problem gives the result of decoding, which takes a p
 """
 
 import contextlib
+import itertools
 
 import numpy as np
 import torch
@@ -33,6 +34,7 @@ def evaluate(
     device="cpu",
     batch_tokens=2**14,
     recurrences=None,
+    offsets=None,
     multiple=None,
 ):
     """Count the problems that a model answers exactly right, through the end, in each cell.
@@ -58,9 +60,13 @@ def evaluate(
         Tokens of a batch, padding included; a batch has at least one problem.
     recurrences : sequence of int, optional
         Numbers of recurrences of a looped model after which to judge it; the model must take ``recurrences``.
+    offsets : sequence of int, optional
+        Offsets of Abacus embeddings at which to judge a model, each on the same problems; the model must take
+        ``offset``.
     multiple : int, optional
-        Round widths up to multiples of it, and fill the last batch up to a power of two, so that there are few shapes:
-        by default 32 on a GPU, where layers are compiled for each shape, and 1 elsewhere.
+        Round the tokens that a model reads, one fewer than a problem has, up to multiples of it, and fill the last
+        batch up, so that there is one shape for each width: by default 32 on a GPU, where layers are compiled for each
+        shape, and 1 elsewhere.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def evaluate(
         digits. Variables correct and total, in problems, and split: ``"id"``, ``"ood"``, ``"ood100"``, or nothing where
         no cell was asked for. Sorting also has correct_minimum, the problems whose first label is right, and axis: in
         what a cell is out of distribution, ``"numbers"``, ``"digits"``, ``"both"`` or nothing. With `recurrences`
-        correct and correct_minimum have it as their first dimension.
+        or `offsets`, correct and correct_minimum have dimensions recurrences and offset before those.
 
     Raises
     ------
@@ -92,7 +98,9 @@ def evaluate(
     device = torch.device(device)
     multiple = multiple or (MULTIPLE if device.type == "cuda" else 1)
     _check(task, cells, count, batch_tokens, multiple)
-    options = [{}] if recurrences is None else [{"recurrences": number} for number in recurrences]
+    asked = {"recurrences": recurrences, "offset": offsets}
+    asked = {name: list(values) for name, values in asked.items() if values is not None}
+    options = [dict(zip(asked, values, strict=True)) for values in itertools.product(*asked.values())]
     sizes = [task.cell_size(first, second, count) for first, second in cells]
     found = torch.zeros(len(options), 2, len(cells), dtype=torch.int64, device=device)
     with judging(model):
@@ -102,7 +110,7 @@ def evaluate(
                 right, minimum = (each[: len(indices)] for each in _right(model, batch, option))
                 found[place, 0].index_add_(0, indices, right.long())
                 found[place, 1].index_add_(0, indices, minimum.long())
-    return _dataset(task, cells, sizes, found.cpu().numpy(), recurrences)
+    return _dataset(task, cells, sizes, found.cpu().numpy(), asked)
 
 
 @torch.no_grad()
@@ -185,7 +193,7 @@ def _right(model, batch, options):
 
 def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
     """Give batches of problems, from the longest on, and the cell of each."""
-    lengths = np.array([-(-task.length(*cell) // multiple) * multiple for cell in cells])
+    lengths = np.array([1 - (1 - task.length(*cell)) // multiple * multiple for cell in cells])
     order = np.argsort(-lengths, kind="stable")
     cell = np.repeat(order, np.asarray(sizes)[order])
     place = np.concatenate([np.arange(sizes[index]) for index in order])
@@ -197,7 +205,7 @@ def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
         indices, places = cell[part], place[part]
         real, start = len(indices), start + rows
         if multiple > 1 and real < rows:
-            filled = np.arange(min(rows, 1 << (real - 1).bit_length())) % real
+            filled = np.arange(rows) % real
             indices, places = indices[filled], places[filled]
         bounds = tuple(pairs[indices].max(0).tolist())
         indices, places, first, second = (
@@ -211,7 +219,7 @@ def _batches(task, cells, sizes, seed, device, batch_tokens, multiple):
         yield indices[:real], batch
 
 
-def _dataset(task, cells, sizes, found, recurrences):
+def _dataset(task, cells, sizes, found, asked):
     lengths = [np.unique([cell[side] for cell in cells]) for side in (0, 1)]
     where = tuple(np.searchsorted(lengths[side], [cell[side] for cell in cells]) for side in (0, 1))
     shape = tuple(len(side) for side in lengths)
@@ -221,10 +229,9 @@ def _dataset(task, cells, sizes, found, recurrences):
         grid[(..., *where)] = values
         return grid
 
-    dims, own = ("length_a", "length_b"), {"length_a": lengths[0], "length_b": lengths[1]}
-    counted, found = (dims, found[0]) if recurrences is None else (("recurrences", *dims), found.swapaxes(0, 1))
-    if recurrences is not None:
-        own["recurrences"] = list(recurrences)
+    dims, own = ("length_a", "length_b"), asked | {"length_a": lengths[0], "length_b": lengths[1]}
+    counted = (*asked, *dims)
+    found = found.swapaxes(0, 1).reshape(2, *(len(values) for values in asked.values()), len(cells))
     variables = {
         "correct": (counted, laid_out(found[0])),
         "total": (dims, laid_out(np.array(sizes))),

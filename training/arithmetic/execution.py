@@ -6,8 +6,9 @@ from ..engine.hardware import chosen_precision
 from ..engine.loop import FINISHED
 from ..sweeps import execution, experiment
 from ..sweeps.kind import SweepKind
+from ..sweeps.outline import outline as outlined
 from .experiment import judge, prepared
-from .models.memory import check_memory
+from .models.memory import check_memory, run_bytes
 from .records import merged, record, table
 from .sweep import Sweep, read_sweep
 
@@ -42,6 +43,34 @@ def train(sweep, out, **options):
         If a signal stopped it, after everything was saved.
     """
     return execution.train(ArithmeticSweep, sweep, out, **options)
+
+
+def outline(sweep, *, device=None):
+    """Say what a sweep will take: runs, parameters, FLOP, memory and hours.
+
+    Parameters
+    ----------
+    sweep : path or Sweep
+    device : str, optional
+        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU.
+
+    Returns
+    -------
+    dict
+        As `sweeps.outline.outline` gives it.
+
+    Raises
+    ------
+    InputError
+        If the sweep or the device cannot be used.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import make_sweep, outline
+    >>> outline(make_sweep({"preset": "demo"}), device="cpu")["rounds"][0]["runs"]
+    3
+    """
+    return outlined(ArithmeticSweep, sweep, None, device)
 
 
 def train_run(run, folder, **options):
@@ -84,6 +113,14 @@ class ArithmeticSweep(SweepKind):
         """Refuse runs that do not fit into the device's memory."""
         for run in self._runs.values():
             check_memory(run, device, chosen_precision(run.precision, device))
+
+    def groups(self):
+        """Give the runs of each arm."""
+        return {arm: list(runs) for arm, runs in self.sweep.arms.items()}
+
+    def bytes_of(self, run, device, precision):
+        """Estimate the memory that a run takes."""
+        return run_bytes(run, device, precision)
 
     def rounds(self, results):
         """Give the runs of all arms in one round, so that an executor has them all at once."""

@@ -17,8 +17,10 @@ from .problems.vocabulary import PAD
 
 # First word of the hash that turns a run's seed into that of problems never trained on.
 HELD_OUT = 201
-# Cells judged before they are saved and the guard is asked whether to stop.
-CELLS = 100
+# Problems to train on that are made at once.
+AHEAD = 2**14
+# Cells judged before they are saved and the guard is asked whether to stop, by whether on a GPU.
+CELLS = {False: 100, True: 1000}
 
 
 def prepared(run, execution, device, precision):
@@ -35,22 +37,30 @@ def prepared(run, execution, device, precision):
         divide_gradients(model)
     if execution.compiles(device):
         model.compile_layers()
-    return model, task(run, device)
+    return model, task(run, device, precision)
 
 
-def task(run, device):
+def task(run, device, precision="float32"):
     """Make the task of a run, its problems, for the training loop.
+
+    Parameters
+    ----------
+    run : runs.Run
+    device : torch.device
+    precision : str
+        Of the layers when problems like those trained on are judged; logits are in float32.
 
     Returns
     -------
     Task
     """
+    problems = Problems(run, device)
 
     def batch(step):
         parts = []
         for microbatch in run.plan.microbatches(step):
             draws = run.draws(microbatch)
-            made = run.batches(run.seed, microbatch, run.plan.microbatch, device)
+            made = problems[microbatch]
             # Each part has its own noise; the other draws are common to all.
             parts += [
                 (part, draws._replace(noise=low_bits(hashed(draws.noise, place), 62)))
@@ -61,7 +71,33 @@ def task(run, device):
     def loss(model, *parts):
         return run.objective.losses(model, parts)
 
-    return Task(batch, loss, _evaluation(run, device))
+    return Task(batch, loss, _evaluation(run, device, precision))
+
+
+class Problems:
+    """The problems that a run trains on, by the number of microbatches before them, made many at a time.
+
+    To generate some problems takes a thousand operations, however few they are.
+
+    Parameters
+    ----------
+    run : runs.Run
+    device : torch.device
+    """
+
+    def __init__(self, run, device):
+        self.run, self.device = run, device
+        self.size = max(1, AHEAD // run.plan.microbatch)
+        self.made = {}
+
+    def __getitem__(self, microbatch):
+        """Give the batches of a microbatch, tuple of problems.Batch."""
+        if microbatch not in self.made:
+            first = microbatch - microbatch % self.size
+            steps = range(first, min(first + self.size, self.run.plan.starts[-1]))
+            made = self.run.batches(self.run.seed, steps, self.run.plan.microbatch, self.device)
+            self.made = dict(zip(steps, made, strict=True))
+        return self.made[microbatch]
 
 
 def judge(model, run, folder, device, precision, guard, *, trained=True):
@@ -87,9 +123,10 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
         As `evaluation.evaluate` gives them, one for each part of the grid; None if the guard stopped it.
     """
     cells, parts = run.grid.cells, []
+    size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)
     model.eval()
-    for start in range(0, len(cells), CELLS):
-        path = Path(folder) / f"cells-{start:06d}.nc"
+    for start in range(0, len(cells), size):
+        path = Path(folder) / f"cells-{start:06d}-{size}.nc"
         if path.exists():
             parts.append(read_dataset(path))
             continue
@@ -99,11 +136,12 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
             part = evaluate(
                 model if trained else Silent(run.model),
                 run.task,
-                cells[start : start + CELLS],
+                cells[start : start + size],
                 count=run.grid.count,
                 seed=run.grid.seed,
+                offsets=run.grid.offsets,
                 device=device,
-                batch_tokens=evaluation_tokens(run.model, device),
+                batch_tokens=tokens,
             )
         sealed.write(part, path, parents=True)
         guard.progressed()
@@ -123,19 +161,22 @@ class Silent(torch.nn.Module):
         super().__init__()
         self.configuration = configuration
 
-    def forward(self, tokens, *, recurrences=None):
+    def forward(self, tokens, *, recurrences=None, offset=0):
         """Logits of which the first is the largest, as `Transformer` shapes them."""
         logits = torch.zeros(*tokens.shape, self.configuration.vocabulary, device=tokens.device)
         logits[..., PAD] = 1
         return logits
 
 
-def _evaluation(run, device):
+def _evaluation(run, device, precision):
     seed = low_bits(hashed(HELD_OUT, run.seed), 62)
-    batches = run.batches(seed, 0, run.evaluation_problems, device)
+    (batches,) = run.batches(seed, range(1), run.evaluation_problems, device)
 
     def evaluate_now(model):
-        loss, tokens, right = (sum(parts).item() for parts in zip(*(judged(model, b) for b in batches), strict=True))
+        # As the layers are compiled for training.
+        with autocast(precision, device):
+            found = zip(*(judged(model, batch) for batch in batches), strict=True)
+            loss, tokens, right = (sum(parts).item() for parts in found)
         return {"loss_eval": loss / tokens, "accuracy": right / sum(len(b.tokens) for b in batches)}
 
     return evaluate_now

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ..engine.checks import check_choice, check_flag
 from .problems.vocabulary import PAD
 
-AVERAGES = ("tokens", "problems")
+AVERAGES = ("tokens", "positions", "problems")
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class Objective:
     masked : bool
         Whether tokens up to the equals sign do not count.
     average : str
-        ``"tokens"``, the mean over all tokens that count; ``"problems"``, the mean over problems of the mean over the
-        tokens of each.
+        ``"tokens"``, the mean over all tokens that count; ``"positions"``, their sum over the number of all positions,
+        padding included, B (S - 1) for B problems whose longest can have S tokens, so that short answers count less
+        ([Mc24], multiplication); ``"problems"``, the mean over problems of the mean over the tokens of each.
     alpha : float
         Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha. [Mc24]
         describes this combination; its public code has 1.
@@ -79,7 +80,11 @@ class Objective:
             Nats, shape ().
         """
         weights = [self.counted(batch) for batch, _ in parts]
-        total = torch.stack([weight.sum() for weight in weights]).sum()
+        if self.average == "positions":
+            widest = max(batch.tokens.shape[1] for batch, _ in parts)
+            total = sum(len(batch.tokens) for batch, _ in parts) * (widest - 1)
+        else:
+            total = torch.stack([weight.sum() for weight in weights]).sum()
         for (batch, draws), weight in zip(parts, weights, strict=True):
             yield self._loss(model, batch, draws, weight) / total
 

@@ -23,14 +23,16 @@ class Plan:
     microbatch : int
         Problems that share one draw of everything random (`models.draws`).
     ramp : float
-        Share of the samples over which batches grow from one microbatch to the full batch; 0 for none.
+        Share of the samples over which batches grow from one microbatch to the full batch; 0 for none. A share s of
+        the ramp done, an update has ``floor(s batch / microbatch) + 1`` microbatches, at most the full batch, as in
+        the public code of McLeish et al. (2024, arXiv:2405.17399), ``cramming/backend/torch_default.py``.
 
     Examples
     --------
     >>> from bayescaling.training.arithmetic import Plan
     >>> plan = Plan(samples=80, batch=20, microbatch=5, ramp=0.5)
     >>> plan.updates, [plan.seen(step) for step in range(plan.updates + 1)]
-    (8, [0, 5, 10, 15, 20, 30, 45, 65, 80])
+    (7, [0, 5, 10, 20, 35, 55, 75, 80])
     """
 
     samples: int
@@ -55,7 +57,7 @@ class Plan:
         starts = [0]
         while starts[-1] < total:
             done = starts[-1] / (self.ramp * total) if self.ramp else 1.0
-            starts.append(min(total, starts[-1] + max(1, math.floor(full * min(1.0, done)))))
+            starts.append(min(total, starts[-1] + min(full, math.floor(full * done) + 1)))
         return tuple(starts)
 
     @property
@@ -89,4 +91,4 @@ class PlannedOptimisation(Optimisation):
 
     def rate(self, step):
         """Compute the learning rate of the update after `step` others, from the problems seen in its middle."""
-        return self.learning_rate * SCHEDULES[self.schedule](self.plan.progress(step))
+        return self.learning_rate * SCHEDULES[self.schedule](self.plan.progress(step), self.rise, self.fall)

@@ -6,12 +6,13 @@ import numpy as np
 import xarray as xr
 
 from ..sweeps import records
+from .departures import DEPARTURES
 
 MEASURED = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
 CURVE = (*MEASURED, "learning_rate", "samples_done", "flop_done")
 COUNTS = ("correct", "total", "split")
 OF_SORTING = ("correct_minimum", "axis")
-CELL = ("length_a", "length_b")
+CELL = ("offset", "length_a", "length_b")
 REGIONS = ("id", "ood", "ood100")
 UNITS = {
     "loss_train": "nats per token",
@@ -24,7 +25,7 @@ UNITS = {
 }
 COLUMNS = (
     *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max", "train_digits"),
-    *("seed", "parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+    *("seed", "parameters", "samples", "flop", "offset", "length_a", "length_b", "correct", "total", "split"),
 )
 
 
@@ -44,8 +45,9 @@ def record(run, outcome, parts, device, precision):
     Returns
     -------
     xarray.Dataset
-        Dimensions run (of length 1), length_a, length_b and step (updates). Variables correct and total (problems) and
-        split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was asked) by cell; loss_train (mean since the
+        Dimensions run (of length 1), offset (of Abacus embeddings), length_a, length_b and step (updates). Variables
+        correct and total (problems) and split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was asked) by
+        offset and cell; loss_train (mean since the
         evaluation before), loss_eval and accuracy (of problems like those trained on), learning_rate, samples_done,
         flop_done and wall_seconds by step. What describes the run are coordinates along run.
     """
@@ -78,6 +80,7 @@ def record(run, outcome, parts, device, precision):
         computed=computed,
         described=described,
         units=UNITS,
+        departures=DEPARTURES,
         counts=together(parts),
     )
 
@@ -88,27 +91,28 @@ def together(parts):
     Parameters
     ----------
     parts : sequence of xarray.Dataset
-        As `evaluation.evaluate` gives them; no cell is in two of them.
+        As `evaluation.evaluate` gives them at some offsets, the same in all; no cell is in two of them.
 
     Returns
     -------
     xarray.Dataset
-        Dimensions length_a and length_b; in cells that were not judged, counts are 0 and text is empty.
+        Dimensions offset, length_a and length_b; in cells that were not judged, counts are 0 and text is empty.
     """
-    first, second = (sorted(set().union(*(part[name].values.tolist() for part in parts))) for name in CELL)
+    lengths = [sorted(set().union(*(part[side].values.tolist() for part in parts))) for side in CELL[1:]]
+    offsets = parts[0]["offset"].values
+    shape = (len(offsets), *map(len, lengths))
     variables = {}
     for name in parts[0].data_vars:
         text = parts[0][name].dtype.kind not in "iu"
-        values = np.full((len(first), len(second)), "", object) if text else np.zeros((len(first), len(second)), int)
+        values = np.full(shape, "", object) if text else np.zeros(shape, int)
         for part in parts:
             asked = part["total"].values > 0
-            places = (
-                np.searchsorted(whole, part[side].values) for whole, side in zip((first, second), CELL, strict=True)
-            )
+            places = (np.searchsorted(whole, part[side].values) for whole, side in zip(lengths, CELL[1:], strict=True))
             rows, columns = (np.broadcast_to(each, asked.shape)[asked] for each in np.ix_(*places))
-            values[rows, columns] = part[name].values[asked]
+            # What has no offset is the same at all.
+            values[:, rows, columns] = part[name].values[..., asked]
         variables[name] = (CELL, values)
-    return xr.Dataset(variables, dict(zip(CELL, (first, second), strict=True)))
+    return xr.Dataset(variables, dict(zip(CELL, (offsets, *lengths), strict=True)))
 
 
 def merged(planned, results, arms):
@@ -124,7 +128,7 @@ def merged(planned, results, arms):
     Returns
     -------
     xarray.Dataset
-        Dimensions run, length_a, length_b and step. Attributes that all runs share are kept.
+        Dimensions run, offset, length_a, length_b and step. Attributes that all runs share are kept.
     """
     known = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
     empty = {name: math.nan if name in CURVE else "" if known[name].dtype.kind in "OU" else 0 for name in known}
@@ -139,7 +143,7 @@ def merged(planned, results, arms):
 
 
 def table(dataset):
-    """Make a table of counts, with a row for each run and cell.
+    """Make a table of counts, with a row for each run, offset and cell.
 
     Parameters
     ----------
@@ -150,8 +154,8 @@ def table(dataset):
     -------
     pandas.DataFrame
         Columns run, arm, task, embedding, architecture, layers, recurrences, d_model, k_max, train_digits, seed,
-        parameters, samples, flop, length_a, length_b, correct, total and split, and where a run sorts correct_minimum
-        and axis, empty for other tasks. Cells that were not judged are left out.
+        parameters, samples, flop, offset, length_a, length_b, correct, total and split, and where a run sorts
+        correct_minimum and axis, empty for other tasks. Cells that were not judged are left out.
     """
     more = [name for name in OF_SORTING if name in dataset]
     rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
@@ -161,7 +165,7 @@ def table(dataset):
 
 
 def accuracies(dataset):
-    """Compute the share of problems that are right, by run and region, for people to read.
+    """Compute the share of problems that are right, by run, offset and region, for people to read.
 
     Parameters
     ----------
@@ -171,17 +175,21 @@ def accuracies(dataset):
     Returns
     -------
     list of dict
-        With the keys run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, and for
-        each region the share of its cells' problems, None where the grid has no cell of it.
+        With the keys run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, offset,
+        and for each region the share of its cells' problems, None where the grid has no cell of it.
     """
     entries = []
     described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")
     for name in dataset["run"].values:
-        one = dataset.sel(run=name)
-        entry = {"run": str(name)} | {key: one[key].item() for key in described}
-        for region in REGIONS:
-            inside = one["split"] == region
-            total = int(one["total"].where(inside, 0).sum())
-            entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
-        entries.append(entry)
+        run = dataset.sel(run=name)
+        for offset in run["offset"].values:
+            one = run.sel(offset=offset)
+            if not int(one["total"].sum()):
+                continue
+            entry = {"run": str(name)} | {key: one[key].item() for key in described} | {"offset": int(offset)}
+            for region in REGIONS:
+                inside = one["split"] == region
+                total = int(one["total"].where(inside, 0).sum())
+                entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
+            entries.append(entry)
     return entries

@@ -3,10 +3,11 @@
 import functools
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import torch
 
+from ...errors import InputError
 from ..engine.checks import check_choice, check_flag, check_whole
 from ..engine.hardware import PRECISIONS
 from ..sweeps import runs
@@ -28,22 +29,31 @@ class Grid:
         Problems in a cell.
     seed : int
         Of the problems.
+    offsets : tuple of int
+        Offsets of Abacus embeddings at which a model is judged; McLeish et al. judge at 0.
     """
 
     cells: tuple[tuple[int, int], ...]
     count: int = 100
     seed: int = 0
+    offsets: tuple[int, ...] = (0,)
 
     def __post_init__(self):
         object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
+        object.__setattr__(self, "offsets", tuple(self.offsets))
         for name, least in (("count", 1), ("seed", 0)):
             check_whole(f"evaluation: {name}", getattr(self, name), least)
+        for offset in self.offsets:
+            check_whole("evaluation: offset", offset, 0)
+        if len(set(self.offsets)) < len(self.offsets):
+            raise InputError(f"evaluation: offset is {list(self.offsets)!r}; give each once")
 
     @property
     def fingerprint(self):
         """The grid as few plain values, with its cells hashed, so that they fit into an attribute of a file."""
         cells = hashlib.sha256(json.dumps(self.cells).encode()).hexdigest()
-        return {"cells": len(self.cells), "cells_sha256": cells, "count": self.count, "seed": self.seed}
+        whole = {"cells": len(self.cells), "cells_sha256": cells, "count": self.count, "seed": self.seed}
+        return whole | {"offsets": list(self.offsets)}
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,9 @@ class Run(runs.Run):
         ``"auto"``, ``"float32"`` or ``"bfloat16"``.
     seed : int
         Of the initial weights, of the problems and of everything random in training.
+    noise_device : str
+        Where the noise of the initial state is drawn, which differs on a CPU and on CUDA; ``"auto"`` until the run is
+        settled somewhere.
     """
 
     task: object
@@ -82,6 +95,7 @@ class Run(runs.Run):
     buckets: bool = True
     precision: str = "auto"
     seed: int = 0
+    noise_device: str = "auto"
 
     def __post_init__(self):
         check_choice("training: precision", self.precision, PRECISIONS)
@@ -95,30 +109,33 @@ class Run(runs.Run):
     @property
     def configuration(self):
         """Everything that the result depends on, as plain values."""
-        plain = {name: getattr(self, name) for name in ("evaluation_problems", "buckets", "precision", "seed")}
+        plain = ("evaluation_problems", "buckets", "precision", "seed", "noise_device")
+        plain = {name: getattr(self, name) for name in plain}
         parts = {name: asdict(getattr(self, name)) for name in ("model", "objective", "optimisation")}
         task = {"name": self.task.name} | asdict(self.task)
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
+
+    def settled(self, where):
+        """Give the run as it is trained somewhere: its precision, and on what kind of device its noise is drawn."""
+        return replace(super().settled(where), noise_device=where.kind if self.model.noise else "none")
 
     def draws(self, microbatch):
         """Draw everything random of a microbatch, by the number of those before it."""
         return drawn(self.seed, microbatch, k_max=self.model.k_max, recurrences=self.model.recurrences)
 
-    def batches(self, seed, step, count, device):
-        """Generate problems of the task, in the batches that go through the model.
+    def batches(self, seed, steps, count, device):
+        """Generate problems of the task for consecutive steps, in the batches that go through the model.
 
         Returns
         -------
-        tuple of problems.Batch
+        list of tuple of problems.Batch
         """
-        if self.buckets:
-            return self.task.batches(seed, step, count, device)
-        return (self.task.batch(seed, step, count, device),)
+        return self.task.consecutive(seed, steps, count, device, buckets=self.buckets)
 
     @functools.cached_property
     def shapes(self):
         """Shapes (problems, tokens) of the batches that go through the model for each microbatch."""
-        made = self.batches(self.seed, 0, self.plan.microbatch, "cpu")
+        (made,) = self.batches(self.seed, range(1), self.plan.microbatch, "cpu")
         return tuple((batch.tokens.shape[0], batch.tokens.shape[1] - 1) for batch in made)
 
     @property

@@ -1,7 +1,7 @@
 """A sweep of arithmetic models: arms of a task, embeddings, architectures and seeds, read from a TOML file."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from ...datasets.wording import quoted
 from ...errors import InputError
@@ -32,14 +32,14 @@ ARM = ("name", "task", "lengths", "options", "embeddings", "architectures", "mod
 # Settings of a model apart from the axes of an arm.
 MODEL = (*("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_positions", "noise", "block", "initial"),)
 OBJECTIVE = tuple(field.name for field in fields(Objective))
-SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip")
+SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip", "rise", "fall")
 PLAN = ("samples", "batch", "microbatch", "ramp")
-EXECUTION = ("compile", "save_seconds")
+EXECUTION = ("compile", "save_seconds", "deterministic")
 TRAINING = (
     *(*PLAN, *SETTINGS, *OBJECTIVE, *EXECUTION),
     *("evaluations", "evaluation_problems", "buckets", "precision", "seeds"),
 )
-EVALUATION = ("longest", "every", "diagonal", "diagonal_to", "count", "seed")
+EVALUATION = ("longest", "every", "diagonal", "diagonal_to", "count", "seed", "offset")
 # Tables that all arms share, whose keys an arm may replace.
 COMMON = {"model": MODEL, "training": TRAINING, "evaluation": EVALUATION}
 # Those of McLeish et al. (2024, arXiv:2405.17399).
@@ -68,6 +68,10 @@ class Sweep:
 
     arms: dict[str, tuple[Run, ...]]
     execution: Execution
+
+    def settled(self, where):
+        """Give the sweep with its runs settled somewhere, as `runs.Run.settled` does."""
+        return replace(self, arms={arm: tuple(run.settled(where) for run in runs) for arm, runs in self.arms.items()})
 
 
 def read_sweep(path):
@@ -99,9 +103,9 @@ def make_sweep(tables):
         ``preset`` (a name), whose tables the others replace key by key, and its ``arms`` whole; ``model``, ``training``
         and ``evaluation``, for every arm; and ``arms``. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
         whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures``
-        such as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4+first"``
-        (injection into the block's first layer; looped ones have it in every layer unless they say), and tables
-        ``model``, ``training`` and ``evaluation`` that replace the common ones key by key.
+        such as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped
+        block: injection into its first layer in each recurrence, unless it says ``+injection`` or ``+none``), and
+        tables ``model``, ``training`` and ``evaluation`` that replace the common ones key by key.
 
     Returns
     -------
@@ -158,9 +162,11 @@ def _run(task, cells, embedding, shape, seed, tables):
         embedding=embedding,
         **_of_scheme(tables["model"], embedding),
     )
+    # Only Abacus embeddings have offsets.
+    offsets = _offsets(tables["evaluation"]) if "abacus" in model.parts else (0,)
     if "abacus" in model.parts:
         check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
-        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows)
+        check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
     training = tables["training"]
     plan = _plan(training)
     settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
@@ -174,10 +180,20 @@ def _run(task, cells, embedding, shape, seed, tables):
         PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
         evaluation_marks(plan.updates, evaluations),
         problems,
-        Grid(tuple(cells), **chosen(tables["evaluation"], ("count", "seed"))),
+        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"))),
         seed=seed,
         **chosen(training, ("buckets", "precision")),
     )
+
+
+def _offsets(evaluation):
+    given = evaluation.get("offset", 0)
+    listed = given if isinstance(given, list) else [given]
+    if not listed:
+        raise InputError("evaluation: offset is []; give a whole number, or a list of them to compare, such as [0, 8]")
+    for offset in listed:
+        check_whole("evaluation: offset", offset, 0)
+    return tuple(listed)
 
 
 def _of_scheme(model, embedding):
@@ -215,8 +231,9 @@ def _shape(text):
     if not found:
         raise InputError(
             f'architecture {quoted(text)} is unknown; write layers x recurrences, such as "16x1", "16x1+injection", '
-            '"8x2" or "4x4+first"'
+            '"8x2" or "4x4+injection"'
         )
     layers, recurrences = int(found[1]), int(found[2])
-    usual = "none" if recurrences == 1 else "every-layer"
+    # As the looped models of McLeish et al. (2024) were run: the block adds the embedded problem once.
+    usual = "none" if recurrences == 1 else "first-layer"
     return layers, recurrences, INJECTED[found[3]] if found[3] else usual

@@ -3,13 +3,14 @@
 import contextlib
 import functools
 import math
+import os
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from ...datasets.wording import quoted
+from ...datasets.wording import quoted, shortened
 from ...errors import InputError
 from .checks import check_choice
 
@@ -73,7 +74,7 @@ def chosen_device(name=None):
 
 
 def chosen_precision(name, device):
-    """Choose the precision of training: bfloat16 on CUDA and float32 elsewhere, unless it is named.
+    """Choose the precision of training: bfloat16 on a GPU that has it and float32 elsewhere, unless it is named.
 
     Raises
     ------
@@ -82,8 +83,45 @@ def chosen_precision(name, device):
     """
     check_choice("training: precision", name, PRECISIONS)
     if name == "auto":
-        return "bfloat16" if device.type == "cuda" else "float32"
+        native = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+        return "bfloat16" if native else "float32"
     return name
+
+
+class Where(NamedTuple):
+    """What the result of a run depends on in the place where it is trained.
+
+    Attributes
+    ----------
+    kind : str
+        Of device, ``"cpu"`` or ``"cuda"``.
+    precision : str
+        The one for which ``"auto"`` stands there.
+    """
+
+    kind: str
+    precision: str
+
+
+def where_trained(name=None):
+    """Find what the result of a run depends on here.
+
+    Parameters
+    ----------
+    name : str, optional
+        Of the device, as `chosen_device` takes it.
+
+    Returns
+    -------
+    Where
+
+    Raises
+    ------
+    InputError
+        If there is no such device here.
+    """
+    device = chosen_device(name)
+    return Where(device.type, chosen_precision("auto", device))
 
 
 def autocast(precision, device):
@@ -91,6 +129,33 @@ def autocast(precision, device):
     if precision == "float32":
         return contextlib.nullcontext()
     return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
+
+
+@contextlib.contextmanager
+def deterministic(wanted):
+    """Take only kernels that add in a fixed order within a block, if that is wanted.
+
+    Raises
+    ------
+    InputError
+        If an operation has no such kernel.
+    """
+    if not wanted:
+        yield
+        return
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    # Read when cuBLAS is first used.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        reason = shortened(str(error).splitlines()[0])
+        raise InputError(f"training: deterministic is true, and {reason}; leave it out") from error
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
 
 def synchronise(device):
@@ -105,7 +170,7 @@ def device_name(device):
 
 
 def free_memory(device):
-    """Find how much memory is free on a device now, in bytes.
+    """Find how much memory is free on a device now, in bytes, what this process holds unused included.
 
     Parameters
     ----------
@@ -117,7 +182,8 @@ def free_memory(device):
         Infinite where the system does not say.
     """
     if device.type == "cuda":
-        return float(torch.cuda.mem_get_info(device)[0])
+        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return float(torch.cuda.mem_get_info(device)[0] + unused)
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))

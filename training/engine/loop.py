@@ -10,7 +10,7 @@ import torch
 
 from ...errors import InputError
 from .guard import Guard
-from .schedules import check_schedule, factor
+from .schedules import FALL, RISE, check_schedule, factor
 from .steps import GraphStepper, Stepper
 
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
@@ -44,6 +44,8 @@ class Optimisation:
         Weight decay of matrices; gains do not decay.
     clip : float or None
         Largest norm of the gradient; None does not clip.
+    rise, fall : float
+        Shares of the run in which a trapezoid rises and falls; 0 leaves the rise or the fall out.
 
     Examples
     --------
@@ -61,6 +63,8 @@ class Optimisation:
     epsilon: float = 1e-8
     decay: float = 0.01
     clip: float | None = 1.0
+    rise: float = RISE
+    fall: float = FALL
 
     def __post_init__(self):
         object.__setattr__(self, "betas", tuple(self.betas))
@@ -73,13 +77,15 @@ class Optimisation:
             ("epsilon", 0 < self.epsilon < math.inf, "a positive number"),
             ("decay", 0 <= self.decay < math.inf, "a number of at least 0"),
             ("clip", self.clip is None or self.clip > 0, "a positive number"),
+            ("rise", 0 <= self.rise <= 1, "a share of the run, 0 to 1"),
+            ("fall", 0 <= self.fall <= 1, "a share of the run, 0 to 1"),
         ):
             if not right:
                 raise InputError(f"training: {name} is {getattr(self, name)!r}; give {mend}")
 
     def rate(self, step):
         """Learning rate of the update after `step` others."""
-        return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup)
+        return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
 
     def optimiser(self, model, *, capturable=False):
         """AdamW over the parameters of a model, whose matrices decay.

@@ -8,25 +8,27 @@ from .checks import check_choice
 RISE, FALL = 0.1, 0.1
 
 
-def constant(progress):
+def constant(progress, rise=RISE, fall=FALL):
     """Keep the full rate."""
     return 1.0
 
 
-def cosine(progress):
+def cosine(progress, rise=RISE, fall=FALL):
     """Fall from the full rate to zero at the end along half a cosine."""
     return (1 + math.cos(math.pi * progress)) / 2
 
 
-def trapezoid(progress):
-    """Rise in a line over the first tenth of the run and fall in a line over the last."""
-    return min(1.0, progress / RISE, (1 - progress) / FALL)
+def trapezoid(progress, rise=RISE, fall=FALL):
+    """Rise in a line over the first share of the run and fall in a line over the last; a share of 0 is left out."""
+    rising = progress / rise if rise else 1.0
+    falling = (1 - progress) / fall if fall else 1.0
+    return min(1.0, rising, falling)
 
 
 SCHEDULES = {"constant": constant, "cosine": cosine, "trapezoid": trapezoid}
 
 
-def factor(schedule, step, updates, warmup=0):
+def factor(schedule, step, updates, warmup=0, rise=RISE, fall=FALL):
     """Compute the learning rate of an update as a share of the peak.
 
     Parameters
@@ -39,6 +41,8 @@ def factor(schedule, step, updates, warmup=0):
         Updates of the whole run.
     warmup : int
         Updates over which the rate first rises in a line from 1 / warmup.
+    rise, fall : float
+        Shares of the run in which a trapezoid rises and falls.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def factor(schedule, step, updates, warmup=0):
     """
     if step < warmup:
         return (step + 1) / warmup
-    return SCHEDULES[schedule]((step - warmup) / max(1, updates - warmup))
+    return SCHEDULES[schedule]((step - warmup) / max(1, updates - warmup), rise, fall)
 
 
 def check_schedule(name):

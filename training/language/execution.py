@@ -1,13 +1,17 @@
 """Sweeps of small language models, trained and gathered as tables of runs L(N, D)."""
 
 import math
+import tempfile
 import warnings
+from pathlib import Path
 
-from ...errors import DiagnosticWarning
+from ...errors import DiagnosticWarning, InputError
 from ..sweeps import execution, experiment, records
 from ..sweeps.kind import SweepKind
+from ..sweeps.outline import outline as outlined
 from .experiment import prepared
-from .loss import chosen_route
+from .loss import PACKAGES, chosen_route
+from .memory import check_memory, training_bytes
 from .records import record, table
 from .sweep import BEST, Sweep, read_sweep
 
@@ -39,7 +43,7 @@ def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=
         Seconds of training after which to save and stop. They count from the first update of the call (on an executor,
         of each worker process), so that every call makes progress: at least one update is made and saved.
     progress : bool
-        Show a bar on standard error.
+        Show on standard error how far it is: a bar in a terminal, and a line a minute elsewhere.
 
     Returns
     -------
@@ -83,6 +87,36 @@ def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=
     )
 
 
+def outline(sweep, *, device=None):
+    """Say what a sweep will take: runs, parameters, FLOP, memory and hours.
+
+    Parameters
+    ----------
+    sweep : path or Sweep
+    device : str, optional
+        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU.
+
+    Returns
+    -------
+    dict
+        As `sweeps.outline.outline` gives it.
+
+    Raises
+    ------
+    InputError
+        If the sweep or the device cannot be used.
+
+    Examples
+    --------
+    >>> from bayescaling.training import make_sweep, outline
+    >>> found = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    >>> [each["runs"] for each in found["rounds"]], found["rounds"][0]["parameters"]
+    ([5, 15, 5, 25], [807440, 4636240])
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return outlined(LanguageSweep, sweep, Path(folder), device)
+
+
 def train_run(run, folder, **options):
     """Train one run of a sweep of small language models, from its last checkpoint if there is one.
 
@@ -124,8 +158,26 @@ class LanguageSweep(SweepKind):
         return read_sweep(path, folder / "corpus")
 
     def check(self, device):
-        """Refuse a route of the loss that cannot be taken."""
-        chosen_route(self.sweep.execution.loss_route, device)
+        """Refuse a route of the loss that cannot be taken, and runs that do not fit into the device's memory."""
+        execution = self.sweep.execution
+        route = chosen_route(execution.loss_route, device)
+        if execution.graph and route in PACKAGES:
+            raise InputError(
+                f'training: graph is true with loss_route "{route}", which waits for the device in every update; take '
+                'loss_route = "plain", or graph = false'
+            )
+        for model in self.sweep.sizes:
+            check_memory(model, self.sweep.base, route, device)
+
+    def groups(self):
+        """Give the runs of each stage."""
+        stages, best = self.sweep.stages, dict.fromkeys(self.sweep.sizes, 1.0)
+        return {stage.name: self.sweep.runs(stage, best) for stage in stages}
+
+    def bytes_of(self, run, device, precision):
+        """Estimate the memory that a run takes."""
+        route = chosen_route(self.sweep.execution.loss_route, device)
+        return training_bytes(run.model, run.batch_tokens, route, precision, on_gpu=device.type == "cuda")
 
     def rounds(self, results):
         """Give the runs of each stage."""

@@ -4,12 +4,10 @@ import functools
 
 import torch
 
+from ..engine.compilation import Compiled
 from ..engine.loop import Task
 from .loss import chosen_route, cross_entropy, token_losses
 from .transformer import Decoder
-
-# Sizes of model for which the loss is compiled; by default torch stops compiling after a few.
-SIZES_COMPILED = 64
 
 
 def prepared(run, execution, device, precision):
@@ -55,10 +53,7 @@ def next_token_loss(model, tokens, route):
 @functools.cache
 def compiled_loss():
     """Compile `next_token_loss`, once for each size of model in the process."""
-    import torch._dynamo
-
-    torch._dynamo.config.recompile_limit = max(SIZES_COMPILED, torch._dynamo.config.recompile_limit)
-    return torch.compile(next_token_loss, dynamic=False)
+    return Compiled(next_token_loss)
 
 
 def _evaluation(run, device):

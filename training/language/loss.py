@@ -150,7 +150,8 @@ def _liger(states, weight, targets):
 def _cut(states, weight, targets):
     from cut_cross_entropy import linear_cross_entropy
 
-    return linear_cross_entropy(states, weight, targets)
+    # By default it leaves out gradients below a threshold, which are most of a small model's.
+    return linear_cross_entropy(states, weight, targets, filter_eps=None)
 
 
 class ChunkedCrossEntropy(torch.autograd.Function):

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ..sweeps import records
+from .departures import DEPARTURES
 
 MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")
 UNITS = {
@@ -79,7 +80,15 @@ def record(run, outcome, device, precision):
         "scheme": "",
     }
     dataset = records.record(
-        run, outcome, device, precision, measured=MEASURED, computed=computed, described=described, units=UNITS
+        run,
+        outcome,
+        device,
+        precision,
+        measured=MEASURED,
+        computed=computed,
+        described=described,
+        units=UNITS,
+        departures=DEPARTURES,
     )
     if hasattr(run.corpus, "irreducible_loss"):
         entropy, error = _entropy(run.corpus, model.context)

@@ -27,7 +27,7 @@ from .transformer import Configuration
 BEST = "best"
 SECTIONS = ("preset", "corpus", "model", "training", "stages")
 MODEL = ("sizes", "heads", "tied", "context", "vocabulary")
-SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip")
+SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall")
 EXECUTION = tuple(field.name for field in fields(Execution))
 TRAINING = ("updates", "batch_tokens", "evaluations", "evaluation_tokens", "seeds", "precision", *SETTINGS, *EXECUTION)
 STAGE = ("name", "schedule", "learning_rates", "budgets", "keep")
@@ -95,6 +95,10 @@ class Sweep:
     def corpus(self) -> Corpus:
         """Corpus that all runs train on."""
         return self.base.corpus
+
+    def settled(self, where):
+        """Give the sweep with its runs settled somewhere, as `runs.Run.settled` does."""
+        return replace(self, base=self.base.settled(where))
 
     def runs(self, stage, best):
         """List the runs of a stage.

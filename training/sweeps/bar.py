@@ -1,8 +1,29 @@
-"""A progress bar of a sweep, on standard error."""
+"""The progress of a sweep, on standard error: a bar in a terminal, and a line a minute elsewhere."""
 
+import sys
 import time
 
 from ..engine.hardware import ceiling, chosen_precision
+
+# Seconds between two lines.
+EVERY = 60.0
+
+
+def shown(wanted):
+    """Choose how to show progress.
+
+    Parameters
+    ----------
+    wanted : bool
+
+    Returns
+    -------
+    Silence
+        A `Bar` where standard error is a terminal, else `Lines`; if it is not wanted, neither.
+    """
+    if not wanted:
+        return Silence()
+    return Bar() if sys.stderr.isatty() else Lines()
 
 
 class Silence:
@@ -24,8 +45,49 @@ class Silence:
         """Count a run as done."""
 
 
-class Bar(Silence):
-    """Shows a bar over the FLOP of a round, with tokens per second and the share of the hardware's peak."""
+class Progress(Silence):
+    """Follows a round by its FLOP. A subclass shows it."""
+
+    def stage(self, name, runs, done):
+        """Begin a round."""
+        self.name, self.count, self.index = name, len(runs), len(done)
+        self.done = float(sum(run.matmul_flop for run in done))
+        self.total = float(sum(run.matmul_flop for run in runs))
+        self.begun()
+
+    def reporter(self, run, device):
+        """Make a report that shows how far a run is that is trained here."""
+        peak = ceiling(device, chosen_precision(run.precision, device)).flop_per_second
+        last, speed = [time.perf_counter(), None], ""
+
+        def report(step, loss):
+            nonlocal speed
+            now = time.perf_counter()
+            if last[1] is not None and step > last[1]:
+                tokens = (run.tokens_done(step) - run.tokens_done(last[1])) / (now - last[0])
+                flop = (run.flop_done(step) - run.flop_done(last[1])) / (now - last[0])
+                speed = f"{tokens:,.0f} tokens/s, {flop / peak:.1%} of peak"
+            last[:] = now, step
+            text = f"{self.name} {min(self.index + 1, self.count)}/{self.count}, loss {loss:.3f}"
+            self.moved(text, self.done + run.flop_done(step), speed)
+
+        return report
+
+    def finished(self, run):
+        """Count a run as done."""
+        self.index += 1
+        self.done += run.matmul_flop
+        self.moved(f"{self.name} {self.index}/{self.count}", self.done, "", last=self.index == self.count)
+
+    def begun(self):
+        """Show that a round begins."""
+
+    def moved(self, text, done, speed, *, last=False):
+        """Show how far a round is: in words, in FLOP, and how fast it goes; and whether all of it is done."""
+
+
+class Bar(Progress):
+    """Shows a bar over the FLOP of a round, with tokens per second, the share of the hardware's peak and time left."""
 
     def __enter__(self):
         # Loaded only when a bar is shown.
@@ -46,32 +108,38 @@ class Bar(Silence):
     def __exit__(self, *error):
         self.bar.stop()
 
-    def stage(self, name, runs, done):
-        """Begin a round."""
-        self.name, self.count, self.index = name, len(runs), len(done)
-        self.done = float(sum(run.matmul_flop for run in done))
-        self.task = self.bar.add_task(name, total=sum(run.matmul_flop for run in runs), completed=self.done, speed="")
+    def begun(self):
+        """Begin a bar."""
+        self.task = self.bar.add_task(self.name, total=self.total, completed=self.done, speed="")
 
-    def reporter(self, run, device):
-        """Make a report that moves the bar while a run is trained here."""
-        peak = ceiling(device, chosen_precision(run.precision, device)).flop_per_second
-        last, speed = [time.perf_counter(), None], ""
+    def moved(self, text, done, speed, *, last=False):
+        """Move the bar."""
+        more = {"speed": speed} if speed else {}
+        self.bar.update(self.task, completed=done, description=text, **more)
 
-        def report(step, loss):
-            nonlocal speed
-            now = time.perf_counter()
-            if last[1] is not None and step > last[1]:
-                tokens = (run.tokens_done(step) - run.tokens_done(last[1])) / (now - last[0])
-                flop = (run.flop_done(step) - run.flop_done(last[1])) / (now - last[0])
-                speed = f"{tokens:,.0f} tokens/s, {flop / peak:.1%} of peak"
-            last[:] = now, step
-            text = f"{self.name} {self.index + 1}/{self.count}, loss {loss:.3f}"
-            self.bar.update(self.task, completed=self.done + run.flop_done(step), description=text, speed=speed)
 
-        return report
+class Lines(Progress):
+    """Writes a line a minute, and one when a round is done."""
 
-    def finished(self, run):
-        """Count a run as done."""
-        self.index += 1
-        self.done += run.matmul_flop
-        self.bar.update(self.task, completed=self.done, description=f"{self.name} {self.index}/{self.count}")
+    def begun(self):
+        """Start the clock of a round."""
+        self.start = self.told = time.perf_counter()
+        self.before = self.done
+
+    def moved(self, text, done, speed, *, last=False):
+        """Write a line, if it is time."""
+        now = time.perf_counter()
+        if now - self.told < EVERY and not last:
+            return
+        self.told = now
+        parts = [text, speed, f"{done / self.total:.0%} of the round's work"]
+        if not last and done > self.before:
+            parts.append(f"{_duration((now - self.start) * (self.total - done) / (done - self.before))} left")
+        print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
+
+
+def _duration(seconds):
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"

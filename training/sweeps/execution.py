@@ -12,9 +12,9 @@ from ...errors import InputError
 from ...files import remove_partial
 from ..engine.checkpoints import Checkpoints
 from ..engine.guard import Guard
-from ..engine.hardware import chosen_device
+from ..engine.hardware import chosen_device, where_trained
 from ..engine.loop import FINISHED, PAUSED
-from .bar import Bar, Silence
+from .bar import shown
 from .experiment import train_run
 from .records import read_dataset, write_table
 
@@ -46,15 +46,17 @@ def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_
     guard = Guard(_checked(time_limit))
     out = Path(out).expanduser().resolve()
     _prepare(out)
-    opened = kind.opened(sweep, out)
     with contextlib.ExitStack() as stack:
         if scheduler is not None:
             executor = stack.enter_context(_dask(scheduler, executor))
+        # All workers are taken to be like the one that answers.
+        where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
+        opened = kind.opened(sweep, out, where)
         if executor is None:
             opened.check(chosen_device(device))
-        shown = stack.enter_context(Bar() if progress else Silence())
+        watched = stack.enter_context(shown(progress))
         stack.enter_context(guard.listening())
-        trainer = _Trainer(opened, out, executor, device, guard, shown)
+        trainer = _Trainer(opened, out, executor, device, guard, watched)
         try:
             status = trainer.train()
         except InputError:

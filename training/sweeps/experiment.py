@@ -1,10 +1,13 @@
 """One run of a sweep trained, from its last checkpoint, to its record."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 from ..engine.checkpoints import Checkpoints
+from ..engine.compilation import eager_calls
 from ..engine.guard import Guard
-from ..engine.hardware import chosen_device, chosen_precision
+from ..engine.hardware import chosen_device, chosen_precision, deterministic
 from ..engine.loop import PAUSED
 from ..engine.loop import run as train
 from .options import Execution
@@ -40,8 +43,9 @@ def train_run(kind, run, folder, *, execution=None, device=None, guard=None, rep
     """
     execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
     precision, guard = chosen_precision(run.precision, device), guard or Guard()
+    eager = eager_calls()
     model, task = kind.prepared(run, execution, device, precision)
-    with guard.listening():
+    with guard.listening(), deterministic(execution.deterministic):
         outcome = train(
             model,
             task,
@@ -56,4 +60,9 @@ def train_run(kind, run, folder, *, execution=None, device=None, guard=None, rep
         )
         if outcome.status == PAUSED:
             return None
-        return kind.recorded(run, outcome, model, folder, device, precision, guard)
+        found = kind.recorded(run, outcome, model, folder, device, precision, guard)
+    if found is None:
+        return None
+    own = {"compiled": execution.compiles(device), "eager_calls": eager_calls() - eager}
+    found = found.assign_coords({name: ("run", [value]) for name, value in own.items()})
+    return found.assign_attrs(execution=json.dumps(asdict(execution), sort_keys=True))

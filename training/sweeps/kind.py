@@ -21,7 +21,7 @@ class SweepKind:
         self.sweep = sweep
 
     @classmethod
-    def opened(cls, sweep, folder):
+    def opened(cls, sweep, folder, where):
         """Open a sweep for training.
 
         Parameters
@@ -29,12 +29,15 @@ class SweepKind:
         sweep : path or sweep_type
         folder : path
             Where the sweep's results are written.
+        where : engine.hardware.Where
+            What the runs' results depend on where they are trained, which becomes a part of their names.
 
         Returns
         -------
         SweepKind
         """
-        return cls(sweep if isinstance(sweep, cls.sweep_type) else cls.read(sweep, folder))
+        sweep = sweep if isinstance(sweep, cls.sweep_type) else cls.read(sweep, folder)
+        return cls(sweep.settled(where))
 
     @staticmethod
     def read(path, folder):
@@ -54,6 +57,19 @@ class SweepKind:
         ------
         InputError
         """
+
+    def groups(self):
+        """Give the runs of each arm or stage, for an outline of the sweep; a rate that is yet to be found is any.
+
+        Returns
+        -------
+        dict of str to list of Run
+        """
+        raise NotImplementedError
+
+    def bytes_of(self, run, device, precision):
+        """Estimate the memory that a run takes on a device, in bytes."""
+        raise NotImplementedError
 
     def rounds(self, results):
         """Give the runs in rounds, each of which waits for those before it.

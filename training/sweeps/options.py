@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError
 from ..engine.checks import check_flag
+from ..engine.compilation import can_compile
 
 CHOICES = ("auto", True, False)
 
@@ -17,11 +18,15 @@ class Execution:
     loss_route : str
         As `training.cross_entropy` takes it.
     compile : bool or "auto"
-        Whether to compile the model and its loss; ``"auto"`` does on CUDA.
+        Whether to compile the model and its loss; ``"auto"`` does on CUDA. Where that is not possible, they run
+        without, with a warning.
     graph : bool
         Whether to replay updates as CUDA graphs; only on CUDA.
     save_seconds : float
         Time between checkpoints.
+    deterministic : bool
+        Whether to take kernels on CUDA that add in a fixed order, which are slower. Then a resumed run equals an
+        unbroken one to the last bit, and otherwise to rounding. On a CPU it always does to the last bit.
 
     Examples
     --------
@@ -34,14 +39,17 @@ class Execution:
     compile: bool | str = "auto"
     graph: bool = False
     save_seconds: float = 60.0
+    deterministic: bool = False
 
     def __post_init__(self):
         if not any(self.compile is choice or self.compile == choice == "auto" for choice in CHOICES):
             raise InputError(f'training: compile is {self.compile!r}; give true, false or "auto"')
-        check_flag("training: graph", self.graph)
+        for name in ("graph", "deterministic"):
+            check_flag(f"training: {name}", getattr(self, name))
         if not self.save_seconds >= 0:
             raise InputError(f"training: save_seconds is {self.save_seconds!r}; give a number of at least 0")
 
     def compiles(self, device):
-        """Whether to compile on a device."""
-        return device.type == "cuda" if self.compile == "auto" else self.compile
+        """Whether to compile on a device: if that is wanted and possible."""
+        wanted = device.type == "cuda" if self.compile == "auto" else self.compile
+        return wanted and can_compile(device.type)

@@ -14,10 +14,11 @@ from ...datasets.seal import check_seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 from ...files import written_whole
+from ..departures import named
 from ..engine.hardware import device_name
 
 
-def record(run, outcome, device, precision, *, measured, computed, described, units, counts=None):
+def record(run, outcome, device, precision, *, measured, computed, described, units, departures, counts=None):
     """Make the record of one run.
 
     Parameters
@@ -35,6 +36,8 @@ def record(run, outcome, device, precision, *, measured, computed, described, un
         Coordinates of the run, besides those of every run: learning_rate_peak, seed, device, precision and status.
     units : mapping of str to str
         By name of variable or coordinate.
+    departures : sequence of departures.Departure
+        From the study that the sweep follows; those that hold of the run are named in the coordinate departures.
     counts : xarray.Dataset, optional
         Variables of other dimensions.
 
@@ -55,6 +58,7 @@ def record(run, outcome, device, precision, *, measured, computed, described, un
         "device": device_name(device),
         "precision": precision,
         "status": outcome.status,
+        "departures": "; ".join(named(departures, run)),
     }
     dataset = (xr.Dataset() if counts is None else counts).expand_dims(run=[run.name])
     dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curves.items()})

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+from dataclasses import replace
 
 
 class Run:
@@ -16,6 +17,19 @@ class Run:
     def configuration(self):
         """Everything that the result depends on, as plain values."""
         raise NotImplementedError
+
+    def settled(self, where):
+        """Give the run as it is trained somewhere, with a precision that is no longer ``"auto"``.
+
+        Parameters
+        ----------
+        where : engine.hardware.Where
+
+        Returns
+        -------
+        Run
+        """
+        return replace(self, precision=where.precision) if self.precision == "auto" else self
 
     @functools.cached_property
     def name(self):

@@ -1,5 +1,6 @@
 import math
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -99,10 +100,13 @@ def test_abacus_by_hand():
 def test_abacus_is_added_to_the_tokens_and_shifted_in_training():
     model, text = Transformer(configuration(), seed=0), encoded("12+3=51$")
     embedded = model.tokens(text) + model.abacus.table.weight[[1, 2, 0, 1, 0, 1, 2, 0]]
-    assert torch.equal(model._embedded(text, None), model.embedding_norm(embedded))
-    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4)
+    assert torch.equal(model._embedded(text, 0), model.embedding_norm(embedded))
     shifted = model.tokens(text) + model.abacus.table.weight[[5, 6, 0, 5, 0, 5, 6, 0]]
-    assert torch.equal(model._embedded(text, draws), model.embedding_norm(shifted))
+    assert torch.equal(model._embedded(text, 4), model.embedding_norm(shifted))
+    draws = drawn(0, 0, k_max=5, recurrences=1)._replace(offset=4, noise=7)
+    silent = Transformer(replace(model.configuration, noise=0.0), seed=0)
+    assert torch.equal(silent(text, draws=draws), model(text, offset=4))
+    assert not torch.equal(model(text, offset=4), model(text))
 
 
 def test_fire_by_hand():
@@ -161,7 +165,8 @@ def test_rotary_positions_by_hand():
 def test_attention_by_hand(scheme):
     model = Transformer(configuration(embedding=scheme), seed=0)
     layer, state = model.layers[0], torch.randn(2, 6, 16, generator=torch.Generator().manual_seed(1))
-    bias, turn = model._context(6, CPU, None)[0]
+    positions, turn = model._context(6, CPU, None)
+    bias = layer.fire(positions) if scheme == "fire" else None
     queries, keys, values = (
         part.view(2, 6, 2, 8).transpose(1, 2) for part in layer.queries_keys_values(state).chunk(3, -1)
     )
@@ -172,6 +177,16 @@ def test_attention_by_hand(scheme):
     scores = scores + bias if scheme == "fire" else scores.masked_fill(later, -math.inf)
     expected = layer.attended((scores.softmax(-1) @ values).transpose(1, 2).reshape(2, 6, 16))
     assert torch.allclose(layer._attention(state, bias, turn), expected, atol=1e-5)
+
+
+def test_a_looped_block_adds_the_problem_once_in_each_recurrence():
+    """As it was run: `TransformerBlock.forward` adds the injected state before the first of its layers."""
+    model = Transformer(configuration(layers=2, recurrences=2, injection="first-layer", embedding="nope"), seed=0)
+    embedded, state = model._embedded(tokens(), 0), 0.0
+    for _ in range(2):
+        state = model.layers[1](model.layers[0](state + embedded))
+    state = model.head_square(model.head_norm(model.head_network(state)))
+    assert torch.allclose(model(tokens()), model.unembedding(state), atol=1e-5)
 
 
 def test_the_block_is_the_papers():
@@ -260,7 +275,7 @@ def test_no_gradient_reaches_the_free_recurrences():
     model(tokens(), draws=draws).square().sum().backward()
     found = [weight.grad.clone() for weight in model.parameters()]
     model.zero_grad()
-    embedded, context = model._embedded(tokens(), draws), model._context(18, CPU, draws)
+    embedded, context = model._embedded(tokens(), draws.offset), model._context(18, CPU, draws)
     with torch.no_grad():
         state = model._initial(embedded, draws)
         for _ in range(3):
@@ -365,13 +380,31 @@ def test_flop_of_matrix_products():
     assert counter.get_total_flops() == shape.training_flop(48, 12, 1, 1)
 
 
+@pytest.mark.parametrize("average", ["tokens", "positions", "problems"])
+def test_averages_by_hand(average):
+    """Of answers of three and four tokens in problems of ten places, the end included."""
+    model, draws = Transformer(configuration(noise=0.0), seed=0), drawn(0, 0, k_max=1, recurrences=1)
+    whole = batch()
+    losses = F.cross_entropy(model(whole.tokens[:, :-1]).mT, whole.tokens[:, 1:], reduction="none")
+    sums = [losses[place][whole.scored[place, 1:]].sum() for place in (0, 1)]
+    expected = {
+        "tokens": (sums[0] + sums[1]) / 7,
+        "positions": (sums[0] + sums[1]) / (2 * 10),
+        "problems": (sums[0] / 3 + sums[1] / 4) / 2,
+    }[average]
+    halves = [Batch(whole.tokens[place : place + 1], whole.scored[place : place + 1]) for place in (0, 1)]
+    for parts in ([whole], halves):
+        found = sum(Objective(average=average).losses(model, [(part, draws) for part in parts]))
+        assert found.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
 def test_batches_ramp_up_and_the_rate_is_a_trapezoid_in_problems():
     plan = Plan(samples=100_000, batch=1000, microbatch=10, ramp=0.6)
     sizes = [10 * len(plan.microbatches(step)) for step in range(plan.updates)]
     assert plan.seen(plan.updates) == sum(sizes) == 100_000
     for step, size in enumerate(sizes[:-1]):
-        expected = 1000 * min(1.0, plan.seen(step) / 60_000)
-        assert expected - 10 <= size <= max(10, expected)
+        grown = 1000 * plan.seen(step) / 60_000
+        assert size == min(1000, int(grown // 10 + 1) * 10)
     assert sizes[0] == 10 and 1000 in sizes
     assert Plan(samples=95, batch=20, microbatch=10).starts == (0, 2, 4, 6, 8, 10)
     optimisation = PlannedOptimisation(0.5, schedule="trapezoid", updates=plan.updates, plan=plan)

@@ -1,3 +1,4 @@
+import itertools
 import math
 import operator
 
@@ -398,3 +399,15 @@ def test_what_cannot_be_is_refused(make, message):
     with pytest.raises(InputError, match=message) as raised:
         make()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+@pytest.mark.parametrize("options", [{}, {"padding": True, "hints": "cyclic"}])
+def test_problems_made_many_steps_at_a_time_are_those_of_each(name, options):
+    task = TASKS[name](6, **options)
+    for buckets, count in itertools.product((True, False), (1, 37)):
+        steps = range(4, 10)
+        for step, made in zip(steps, task.consecutive(3, steps, count, CPU, buckets=buckets), strict=True):
+            alone = task.batches(3, step, count, CPU) if buckets else (task.batch(3, step, count, CPU),)
+            for one, other in zip(made, alone, strict=True):
+                assert torch.equal(one.tokens, other.tokens) and torch.equal(one.scored, other.scored)

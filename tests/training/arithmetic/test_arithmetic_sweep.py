@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import subprocess
@@ -24,19 +25,23 @@ from bayescaling.training.arithmetic import (
 )
 from bayescaling.training.arithmetic.experiment import task
 from bayescaling.training.arithmetic.models.memory import check_memory, evaluation_tokens, training_bytes
-from bayescaling.training.arithmetic.records import together
+from bayescaling.training.arithmetic.records import accuracies, together
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
+from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
 
 CPU = torch.device("cpu")
+HERE = where_trained("cpu")
 
 
 def test_what_a_sweep_records(kind, unbroken):
     result, out = unbroken
     assert result.sizes["run"] == kind.runs
     assert result["length_a"].values.tolist() == result["length_b"].values.tolist() == [1, 2, 3, 4]
-    assert result["correct"].dims == result["total"].dims == result["split"].dims == ("run", "length_a", "length_b")
+    cells = ("run", "offset", "length_a", "length_b")
+    assert result["correct"].dims == result["total"].dims == result["split"].dims == cells
+    assert result["offset"].values.tolist() == [0] and result["eager_calls"].values.tolist() == [0] * 3
     described = {
         "task": ["addition"] * 3,
         "embedding": ["abacus", "nope", "abacus"],
@@ -51,10 +56,10 @@ def test_what_a_sweep_records(kind, unbroken):
     }
     for name, expected in described.items():
         assert result[name].values.tolist() == expected
-    asked = result["total"].values
+    asked = result["total"].isel(offset=0).values
     assert (asked[:, :3, :3] == 20).all() and (asked[:, 3, 3] == 20).all() and asked.sum() == 3 * 10 * 20
     assert ((result["correct"] >= 0) & (result["correct"] <= result["total"])).all()
-    split = result["split"].values[0]
+    split = result["split"].values[0, 0]
     assert split[:2, :2].tolist() == [["id"] * 2] * 2 and split[2, 2] == split[0, 2] == "ood" and split[3, 0] == ""
     steps = result["step"].values
     assert len(steps) == 4 and result["samples_done"].values[:, -1].tolist() == [960.0] * 3
@@ -66,7 +71,7 @@ def test_what_a_sweep_records(kind, unbroken):
 
 def test_counts_are_those_of_the_trained_model(unbroken, tiny, tmp_path):
     result, _ = unbroken
-    run = read_sweep(tiny).arms["embeddings"][0]
+    run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
     stopped = train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates))
     assert stopped is None
     model = Transformer(run.model)
@@ -83,11 +88,12 @@ def test_the_table_is_long_by_cell(unbroken):
     rows = pd.read_csv(out / "runs.csv")
     assert list(rows.columns) == [
         *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max"),
-        *("train_digits", "seed", "parameters", "samples", "flop", "length_a", "length_b", "correct", "total", "split"),
+        *("train_digits", "seed", "parameters", "samples", "flop", "offset", "length_a", "length_b", "correct"),
+        *("total", "split"),
     ]
     assert len(rows) == 3 * 10 and set(rows["split"]) == {"id", "ood"}
     for _, row in rows.sample(10, random_state=0).iterrows():
-        cell = result.sel(run=row["run"], length_a=row["length_a"], length_b=row["length_b"])
+        cell = result.sel(run=row["run"], offset=0, length_a=row["length_a"], length_b=row["length_b"])
         assert (cell["correct"], cell["total"], cell["split"]) == (row["correct"], row["total"], row["split"])
         assert row["parameters"] == cell["parameters"]
 
@@ -116,8 +122,40 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert counted["correct"].tolist() == sorted_rows["correct_minimum"].tolist()
 
 
+def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
+    text = kind.text.replace("count = 20", "count = 20\noffset = [0, 2]").split('[[arms]]\nname = "looped"')[0]
+    tiny.write_text(text, encoding="utf-8")
+    result = train(tiny, tmp_path / "out", device="cpu", progress=False)
+    assert result["offset"].values.tolist() == [0, 2]
+    totals = result["total"].sum(["length_a", "length_b"]).values.tolist()
+    assert dict(zip(result["embedding"].values, totals, strict=True)) == {"abacus": [200, 200], "nope": [200, 0]}
+    assert "judged at other offsets" in result["departures"].values[0]
+    rows = pd.read_csv(tmp_path / "out" / "runs.csv")
+    assert rows.groupby(["embedding", "offset"]).size().to_dict() == {
+        ("abacus", 0): 10,
+        ("abacus", 2): 10,
+        ("nope", 0): 10,
+    }
+    assert [(entry["embedding"], entry["offset"]) for entry in accuracies(result)] == [
+        ("abacus", 0),
+        ("abacus", 2),
+        ("nope", 0),
+    ]
+    run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
+    assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
+    model = Transformer(run.model)
+    model.load_state_dict(Checkpoints(tmp_path / "run").latest()[1])
+    with torch.no_grad():
+        model.abacus.table.weight[1:10] = model.abacus.table.weight[3:12].clone()
+    shifted = evaluate(model.eval(), run.task, run.grid.cells, count=20)
+    kept = result.sel(run=run.name, offset=2)
+    for a, b in run.grid.cells:
+        cell = {"length_a": a, "length_b": b}
+        assert shifted["correct"].sel(cell) == kept["correct"].sel(cell)
+
+
 def test_flop_count_the_recurrences_that_were_drawn(tiny):
-    run = read_sweep(tiny).arms["looped"][1]
+    run = read_sweep(tiny).settled(HERE).arms["looped"][1]
     total = 0
     for microbatch in range(run.plan.starts[-1]):
         draws = run.draws(microbatch)
@@ -141,7 +179,7 @@ class StopAfterLooks(Guard):
 
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_resumed_run_is_the_unbroken_one(every, unbroken, tiny, tmp_path):
-    run = read_sweep(tiny).arms["looped"][1]
+    run = read_sweep(tiny).settled(HERE).arms["looped"][1]
     found = []
     while not found or (found[-1] is None and len(found) <= run.plan.updates):
         found.append(train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(every)))
@@ -158,9 +196,9 @@ def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, un
         asked.append(len(cells))
         return evaluate(model, problems, cells, **options)
 
-    monkeypatch.setattr(experiment, "CELLS", 3)
+    monkeypatch.setattr(experiment, "CELLS", {False: 3})
     monkeypatch.setattr(experiment, "evaluate", noted)
-    run = read_sweep(tiny).arms["embeddings"][0]
+    run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
     assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
     assert not asked
     for parts in ([3], [3, 3], [3, 3, 3], [3, 3, 3, 1]):
@@ -194,7 +232,7 @@ def test_a_model_learns_to_add_single_digits():
 
 
 def test_a_microbatch_has_its_own_draws_and_bucketing_changes_shapes_alone(kind, tiny):
-    run = read_sweep(tiny).arms["embeddings"][0]
+    run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
     batch = task(run, CPU).batch
     parts = batch(run.plan.updates - 1)
     assert len({draws.noise for _, draws in parts}) == len(parts)
@@ -258,7 +296,7 @@ def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, mo
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_presets_can_be_made(name):
-    sweep = make_sweep({"preset": name, "evaluation": {"longest": 2, "diagonal_to": 0}})
+    sweep = make_sweep({"preset": name, "evaluation": {"longest": 2, "every": 1, "diagonal_to": 0}})
     runs = {run.name: run for runs in sweep.arms.values() for run in runs}
     assert len(runs) == sum(len({run.name for run in arm}) for arm in sweep.arms.values())
     for run in runs.values():
@@ -267,8 +305,11 @@ def test_presets_can_be_made(name):
 
 def test_the_papers_runs():
     arms = make_sweep({"preset": "addition"}).arms
-    headline = arms["headline"]
+    headline = arms["standard"] + arms["headline"]
     assert {run.seed for run in headline} == {0, 1, 2} and len(headline) == 3 * 4 * 3
+    assert [{run.plan.microbatch for run in arms[arm]} for arm in ("standard", "headline")] == [{256}, {512}]
+    assert {run.model.injection for run in headline if run.model.recurrences > 1} == {"first-layer"}
+    assert {run.plan.updates for run in arms["headline"]} == {5930}
     shapes = {(run.model.architecture, run.model.layers, run.model.recurrences) for run in headline}
     assert shapes == {("standard", 16, 1), ("standard+injection", 16, 1), ("looped", 8, 2), ("looped", 1, 16)}
     one = headline[0]
@@ -280,7 +321,9 @@ def test_the_papers_runs():
     assert {run.optimisation.learning_rate for run in multiplication["multiplication-fire"]} == {6e-5}
     assert {run.optimisation.learning_rate for run in multiplication["multiplication-abacus"]} == {1e-4}
     assert multiplication["multiplication-abacus"][0].model.injection == "first-layer"
-    assert multiplication["multiplication-abacus"][0].objective.average == "problems"
+    assert multiplication["multiplication-abacus"][0].objective.average == "positions"
+    plan = multiplication["multiplication-abacus"][0].plan
+    assert plan.updates == 25_391 and {b - a for a, b in itertools.pairwise(plan.starts[:-1])} == {1, 2}
 
 
 @pytest.mark.parametrize(
@@ -296,6 +339,12 @@ def test_the_papers_runs():
         ("longest = 3", "longest = 0", "longest is 0"),
         ("longest = 3", "every = 0", "every is 0"),
         ("count = 20", "count = 0", "count is 0"),
+        ("count = 20", "count = 20\noffset = -1", "offset is -1; give a whole number of at least 0"),
+        ("count = 20", "count = 20\noffset = []", r"offset is \[\]"),
+        ("count = 20", "count = 20\noffset = [0, 0]", "give each once"),
+        ("count = 20", "count = 20\noffset = 8", "shifted by up to 8 need 14 rows"),
+        ("seeds = [0]", "rise = 2", "rise is 2; give a share of the run"),
+        ("seeds = [0]", 'deterministic = "yes"', "deterministic is 'yes'"),
         ("lengths = 2", "lengths = 0", "0"),
         ("lengths = 2", 'lengths = "two"', "two"),
         ("lengths = 2", "lengths = []", "lengths"),
@@ -371,11 +420,12 @@ def test_parts_of_a_grid_come_together():
     task_of, model = Sorting(2), experiment.Silent(Configuration(Sorting(2).vocabulary_size))
     cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
     whole = evaluate(model, task_of, cells, count=7)
-    parts = [evaluate(model, task_of, part, count=7) for part in (cells[:2], cells[2:4], cells[4:])]
+    parts = [evaluate(model, task_of, part, count=7, offsets=(0, 3)) for part in (cells[:2], cells[2:4], cells[4:])]
     found = together(parts)
-    assert set(found.data_vars) == set(whole.data_vars)
+    assert set(found.data_vars) == set(whole.data_vars) and found["offset"].values.tolist() == [0, 3]
     for name in whole.data_vars:
-        assert found[name].values.tolist() == whole[name].values.tolist()
+        for offset in (0, 3):
+            assert found[name].sel(offset=offset).values.tolist() == whole[name].values.tolist()
 
 
 @pytest.mark.parametrize("embedding", ["abacus+fire", "abacus+rope"])

@@ -6,7 +6,7 @@ from bayescaling.training.language.experiment import task
 
 
 def test_the_presets(tmp_path):
-    assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "demo", "small"}
+    assert set(PRESETS) == {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "schemes-small", "demo", "small"}
     updates = {}
     for name in PRESETS:
         sweep = make_sweep({"preset": name})

@@ -61,10 +61,19 @@ def evaluation_tokens(model, device):
     Returns
     -------
     int
+        A power of two, so that models of one shape are judged in batches of one shape.
     """
     a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
     most = MOST_TOKENS[device.type == "cuda"]
-    return int(max(1, min(most, EVALUATION_SHARE * free_memory(device) / a_token)))
+    tokens = int(max(1, min(most, EVALUATION_SHARE * free_memory(device) / a_token)))
+    return 1 << (tokens.bit_length() - 1)
+
+
+def run_bytes(run, device, precision):
+    """Estimate the memory that the training of a run takes on a device at its largest, in bytes."""
+    tokens, length = run.largest_part
+    held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
+    return training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
 
 
 def check_memory(run, device, precision):
@@ -81,9 +90,7 @@ def check_memory(run, device, precision):
     InputError
         The message has the memory that the run needs and what is free.
     """
-    tokens, length = run.largest_part
-    held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
-    needed = training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
+    needed = run_bytes(run, device, precision)
     free = free_memory(device)
     if needed > free:
         raise InputError(

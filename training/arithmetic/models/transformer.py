@@ -13,13 +13,12 @@ import torch.nn.functional as F
 
 from ....errors import InputError
 from ...engine.checks import check_choice, check_whole
+from ...engine.compilation import Compiled
 from .positions import Abacus, Fire, ordered_positions, parts, rotated, rotation
 
 INJECTIONS = ("none", "every-layer", "first-layer")
 BLOCKS = ("post-norm", "pre-norm")
 INITIALS = ("deepnorm", "normal")
-# Shapes of batches and layers for which a layer is compiled; by default torch stops compiling after a few.
-SHAPES_COMPILED = 64
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class Configuration:
     def architecture(self):
         """Architecture in words: standard or looped, and where the problem is injected if not as usual."""
         if self.recurrences > 1:
-            return "looped" + {"every-layer": "", "first-layer": "+first", "none": "+none"}[self.injection]
+            return "looped" + {"first-layer": "", "every-layer": "+injection", "none": "+none"}[self.injection]
         return "standard" + {"every-layer": "+injection", "first-layer": "+first", "none": ""}[self.injection]
 
     @property
@@ -191,11 +190,11 @@ class Transformer(torch.nn.Module):
         if seed is not None:
             initialise(self, seed)
 
-    def compile_layers(self):
-        """Compile a layer once and apply all of them with it."""
-        self.apply_layer = compiled_layer()
+    def compile_layers(self, backend="inductor"):
+        """Compile a layer once, by a backend of `torch.compile`, and apply all of them with it."""
+        self.apply_layer = compiled_layer(backend)
 
-    def forward(self, tokens, *, recurrences=None, draws=None):
+    def forward(self, tokens, *, recurrences=None, offset=0, draws=None):
         """Compute the logits of the token that follows each.
 
         Parameters
@@ -204,6 +203,8 @@ class Transformer(torch.nn.Module):
             int64, shape (problems, length).
         recurrences : int, optional
             Number of times to apply the block, by default the configuration's. Fewer give intermediate logits.
+        offset : int
+            Offset of Abacus embeddings without draws.
         draws : draws.Draws, optional
             Everything random in training: offset of places, noise of the initial state, positions of FIRE and, if
             `recurrences` is not given, the recurrences without and with gradient. Without draws nothing is random.
@@ -213,7 +214,7 @@ class Transformer(torch.nn.Module):
         torch.Tensor
             float32, shape (problems, length, vocabulary).
         """
-        embedded = self._embedded(tokens, draws)
+        embedded = self._embedded(tokens, offset if draws is None else draws.offset)
         context = self._context(tokens.shape[1], tokens.device, draws)
         state = self._initial(embedded, draws)
         free, held = 0, self.configuration.recurrences if recurrences is None else recurrences
@@ -230,20 +231,19 @@ class Transformer(torch.nn.Module):
         with torch.autocast(state.device.type, enabled=False):
             return F.linear(state.float(), self.unembedding.weight)
 
-    def _embedded(self, tokens, draws):
+    def _embedded(self, tokens, offset):
         embedded = self.tokens(tokens)
         if self.abacus is not None:
-            embedded = embedded + self.abacus(tokens, 0 if draws is None else draws.offset)
+            embedded = embedded + self.abacus(tokens, offset)
         return self.embedding_norm(embedded)
 
     def _context(self, length, device, draws):
         parts, width = self.configuration.parts, self.configuration.d_model // self.configuration.heads
         turn = rotation(length, width, device) if "rope" in parts else None
         if "fire" not in parts:
-            return [(None, turn)] * len(self.layers)
+            return None, turn
         seed = None if draws is None else draws.positions
-        positions = ordered_positions(length, self.configuration.random_positions, seed, device)
-        return [(layer.fire(positions), turn) for layer in self.layers]
+        return ordered_positions(length, self.configuration.random_positions, seed, device), turn
 
     def _initial(self, embedded, draws):
         once = embedded if self.configuration.injection == "none" else torch.zeros_like(embedded)
@@ -255,10 +255,10 @@ class Transformer(torch.nn.Module):
 
     def _recurrence(self, state, embedded, context):
         injection = self.configuration.injection
-        for place, (layer, (bias, turn)) in enumerate(zip(self.layers, context, strict=True)):
+        for place, layer in enumerate(self.layers):
             if injection == "every-layer" or (injection == "first-layer" and place == 0):
                 state = state + embedded
-            state = self.apply_layer(layer, state, bias, turn)
+            state = self.apply_layer(layer, state, *context)
         return state
 
 
@@ -276,15 +276,15 @@ class Layer(torch.nn.Module):
         self.network_norm = _norm(configuration)
         self.fire = Fire(configuration.heads) if "fire" in configuration.parts else None
 
-    def forward(self, state, bias=None, turn=None):
+    def forward(self, state, positions=None, turn=None):
         """Compute the state after the layer.
 
         Parameters
         ----------
         state : torch.Tensor
             Shape (problems, length, d_model).
-        bias : torch.Tensor, optional
-            Bias of attention, as `positions.Fire` gives it, shape (1, heads, length, length).
+        positions : torch.Tensor, optional
+            For the bias of attention, as `positions.Fire` takes them, shape (length,).
         turn : tuple of torch.Tensor, optional
             As `positions.rotation` gives it.
 
@@ -293,6 +293,7 @@ class Layer(torch.nn.Module):
         torch.Tensor
             Shape (problems, length, d_model).
         """
+        bias = None if positions is None else self.fire(positions)
         if self.after:
             state = self.attention_norm(state + self._attention(state, bias, turn))
             return self.network_norm(state + self.network(state))
@@ -329,12 +330,9 @@ class Network(torch.nn.Module):
 
 
 @functools.cache
-def compiled_layer():
-    """Compile `Layer.forward`, once for each shape in the process."""
-    import torch._dynamo
-
-    torch._dynamo.config.recompile_limit = max(SHAPES_COMPILED, torch._dynamo.config.recompile_limit)
-    return torch.compile(Layer.forward, dynamic=False)
+def compiled_layer(backend="inductor"):
+    """Compile `Layer.forward`, once for each shape in the process, by a backend of `torch.compile`."""
+    return Compiled(Layer.forward, backend)
 
 
 def initialise(model, seed):

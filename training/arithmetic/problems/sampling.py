@@ -48,12 +48,14 @@ class Strata:
         ends = [0, *(count * end // len(self.cells) for end in self.ends)]
         return tuple(b - a for a, b in itertools.pairwise(ends))
 
-    def drawn(self, seed, step, count, device):
-        """Draw the cells of a batch, sorted by class.
+    def drawn(self, seed, steps, count, device):
+        """Draw the cells of consecutive batches, each sorted by class.
 
         Parameters
         ----------
-        seed, step : int
+        seed : int
+        steps : range
+            Batches before each.
         count : int
             Problems of a batch.
         device : torch.device
@@ -61,16 +63,20 @@ class Strata:
         Returns
         -------
         torch.Tensor
-            int64, shape (count, entries of a cell).
+            int64, shape (steps, count, entries of a cell).
         """
         total = len(self.cells)
-        before, after = ([0, *(batches * count * end // total for end in self.ends)] for batches in (step, step + 1))
-        indices, first = [], 0
+        # Problems of each class before every step and after the last, shape (steps + 1, classes).
+        done = np.arange(steps.start, steps.stop + 1)[:, None] * count * np.asarray(self.ends) // total
+        done = np.diff(done, axis=1, prepend=0)
+        drawn, first = [], 0
         for place, size in enumerate(self.sizes):
-            start, end = before[place + 1] - before[place], after[place + 1] - after[place]
-            indices.append(first + _cycled(hashed(seed, ORDER, place), start, end, size, device))
+            start, end = done[[0, -1], place].tolist()
+            indices = first + _cycled(hashed(seed, ORDER, place), start, end, size, device)
+            drawn.append(indices.split(np.diff(done[:, place]).tolist()))
             first += size
-        return _table(self, device)[torch.cat(indices)]
+        indices = torch.cat([part for parts in zip(*drawn, strict=True) for part in parts])
+        return _table(self, device)[indices].view(len(steps), count, -1)
 
 
 def strata(cells, widths, most, count):

@@ -151,7 +151,7 @@ class Task:
         Batch
             Shape (count, width).
         """
-        return self._batches(seed, step, count, device, 1)[0]
+        return self._batches(seed, range(step, step + 1), count, device, 1)[0][0]
 
     def batches(self, seed, step, count, device):
         """Generate problems to train on, in buckets of similar length, so that little of them is padding.
@@ -169,7 +169,27 @@ class Task:
         tuple of Batch
             Shapes (problems, width), of `count` problems together.
         """
-        return self._batches(seed, step, count, device, self.buckets)
+        return self._batches(seed, range(step, step + 1), count, device, self.buckets)[0]
+
+    def consecutive(self, seed, steps, count, device, *, buckets=True):
+        """Generate the problems of consecutive steps in one go, which takes hardly longer than those of one.
+
+        Parameters
+        ----------
+        seed : int
+        steps : range
+            Consecutive.
+        count, device
+            As `batch` takes them.
+        buckets : bool
+            Whether problems are in buckets, as `batches` makes them, or all of one width, as `batch` does.
+
+        Returns
+        -------
+        list of tuple of Batch
+            For each step what `batches` gives, or `batch` alone.
+        """
+        return self._batches(seed, steps, count, device, self.buckets if buckets else 1)
 
     def cell(self, first, second, count, seed, device):
         """Generate problems of one cell, for evaluation.
@@ -299,20 +319,24 @@ class Task:
         """Give the problems as parts of a wide table, `bounds` being the largest of the lengths."""
         raise NotImplementedError
 
-    def _batches(self, seed, step, count, device, buckets):
+    def _batches(self, seed, steps, count, device, buckets):
         check_whole("task: count", count, 1, 2**31)
         device = torch.device(device)
         made = _strata(self, buckets, count)
-        cells = made.drawn(seed, step, count, device)
-        keys = hashed(hashed(TRAINING, seed), step, torch.arange(count, device=device))
+        cells = made.drawn(seed, steps, count, device)
+        places = torch.arange(steps.start, steps.stop, device=device)[:, None]
+        keys = hashed(hashed(TRAINING, seed), places, torch.arange(count, device=device))
         batches, start = [], 0
         for problems, width, bounds in zip(made.cuts(count), made.widths, _bounds(made), strict=True):
             part = slice(start, start + problems)
-            first, second, variants = cells[part].unbind(1)
-            variants = self._variants(first, second, variants, keys[part], None)
-            batches.append(self._written(first, second, variants, keys[part], bounds, self._roomy(width), self._rate))
+            first, second, variants = cells[:, part].flatten(0, 1).unbind(1)
+            own = keys[:, part].flatten()
+            variants = self._variants(first, second, variants, own, None)
+            whole = self._written(first, second, variants, own, bounds, self._roomy(width), self._rate)
+            each = (part.view(len(steps), problems, part.shape[1]).unbind(0) for part in whole)
+            batches.append([Batch(*parts) for parts in zip(*each, strict=True)])
             start += problems
-        return tuple(batches)
+        return list(zip(*batches, strict=True))
 
     def _written(self, first, second, variants, keys, bounds, width, rate=0.0):
         return layout.written(self._parts(first, second, variants, keys, bounds), width, keys, rate)

@@ -1,0 +1,84 @@
+import json
+
+import pytest
+import torch
+from bayescaling.errors import InputError
+from bayescaling.training.check.agreement import CHECKS
+from bayescaling.training.check.runner import check, tiny
+
+torch.set_num_threads(1)
+NAMES = ("device", "problems", "updates", "judging")
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here"))]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_a_device_agrees(name, device):
+    assert CHECKS[name](torch.device(device))["ok"]
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory):
+    """The check of a CPU at tiny sizes, in calls of half a minute until it is finished."""
+    out, lines = tmp_path_factory.mktemp("check"), []
+    for calls in range(1, 40):
+        found = check(out, minutes=0.5, device="cpu", tables=tiny(), told=lines.append)
+        if found["status"] == "finished":
+            break
+    return found, out, lines, calls
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
+def test_the_check_is_rehearsed_from_end_to_end(rehearsed):
+    found, out, lines, _ = rehearsed
+    assert found["status"] == "finished" and set(found["agreement"]) == set(CHECKS)
+    assert all(each["ok"] for each in found["agreement"].values())
+    assert not [each for each in found["speed"].values() if "error" in each] and set(found["speed"]) == set(NAMES)
+    assert {name: each["runs"] for name, each in found["sweeps"].items()} == {
+        "schemes": 2 * 4 + 2 + 2 * 5,
+        "reduced": 3,
+        "sorting": 3,
+        "or": 3,
+    }
+    for name in found["sweeps"]:
+        assert (out / name / "runs.csv").stat().st_size
+    for update in found["speed"]["updates"]["updates"].values():
+        assert update["eager"]["seconds"] > 0
+    kept = json.loads((out / "check.json").read_text())
+    assert kept | {"status": "finished"} == found
+    summary = (out / "summary.md").read_text()
+    assert all(f"**{name}**" in summary for name in (*CHECKS, *NAMES, *found["sweeps"]))
+    assert sum("agreement, judging" in line for line in lines) == 1
+
+
+def test_a_finished_check_does_nothing_again(rehearsed):
+    found, out, _, _ = rehearsed
+    again = []
+    assert check(out, device="cpu", tables=tiny(), told=again.append) == found
+    assert len(again) == 1 and again[0].startswith("finished")
+
+
+def test_a_check_that_cannot_be_is_refused(rehearsed, tmp_path):
+    with pytest.raises(InputError, match="minutes is 0; give a number above 0"):
+        check(tmp_path, minutes=0, device="cpu")
+    with pytest.raises(InputError, match="device"):
+        check(tmp_path, device="cuda:99")
+    (tmp_path / "check.json").write_text("{}")
+    with pytest.raises(InputError, match=r"check\.json: is no check of a device; delete it"):
+        check(tmp_path, device="cpu")
+    other = json.loads((rehearsed[1] / "check.json").read_text()) | {"device": "another"}
+    (tmp_path / "check.json").write_text(json.dumps(other))
+    with pytest.raises(InputError, match=r"checks another and this is CPU; give another folder"):
+        check(tmp_path, device="cpu")
+
+
+def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, monkeypatch):
+    def broken(device):
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr("bayescaling.training.check.runner.CHECKS", {"broken": broken, "data": CHECKS["data"]})
+    monkeypatch.setattr("bayescaling.training.check.runner.SPEEDS", {})
+    found = check(tmp_path, device="cpu", tables=tiny(), told=lambda line: None)
+    assert not found["agreement"]["broken"]["ok"] and "no such kernel" in found["agreement"]["broken"]["error"]
+    assert found["agreement"]["data"]["ok"] and found["status"] == "finished"

@@ -1,0 +1,89 @@
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+from bayescaling.errors import InputError
+from bayescaling.training.arithmetic import Transformer, make_sweep
+from bayescaling.training.arithmetic.evaluation import evaluate
+from bayescaling.training.arithmetic.objective import judged
+from bayescaling.training.engine.compilation import Compiled, eager_calls
+from bayescaling.training.engine.hardware import deterministic
+
+torch.set_num_threads(1)
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
+NARROW = {"d_model": 8, "heads": 2}
+
+
+def test_calls_without_compiled_code_are_counted():
+    import torch._dynamo
+
+    torch._dynamo.reset()
+    doubled = Compiled(lambda numbers: 2 * numbers, backend="eager")
+    before = eager_calls()
+    for length in (2, 3, 4):
+        assert doubled(torch.ones(length)).tolist() == [2.0] * length
+    assert eager_calls() == before
+    with torch._dynamo.config.patch(recompile_limit=3):
+        doubled(torch.ones(5))
+        doubled(torch.ones(6))
+    assert eager_calls() > before
+
+
+@pytest.mark.parametrize("name", [pytest.param("addition", marks=pytest.mark.thorough), "multiplication", "sorting"])
+def test_no_layer_of_a_preset_runs_uncompiled(name):
+    """All shapes of training, of evaluation and of the grid, for every embedding; all layers of a model are alike."""
+    import torch._dynamo
+
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    before = eager_calls()
+    sweep = make_sweep({"preset": name, "model": NARROW, "training": {"seeds": [0]}})
+    runs = {run.model.embedding: run for arm in sweep.arms.values() for run in arm}
+    assert len(runs) == {"addition": 6, "multiplication": 3, "sorting": 3}[name]
+    for run in runs.values():
+        model = Transformer(replace(run.model, layers=1), 0)
+        model.compile_layers(backend="eager")
+        draws = run.draws(0)._replace(free=1 if run.model.recurrences > 1 else 0, held=1)
+        (batches,) = run.batches(0, range(1), run.plan.microbatch, "cpu")
+        (seen,) = run.batches(1, range(1), run.evaluation_problems, "cpu")
+        sum(run.objective.losses(model, [(batch, draws) for batch in batches])).backward()
+        for batch in seen:
+            judged(model, batch)
+        widths = {-(-(run.task.length(*cell) - 1) // 32): cell for cell in run.grid.cells}
+        for cell in widths.values():
+            evaluate(model, run.task, [cell], count=3, batch_tokens=2**9, multiple=32)
+    frames = Counter(torch._dynamo.utils.counters["frames"])
+    assert eager_calls() == before and frames["total"] == frames["ok"]
+    assert not torch._dynamo.utils.counters["graph_break"]
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here to be without")
+def test_without_a_compiler_models_train_uncompiled_with_a_warning(tmp_path):
+    code = (
+        "import warnings; warnings.simplefilter('error', UserWarning); from bayescaling.training import Execution; "
+        "import torch; import sys; warnings.showwarning = lambda message, *rest: print(message); "
+        "warnings.simplefilter('always'); print(Execution(compile=True).compiles(torch.device('cpu')))"
+    )
+    environment = os.environ | {"CXX": str(tmp_path / "none"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert told[-1] == "False"
+    assert any("models cannot be compiled here" in line and "Install a C compiler" in line for line in told)
+
+
+def test_deterministic_kernels_are_taken_within_the_block_alone():
+    with deterministic(True):
+        assert torch.are_deterministic_algorithms_enabled()
+    assert not torch.are_deterministic_algorithms_enabled()
+    with deterministic(False):
+        assert not torch.are_deterministic_algorithms_enabled()
+    with pytest.raises(InputError, match="deterministic is true, and .* leave it out"), deterministic(True):
+        raise RuntimeError("put_ does not have a deterministic implementation")
+    with pytest.raises(RuntimeError, match="other"), deterministic(True):
+        raise RuntimeError("other")

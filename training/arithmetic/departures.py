@@ -1,0 +1,109 @@
+"""Departures from McLeish et al. 2024, arXiv:2405.17399, and from its code, mcleish7/arithmetic at commit 55af9d5.
+
+Where the paper and its code differ, the presets follow the code, which was run.
+"""
+
+from ..departures import Departure
+
+EVERY = lambda run: True  # noqa: E731
+
+DEPARTURES = (
+    Departure(
+        "length of training",
+        "A fixed time, 24 h of an RTX A4000 for addition (`budget=24`), by which the rate and the batches change: at "
+        "25 to 30 TFLOP/s 2.2 to 2.6 exaFLOP, three or four passes through 20M problems",
+        "A number of problems, by which the rate and the batches change: 20M for addition, .65 exaFLOP with 122M "
+        "parameters; `samples` may be raised",
+        EVERY,
+    ),
+    Departure(
+        "fresh problems",
+        "A stored set of 20M problems, drawn with replacement, read several times (`create_data_split.py`)",
+        "New problems in every update, all pairs of lengths equally often",
+        EVERY,
+    ),
+    Departure(
+        "offsets",
+        "0 to 100, both included (`max_abacus_len: 100`, `random.randint(0, max_k)` in `embeddings.py`)",
+        "0 to `k_max` - 1",
+        lambda run: "abacus" in run.model.parts,
+    ),
+    Departure(
+        "mean over an update",
+        "The mean over the tokens of each microbatch, and then over microbatches (`torch_default.py`, `backward`)",
+        "The mean over the tokens of the whole update",
+        lambda run: run.objective.average == "tokens" and run.plan.batch > run.plan.microbatch,
+    ),
+    Departure(
+        "buckets",
+        "All problems padded to the longest",
+        "Problems of similar length go through the model together, which leaves out padding and changes no loss",
+        lambda run: run.buckets,
+    ),
+    Departure(
+        "precision",
+        "float16 under autocast, with scaled gradients",
+        "bfloat16 where a GPU has it, else float32",
+        EVERY,
+    ),
+    Departure(
+        "noise when judged",
+        "The initial state is random in evaluation too (`initialize_state` in `crammed_depthrecurrent.py`)",
+        "No noise in evaluation, so that a model has one answer",
+        lambda run: run.model.noise > 0,
+    ),
+    Departure(
+        "judged by one pass",
+        "Token by token, greedily",
+        "By one pass through the model, which gives the same: greedy decoding is right if and only if every token is, "
+        "read after the right ones",
+        EVERY,
+    ),
+    Departure(
+        "judged at other offsets",
+        "Offset 0",
+        "Other offsets of Abacus embeddings besides, the same weights",
+        lambda run: run.grid.offsets != (0,),
+    ),
+    Departure(
+        "injection",
+        "In looped models before the block's first layer, once in each recurrence (`TransformerBlock.forward`); else "
+        "before every layer or before the very first",
+        "As the architecture says: every layer of a looped block, or none",
+        lambda run: run.model.recurrences > 1 and run.model.injection != "first-layer",
+    ),
+    Departure(
+        "average of multiplication",
+        "The sum over the tokens of the answer, divided by all positions B (S - 1) "
+        "(`loss_reduction=none` in `crammed_depthrecurrent.py`)",
+        "As `average` says",
+        lambda run: run.task.name == "multiplication" and run.objective.average != "positions",
+    ),
+    Departure(
+        "objective",
+        "The progressive loss alone (`alpha: 1.0`), although the paper describes a combination with the full pass; "
+        "gradients are not divided (`throttle` multiplies by 1 at 4 recurrences)",
+        "As `alpha` and `divide_gradients` say",
+        lambda run: run.objective.alpha != 1 or run.objective.divide_gradients,
+    ),
+    Departure(
+        "other layers",
+        "LayerNorm after each addition, gated GELU, deepnorm's initial weights",
+        "As `block` and `initial` say: RMSNorm before attention and SwiGLU, or other initial weights",
+        lambda run: run.model.block != "post-norm" or run.model.initial != "deepnorm",
+    ),
+    Departure(
+        "other size",
+        "Width 1,024, batches of 8,192 problems reached over the first 60%, rate 1e-4 (6e-5 for multiplication with "
+        "FIRE), a tenth of the run up and a tenth down",
+        "As the sweep says: a smaller model, other batches or another rate",
+        lambda run: (
+            run.model.d_model != 1024
+            or run.plan.batch != 8192
+            or run.plan.ramp != 0.6
+            or run.optimisation.learning_rate not in (1e-4, 6e-5)
+            or run.optimisation.schedule != "trapezoid"
+            or (run.optimisation.rise, run.optimisation.fall) != (0.1, 0.1)
+        ),
+    ),
+)

@@ -1,0 +1,169 @@
+"""What must agree on a device: kernels with plain arithmetic, pauses with none, problems with those of a CPU."""
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ..arithmetic.evaluation import evaluate, greedy
+from ..arithmetic.execution import train_run
+from ..arithmetic.experiment import prepared
+from ..arithmetic.models.transformer import Configuration, Transformer
+from ..arithmetic.problems import TASKS, Addition
+from ..arithmetic.sweep import make_sweep
+from ..engine.compilation import can_compile, eager_calls
+from ..engine.guard import Guard
+from ..engine.hardware import autocast, where_trained
+from ..engine.loop import Optimisation
+from ..engine.loop import run as loop
+from ..engine.steps import GraphStepper, Stepper
+from ..language.corpora.synthetic import Synthetic
+from ..language.experiment import next_token_loss
+from ..language.transformer import Configuration as Shape
+from ..language.transformer import Decoder
+from ..sweeps.options import Execution
+
+CPU = torch.device("cpu")
+# Largest relative differences that rounding explains: of bfloat16, whose last bit is 1/256, of float32 sums in another
+# order, where TensorFloat-32 may be on, and of losses after some updates.
+BFLOAT16, FLOAT32, UPDATES = 0.05, 0.005, 0.02
+WIDTHS = (1, 2, 3, 8, 14)
+COMPILED = ("fire", "abacus+rope")
+TINY = {
+    "model": {"d_model": 32, "heads": 2, "k_max": 1, "table_rows": 48},
+    "training": {
+        "samples": 40_000,
+        "batch": 64,
+        "learning_rate": 0.005,
+        "evaluations": 4,
+        "evaluation_problems": 100,
+    },
+    "evaluation": {"longest": 3, "diagonal_to": 14, "count": 20},
+    "arms": [
+        {"name": "one", "task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"]},
+    ],
+}
+
+
+def of_bfloat16(device):
+    """Compare FIRE's layers forward and backward in bfloat16 with float32."""
+    model, tokens = _small("fire", device)
+    found = []
+    for precision in ("bfloat16", "float32"):
+        with autocast(precision, device):
+            found.append(_outputs(model, tokens))
+    difference = _difference(*found)
+    return {"ok": difference <= BFLOAT16, "difference": difference}
+
+
+def of_compilation(device):
+    """Compare compiled layers with plain ones, and count the calls that torch left uncompiled."""
+    if not can_compile(device.type):
+        return {"ok": True, "skipped": "nothing can be compiled here"}
+    worst, before = 0.0, eager_calls()
+    for scheme in COMPILED:
+        model, tokens = _small(scheme, device)
+        plain = _outputs(model, tokens)
+        model.compile_layers()
+        worst = max(worst, _difference(_outputs(model, tokens), plain))
+    eager = eager_calls() - before
+    return {"ok": worst <= FLOAT32 and not eager, "difference": worst, "eager_calls": eager}
+
+
+def of_judging(device):
+    """Compare counts of right answers at several widths: in batches of few shapes, of many, and token by token."""
+    (run,) = make_sweep(TINY).settled(where_trained(str(device))).arms["one"]
+    model, task = prepared(run, Execution(compile=False), device, "float32")
+    loop(model, task, run.optimisation, evaluate_at=())
+    cells = [(length, length) for length in WIDTHS]
+    options = {"count": 100, "device": device}
+    one, other = (evaluate(model, run.task, cells, multiple=multiple, **options) for multiple in (1, 32))
+    right = 0
+    for cell in cells:
+        batch = run.task.cell(*cell, 100, 0, device)
+        right += int((greedy(model, batch) == batch.tokens).all(1).sum())
+    counts = [int(each["correct"].sum()) for each in (one, other)]
+    same = bool((one["correct"] == other["correct"]).all()) and counts[0] == right
+    return {"ok": same and right > 0, "right": [*counts, right], "of": 100 * len(cells)}
+
+
+def of_a_pause(device):
+    """Compare a run that pauses after every few updates and resumes with one that does not."""
+    short = TINY | {"training": TINY["training"] | {"samples": 1280, "evaluation_problems": 20}}
+    (run,) = make_sweep(short).settled(where_trained(str(device))).arms["one"]
+    execution = Execution(compile=False)
+    with tempfile.TemporaryDirectory() as folder:
+        options = {"execution": execution, "device": str(device)}
+        whole = train_run(run, Path(folder) / "whole", **options)
+        pauses, found = 0, None
+        while found is None and pauses < run.plan.updates:
+            limit = 0 if pauses < 3 else None
+            found = train_run(run, Path(folder) / "paused", guard=Guard(limit), **options)
+            pauses += found is None
+    one, other = (np.asarray(each["loss_train"]).ravel() for each in (whole, found))
+    difference = float(np.max(np.abs(one - other) / one))
+    return {"ok": difference <= UPDATES and pauses > 0, "difference": difference, "pauses": pauses}
+
+
+def of_graphs(device):
+    """Compare updates replayed as CUDA graphs, of two shapes in turn, with plain ones."""
+    if device.type != "cuda":
+        return {"ok": True, "skipped": "CUDA graphs need CUDA"}
+    optimisation, losses = Optimisation(0.01, updates=12), []
+    for stepper in (Stepper, GraphStepper):
+        model = Decoder(Shape(8, 1, vocabulary=32, context=8, heads=2), seed=0).to(device)
+        optimiser = optimisation.optimiser(model, capturable=stepper is GraphStepper)
+        step_with = stepper(
+            model, lambda model, tokens: next_token_loss(model, tokens, "plain"), optimiser, 1.0, "float32"
+        )
+        language, made = Synthetic(vocabulary=32), []
+        for step in range(12):
+            batch = language.batch(0, step, 16 if step % 2 else 24, 8, device)
+            made.append(float(step_with(0.01, batch)))
+        losses.append(np.array(made))
+    difference = float(np.max(np.abs(losses[0] - losses[1]) / losses[0]))
+    return {"ok": difference <= UPDATES, "difference": difference}
+
+
+def of_data(device):
+    """Compare problems and documents made on the device with those of the CPU, which must be the same to the bit."""
+    differ = []
+    for name, task in TASKS.items():
+        made = (task(5).batches(2, 3, 512, where) for where in (CPU, device))
+        for one, other in zip(*made, strict=True):
+            differ += [name] * (not torch.equal(one.tokens, other.tokens.cpu()))
+    language = Synthetic(vocabulary=512)
+    one, other = (language.batch(2, 5, 256, 16, where) for where in (CPU, device))
+    differ += ["documents"] * (not torch.equal(one, other.cpu()))
+    return {"ok": not differ, "differ": sorted(set(differ))}
+
+
+CHECKS = {
+    "bfloat16": of_bfloat16,
+    "compilation": of_compilation,
+    "judging": of_judging,
+    "pause": of_a_pause,
+    "graphs": of_graphs,
+    "data": of_data,
+}
+
+
+def _small(scheme, device):
+    task = Addition(6)
+    shape = Configuration(task.vocabulary_size, 32, 2, 2, 2, "first-layer", embedding=scheme, table_rows=16, k_max=2)
+    tokens = torch.cat([batch.tokens[:, :12] for batch in itertools.islice(task.batches(0, 0, 64, device), 1)])
+    return Transformer(shape, seed=0).to(device), tokens
+
+
+def _outputs(model, tokens):
+    """Give a model's logits, and the gradients of its loss as one vector: some of its weights have none to speak of."""
+    logits = model(tokens)
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    return logits.detach(), torch.cat([gradient.flatten() for gradient in gradients])
+
+
+def _difference(found, expected):
+    return max(float((a - b).norm() / b.norm()) for a, b in zip(found, expected, strict=True))

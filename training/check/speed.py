@@ -1,0 +1,104 @@
+"""How fast a device is at what training does, beside what it can do at most."""
+
+import statistics
+import time
+
+from ..arithmetic.evaluation import greedy, right
+from ..arithmetic.experiment import prepared as arithmetic_prepared
+from ..arithmetic.problems import TASKS
+from ..arithmetic.sweep import make_sweep as arithmetic_sweep
+from ..engine.hardware import ceiling, measured_ceiling, synchronise, where_trained
+from ..engine.steps import Stepper
+from ..language.experiment import prepared as language_prepared
+from ..language.sweep import make_sweep as language_sweep
+from ..sweeps.options import Execution
+
+REPEATS = 5
+# Whether layers are compiled.
+WAYS = {"eager": False, "compiled": True}
+
+
+def of_device(device, tables):
+    """Measure matrix products (FLOP/s) and copies (byte/s), beside the datasheet where it is known."""
+    precision = where_trained(str(device)).precision
+    measured, known = measured_ceiling(device, precision), ceiling(device, precision)
+    return {
+        "precision": precision,
+        "measured": measured._asdict(),
+        "taken": known._asdict(),
+    }
+
+
+def of_problems(device, tables):
+    """Count the slots of digits and signs a second that each task makes."""
+    found = {}
+    for name, task in TASKS.items():
+        made = task(tables["digits"])
+        batches = made.batches(0, 0, tables["problems"], device)
+        slots = sum(batch.tokens.numel() for batch in batches)
+        seconds = _median(lambda step, made=made: made.batches(0, step, tables["problems"], device), device)
+        found[name] = slots / seconds
+    return {"slots_per_second": found}
+
+
+def of_updates(device, tables):
+    """Time an update of each sweep's first run, plain and compiled, and its share of the peak."""
+    where, found = where_trained(str(device)), {}
+    for name, make, prepared in (
+        ("arithmetic", arithmetic_sweep, arithmetic_prepared),
+        ("language", language_sweep, language_prepared),
+    ):
+        sweep = make(tables[name]).settled(where)
+        if name == "arithmetic":
+            runs = {run.model.embedding: run for arm in sweep.arms.values() for run in reversed(arm)}
+        else:
+            best = dict.fromkeys(sweep.sizes, 0.01)
+            made = sweep.runs(sweep.stages[0], best)
+            runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (made[0], made[-1])}
+        for label, run in runs.items():
+            found[f"{name} {label}"] = {
+                word: _update(run, prepared, Execution(compile=compiled), device, where.precision)
+                for word, compiled in WAYS.items()
+                if word in tables["ways"]
+            }
+    return {"updates": found}
+
+
+def of_judging(device, tables):
+    """Time the judgement of a batch by one pass and token by token."""
+    run = next(iter(arithmetic_sweep(tables["arithmetic"]).arms.values()))[0]
+    model, _ = arithmetic_prepared(run, Execution(compile=False), device, "float32")
+    batch = run.task.cell(run.task.largest, run.task.largest, tables["judged"], 0, device)
+    seconds = {
+        "one_pass": _median(lambda step: right(model, batch), device),
+        "token_by_token": _median(lambda step: greedy(model, batch), device),
+    }
+    return seconds | {"ratio": seconds["token_by_token"] / seconds["one_pass"]}
+
+
+SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "judging": of_judging}
+
+
+def _update(run, prepared, execution, device, precision):
+    model, task = prepared(run, execution, device, precision)
+    stepper = Stepper(model, task.loss, run.optimisation.optimiser(model), run.optimisation.clip, precision)
+    # The last update has a whole batch, whatever the ramp.
+    start, updates = time.perf_counter(), run.optimisation.updates
+    stepper(1e-4, *task.batch(updates - 1))
+    synchronise(device)
+    first = time.perf_counter() - start
+    seconds = _median(lambda step: stepper(1e-4, *task.batch(updates - 1)), device)
+    flop = run.matmul_flop - run.flop_done(updates - 1)
+    peak = ceiling(device, precision).flop_per_second
+    return {"first": first, "seconds": seconds, "share_of_peak": flop / seconds / peak}
+
+
+def _median(work, device):
+    seconds = []
+    for step in range(1, REPEATS + 1):
+        synchronise(device)
+        start = time.perf_counter()
+        work(step)
+        synchronise(device)
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)

@@ -1,0 +1,92 @@
+"""Compiled functions; where nothing can be compiled they run as they are, and calls that were not compiled are counted."""
+
+import functools
+import warnings
+
+import torch
+
+from ...datasets.wording import shortened
+from ...errors import DiagnosticWarning
+
+# Shapes for which one function is compiled, and all functions together. By default torch goes on without compiling, and
+# without a word, after a few shapes: the grid of one arithmetic model has sixteen.
+SHAPES, SHAPES_TOGETHER = 512, 4096
+# The compiled functions of this process.
+MADE = []
+
+
+class Compiled:
+    """A function that is compiled once for each shape of its arguments.
+
+    Parameters
+    ----------
+    function : callable
+    backend : str
+        As `torch.compile` takes it.
+
+    Attributes
+    ----------
+    eager : int
+        Calls that ran without compiled code, because torch gave up compiling.
+    """
+
+    def __init__(self, function, backend="inductor"):
+        import torch._dynamo
+
+        config = torch._dynamo.config
+        config.recompile_limit = max(SHAPES, config.recompile_limit)
+        config.accumulated_recompile_limit = max(SHAPES_TOGETHER, config.accumulated_recompile_limit)
+        self.eager = 0
+
+        @functools.wraps(function)
+        def counted(*arguments):
+            # Compiled code does not hold this branch.
+            if not torch.compiler.is_compiling():
+                self.eager += 1
+            return function(*arguments)
+
+        self._compiled = torch.compile(counted, dynamic=False, backend=backend)
+        MADE.append(self)
+
+    def __call__(self, *arguments):
+        """Call the function."""
+        return self._compiled(*arguments)
+
+
+def eager_calls():
+    """Count the calls of all compiled functions of this process that ran without compiled code."""
+    return sum(compiled.eager for compiled in MADE)
+
+
+@functools.cache
+def can_compile(kind):
+    """Find whether functions can be compiled on a kind of device, by compiling one of a single line.
+
+    Without a C compiler, Triton, or on a GPU too old for it they cannot; that is told as a warning.
+
+    Parameters
+    ----------
+    kind : str
+        ``"cpu"`` or ``"cuda"``.
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        torch.compile(_one_line, dynamic=False)(torch.ones(8, device=kind))
+    # The exception depends on what is missing.
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        warnings.warn(
+            f"training: models cannot be compiled here ({shortened(lines[0])}); they are trained without, more slowly. "
+            "Install a C compiler (and Triton, for a GPU), or give compile = false",
+            DiagnosticWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+def _one_line(numbers):
+    return numbers.sin() + 1
