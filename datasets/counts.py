@@ -17,9 +17,9 @@ from .wording import quoted
 NEEDED = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
 OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
-OPTIONAL = ("arm", "task", "architecture", *SHAPE, "seed", "parameters", "samples", "flop", "split")
+OPTIONAL = ("arm", "task", "architecture", *SHAPE, "seed", "parameters", "samples", "flop", "offset", "split")
 TEXT = ("run", "arm", "task", "embedding", "architecture", "split")
-OF_A_CELL = ("length_a", "length_b", "correct", "total", "split")
+OF_A_CELL = ("offset", "length_a", "length_b", "correct", "total", "split")
 LONGEST_OOD = 100
 
 
@@ -34,7 +34,9 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
         ``length_b``, ``correct`` and ``total`` (problems right and asked). Names are text as it is written, so that
         runs 7 and 007 are two. ``architecture`` is ``standard`` and
         ``recurrences`` 1 where they are not there; ``arm`` (what the run belongs to), ``task``, ``layers``,
-        ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and ``flop`` are kept where there are. ``split``
+        ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and ``flop`` are kept where there are. ``offset``
+        is that of Abacus embeddings at which a run was judged, 0 where it is not there; one run may have several.
+        ``split``
         (id, ood or ood100) is derived where it is not there: in distribution where no length is above ``train_digits``,
         ood100 where one is above 100, else ood.
     columns : mapping of str to str, optional
@@ -68,7 +70,8 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
     table = selection.where(table, where, changes)
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
-    read, faults = as_numbers(table, [column for column in (*COUNT_WHOLE, *COUNT_POSITIVE) if column in table])
+    numbers = (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")
+    read, faults = as_numbers(table, [column for column in numbers if column in table])
     named = [column for column in TEXT if column in table]
     refuse(faults + [fault for column in named for fault in _nameless(table[column])], table, label)
     table = table.assign(**{column: table[column].astype(object).map(_name).astype(object) for column in named}, **read)
@@ -110,7 +113,7 @@ def _name(cell):
 
 def _refuse_fractions(table, label):
     faults = []
-    for column in (*COUNT_WHOLE, *SHAPE):
+    for column in (*COUNT_WHOLE, *SHAPE, "offset"):
         if column not in table:
             continue
         for row, found in table[column][table[column] != table[column].round()].items():
@@ -143,7 +146,7 @@ def _refuse_runs_of_two_kinds(table, label):
 
 
 def _refuse_duplicates(table, label):
-    wrong = table.duplicated(["run", "length_a", "length_b"])
+    wrong = table.duplicated([column for column in ("run", "offset", "length_a", "length_b") if column in table])
     if wrong.any():
         row = wrong.idxmax()
         raise InputError(

@@ -118,8 +118,8 @@ def schema(kind):
     def number(check, *, nullable=False):
         return pa.Column("float64", check, nullable=nullable, coerce=True)
 
-    def whole(check):
-        return pa.Column("int64", check, coerce=True)
+    def whole(check, *, required=True):
+        return pa.Column("int64", check, coerce=True, required=required)
 
     def text(*allowed, nullable=False):
         return pa.Column(str, [pa.Check.isin(allowed)] if allowed else None, nullable=nullable)
@@ -143,6 +143,7 @@ def schema(kind):
     if kind == "counts":
         columns = {name: whole(positive) for name in COUNT_WHOLE} | {"correct": whole(nonnegative)}
         columns |= {name: pa.Column("float64", positive, required=False) for name in COUNT_POSITIVE}
+        columns["offset"] = whole(nonnegative, required=False)
         columns["split"] = pa.Column(object, pa.Check.isin(SPLITS, error=f"one of {', '.join(SPLITS)}"), required=False)
         return pa.DataFrameSchema(columns)
     columns = {

@@ -44,7 +44,8 @@ class Lengths(Law):
 
     Why each prior is as it is stands in `lengths.priors.FREE_PARAMETERS`. Effects are relative to the architecture
     ``standard`` (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs
-    cannot tell apart share a coefficient; `reference` names those.
+    cannot tell apart share a coefficient; `reference` names those. A run that was judged at several offsets of Abacus
+    embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ class Lengths(Law):
             If a column is missing, there are several tasks and none was chosen, every problem has one effective length,
             or two runs of one condition have one seed.
         """
-        rows = self._of_task(counts)
+        rows = _by_offset(self._of_task(counts))
         place = rows.attrs.get("source", "the table")
         if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
             raise InputError(f"{place}: the longer operand has one length in every row; the lengths law needs several")
@@ -380,3 +381,14 @@ def draw_counts(right, wrong, precision, total, rng):
     with np.errstate(invalid="ignore"):
         share = np.where(a + b > 0, a / (a + b), extreme)
     return rng.binomial(total, share)
+
+
+def _by_offset(counts):
+    """Give a run that was judged at an offset other than 0 a name and an embedding that say so."""
+    if "offset" not in counts:
+        return counts
+    shifted, text = counts["offset"] != 0, " at offset " + counts["offset"].astype(str)
+    named = {name: counts[name].where(~shifted, counts[name] + text).astype(object) for name in ("run", "embedding")}
+    rows = counts.assign(**named).drop(columns="offset")
+    rows.attrs = dict(counts.attrs)
+    return rows

@@ -10,6 +10,7 @@ from .wording import POOLED, in_a_row, months, probability, times, with_progress
 
 COMPUTE_ONLY = 18
 EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
+AT = f"at the compute-optimal size of {growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}"
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
 
 
@@ -33,15 +34,15 @@ def findings(found, published):
     still = comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1]
     return [
         _at_the_rows(found),
-        f"Under specification {MAIN} the compute needed for a given loss halves every {words(main)} months "
+        f"Under specification {MAIN} the compute needed for a given loss halves every {words(main)} months {AT} "
         f"(P(progress) {probability(main['p_progress'])}). Published: "
         f"{published.words(DOUBLING + 'closed_form')}.",
-        f"Pooled over specifications, in months: {pooled}. Published for the ten best pairs of specification and "
-        f"penalty: {published.words(DOUBLING + 'top10')}.",
+        f"Pooled over specifications, the same rate {AT}, in months: {pooled}. Published for the ten best pairs of "
+        f"specification and penalty: {published.words(DOUBLING + 'top10')}.",
         f"By leave-one-out {len(close)} of {len(comparison)} specifications are within two standard errors of the best "
         f"({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
-        f"({len(by_paper)} if differences are summed by paper first). Their median doubling times run "
-        f"{_span(_medians(found, close))}: the choice of specification moves the answer that far.",
+        f"({len(by_paper)} if differences are summed by paper first). Their median doubling times {AT} "
+        f"run {_span(_medians(found, close))}: the choice of specification moves the answer that far.",
         _compute_only(comparison, found),
         f"Without progress: the better of specifications {' and '.join(map(str, NO_PROGRESS))} lies "
         f"{-still['elpd_diff']:.1f} nats below the best, standard error "

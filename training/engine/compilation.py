@@ -1,4 +1,4 @@
-"""Compiled functions; where nothing can be compiled they run as they are, and calls that were not compiled are counted."""
+"""Compiled functions: plain ones where nothing can be compiled, with a count of the calls that were not compiled."""
 
 import functools
 import warnings

@@ -2,6 +2,7 @@ import itertools
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats as st
 from bayescaling.models.lengths import curve as lengths
@@ -160,3 +161,16 @@ def test_several_tasks_need_a_choice(lengths_design):
     assert len(bs.Lengths(task="or").rows(table)) == 4
     with pytest.raises(bs.InputError, match="task"):
         bs.Lengths(task="sort").rows(table)
+
+
+def test_a_run_judged_at_two_offsets_is_one_at_each(lengths_counts):
+    law = bs.Lengths()
+    inner = lengths_counts[lengths_counts["embedding"] == "abacus"].assign(offset=8)
+    both = bs.read_counts(pd.concat([lengths_counts.assign(offset=0), inner], ignore_index=True))
+    rows = law.rows(both)
+    reference = law.reference(rows)
+    assert reference["levels"] == ["abacus", "abacus at offset 8", "nope"]
+    assert len(reference["runs"]) == 9 and "abacus-1 at offset 8" in reference["runs"]
+    assert law.rows(rows).equals(rows)
+    alone = law.rows(both[both["offset"] == 0].reset_index(drop=True))
+    assert law.reference(alone) == law.reference(law.rows(lengths_counts))

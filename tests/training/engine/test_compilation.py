@@ -83,7 +83,7 @@ def test_deterministic_kernels_are_taken_within_the_block_alone():
     assert not torch.are_deterministic_algorithms_enabled()
     with deterministic(False):
         assert not torch.are_deterministic_algorithms_enabled()
-    with pytest.raises(InputError, match="deterministic is true, and .* leave it out"), deterministic(True):
+    with pytest.raises(InputError, match=r"deterministic is true, and .* leave it out"), deterministic(True):
         raise RuntimeError("put_ does not have a deterministic implementation")
     with pytest.raises(RuntimeError, match="other"), deterministic(True):
         raise RuntimeError("other")

@@ -19,6 +19,11 @@ def test_the_presets(tmp_path):
     sweep = make_sweep({"preset": "scheme-4", "corpus": corpus}, base=tmp_path, folder=tmp_path)
     sizes = [807_440, 1_645_600, 2_087_720, 3_275_580, 4_636_240]
     assert [model.parameters for model in sweep.sizes] == sizes
+    paper = make_sweep({"preset": "schemes"}).sizes
+    assert [model.parameters for model in paper] == sizes
+    assert [model.parameters_nonembedding for model in paper] == [3_072, 36_864, 76_800, 259_200, 614_400]
+    narrow = make_sweep({"preset": "schemes-small"}).sizes
+    assert (narrow[0].parameters, narrow[-1].parameters) == (68_864, 943_360)
     preset("demo")["model"]["sizes"].clear()
     assert preset("demo")["model"]["sizes"]
 

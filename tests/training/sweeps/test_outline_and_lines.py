@@ -1,0 +1,102 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from bayescaling.training import arithmetic, make_sweep, outline
+from bayescaling.training.sweeps import bar
+
+COMMAND = {"language": "train", "arithmetic": "arithmetic"}
+
+
+def command_line(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "bayescaling.cli", *map(str, arguments)], capture_output=True, text=True, **options
+    )
+
+
+def name_of(kind):
+    return "arithmetic" if kind.package is arithmetic else "language"
+
+
+def test_an_outline_counts_what_a_sweep_then_does(kind, tiny, unbroken):
+    result, _ = unbroken
+    found = kind.package.outline(tiny, device="cpu")
+    assert sum(each["runs"] for each in found["rounds"]) == result.sizes["run"]
+    assert max(each["parameters"][1] for each in found["rounds"]) == result["parameters"].max()
+    if name_of(kind) == "arithmetic":
+        assert sum(each["flop"] for each in found["rounds"]) == pytest.approx(float(result["flop"].sum()))
+    for each in found["rounds"]:
+        assert each["hours"] == pytest.approx(each["flop"] / (found["share"] * found["peak"]) / 3600)
+        assert 0 < each["bytes"] < found["free"]
+
+
+def test_an_outline_of_the_papers_sizes():
+    found = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    assert [each["runs"] for each in found["rounds"]] == [5, 15, 5, 25]
+    assert {tuple(each["parameters"]) for each in found["rounds"]} == {(807_440, 4_636_240)}
+    # Six FLOP for each of N_x + V d and token, and attention: 28,000 updates of scheme 1 are 28,000 x 65,536 tokens.
+    flop = found["rounds"][0]["flop"]
+    tokens = {(16, 1): 4000, (32, 3): 4000, (40, 4): 4000, (60, 6): 8000, (80, 8): 8000}
+    expected = sum(
+        65536 * updates * (6 * (12 * layers * d**2 + 50257 * d) + 12 * layers * 16 * d)
+        for (d, layers), updates in tokens.items()
+    )
+    assert flop == pytest.approx(expected)
+
+
+def test_the_command_line_says_what_a_preset_takes(kind, tmp_path):
+    command = COMMAND[name_of(kind)]
+    said = command_line(
+        command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu", "--json"
+    )
+    assert said.returncode == 0, said.stderr
+    assert {"device", "peak", "free", "rounds"} <= set(json.loads(said.stdout)) and not (tmp_path / "out").exists()
+    words = command_line(command, "--preset", "demo", "--dry-run", "--out", tmp_path / "out", "--device", "cpu")
+    assert "hours on CPU at 40% of its peak" in words.stdout and "together" in words.stdout
+    for arguments, found in (
+        (("--out", tmp_path), "neither"),
+        (("a.toml", "--preset", "demo", "--out", tmp_path), "both"),
+    ):
+        refused = command_line(command, *arguments)
+        assert refused.returncode == 2 and f"give a sweep's FILE.toml or --preset, not {found}" in refused.stderr
+    unknown = command_line(command, "--preset", "dmeo", "--out", tmp_path)
+    assert unknown.returncode == 2 and 'did you mean "demo"' in unknown.stderr
+    assert "demo" in command_line(command, "--help").stdout
+
+
+def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(bar, "EVERY", 0.0)
+    kind.train(tiny, tmp_path / "out", progress=True)
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) > kind.runs and lines[-1] == f"{kind.shown}, 100% of the round's work"
+    assert any("loss" in line and line.endswith("left") for line in lines)
+    monkeypatch.setattr(bar, "EVERY", 60.0)
+    kind.train(tiny, tmp_path / "quiet", progress=True)
+    rounds = [line for line in capfd.readouterr().err.splitlines() if "100%" in line]
+    assert rounds and not [line for line in rounds if "left" in line]
+
+
+def test_an_interrupt_says_what_is_kept(kind, tiny, tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "bayescaling.cli",
+        COMMAND[name_of(kind)],
+        str(tiny),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    with subprocess.Popen(
+        [*command, "--device", "cpu"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        while child.poll() is None and not list(tmp_path.glob("out/checkpoints/*/*")):
+            pass
+        os.kill(child.pid, signal.SIGINT)
+        out, told = child.communicate()
+    if child.returncode == 130:
+        assert f"are kept in {tmp_path / 'out'}; the same command goes on" in told and "Traceback" not in told
+    else:
+        assert child.returncode == 0 and "finished" in out

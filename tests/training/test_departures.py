@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import pytest
+from bayescaling import training
+from bayescaling.training import arithmetic
+from bayescaling.training.arithmetic.departures import DEPARTURES as ARITHMETIC
+from bayescaling.training.departures import named, table
+from bayescaling.training.language.departures import DEPARTURES as LANGUAGE
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
+
+
+@pytest.mark.parametrize("departures", [ARITHMETIC, LANGUAGE], ids=["arithmetic", "language"])
+def test_every_departure_stands_in_the_documentation(departures):
+    assert table(departures) in DOCUMENT.read_text(encoding="utf-8")
+
+
+def of_arithmetic(preset, **sections):
+    sweep = arithmetic.make_sweep({"preset": preset} | sections)
+    return [named(ARITHMETIC, run) for runs in sweep.arms.values() for run in runs]
+
+
+def test_the_papers_presets_depart_where_they_must_alone():
+    always = {"length of training", "fresh problems", "precision", "noise when judged", "judged by one pass"}
+    for preset in ("addition", "multiplication", "sorting", "or"):
+        for found in of_arithmetic(preset):
+            assert always <= set(found) <= always | {"offsets", "mean over an update", "buckets"}
+    assert {"other layers", "other size", "judged at other offsets"} <= set(of_arithmetic("small")[0])
+    changed = {
+        "injection": {"arms": [arm("4x4+injection")]},
+        "average of multiplication": {"training": {"average": "tokens"}},
+        "objective": {"training": {"alpha": 0.5}},
+    }
+    for name, sections in changed.items():
+        found = of_arithmetic("multiplication", **sections)
+        assert all(name in departures for departures in found)
+
+
+def arm(architecture):
+    own = {"name": "one", "task": "multiplication", "lengths": 15}
+    return own | {"embeddings": ["abacus"], "architectures": [architecture]}
+
+
+def test_language_models_depart_in_size_where_the_preset_is_not_the_papers():
+    found = {}
+    for preset in ("schemes", "schemes-small", "demo"):
+        sweep = training.make_sweep({"preset": preset})
+        runs = sweep.runs(sweep.stages[0], {})
+        found[preset] = {name for run in runs for name in named(LANGUAGE, run)}
+    assert found["schemes"] == {"corpus", "not stated"}
+    assert found["schemes-small"] == {"corpus", "not stated", "vocabulary"}
+    assert found["demo"] == {"corpus", "not stated", "vocabulary", "other size"}
