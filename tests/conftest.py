@@ -16,6 +16,8 @@ from bayescaling.models.progress.family import DIMENSION
 COMPILED = ("fit", "fitter", "studied", "sweep")
 RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "noise", "coupled", "offsets", "kaplan",
         "examples")  # fmt: skip
+# Under which pytest's cache has how long tests took.
+KEPT = "bayescaling/seconds"
 # What names of tests hold that fit the same laws, those that take longest to compile or that most tests share.
 TOGETHER = {
     "lengths": ("lengths",),
@@ -25,11 +27,49 @@ TOGETHER = {
 }
 
 
-def pytest_collection_modifyitems(items):
-    """Mark what shares compiled models or trained sweeps."""
+def pytest_addoption(parser):
+    """Add the option of `make quick`."""
+    parser.addoption(
+        "--quick", type=float, metavar="SECONDS", help="only the quickest tests, of so many seconds together"
+    )
+
+
+def pytest_configure(config):
+    """Note how long tests take, where they are not spread by another process."""
+    if not hasattr(config, "workerinput") and hasattr(config, "cache"):
+        config.pluginmanager.register(Clock(config), "clock")
+
+
+class Clock:
+    """Keeps how long each test took, set-up included, from one run to the next."""
+
+    def __init__(self, config):
+        self.cache, self.seconds = config.cache, {}
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def pytest_sessionfinish(self):
+        self.cache.set(KEPT, self.cache.get(KEPT, {}) | self.seconds)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Mark what shares compiled models or trained sweeps, and keep the quickest tests where only they are asked for."""
     for item in items:
         if item.path.name == "test_examples.py" or any(name.startswith(COMPILED) for name in item.fixturenames):
             item.add_marker("slow")
+    budget = config.getoption("--quick")
+    if budget is None:
+        return
+    known, left, rest = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}, [], []
+    # What was never timed counts as quick unless it is marked; what was marked may turn out to be quick.
+    for item in sorted(items, key=lambda item: known.get(item.nodeid, 0.0)):
+        budget -= known.get(item.nodeid, 0.0)
+        quick = budget >= 0 and (item.nodeid in known or not item.get_closest_marker("slow"))
+        (left if quick and not item.get_closest_marker("thorough") else rest).append(item)
+    config.hook.pytest_deselected(items=rest)
+    kept = set(left)
+    items[:] = [item for item in items if item in kept]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -14,6 +14,8 @@ from ...errors import InputError
 
 # Logits that are made at once, by whether on a GPU: a CPU's stay in its cache, a GPU's keep all of it busy.
 CHUNK = {False: 2**20, True: 2**28}
+# The words of a matrix product are filled up to a multiple of this, which a GPU's tensor cores want.
+MULTIPLE = {False: 1, True: 64}
 
 
 def cross_entropy(states, weight, targets, route="auto"):
@@ -126,7 +128,9 @@ def chosen_route(route, device):
 
 
 def _plain(states, weight, targets):
-    return F.cross_entropy(F.linear(states, weight).float(), targets)
+    spare = -len(weight) % MULTIPLE[states.is_cuda]
+    logits = F.linear(states, F.pad(weight, (0, 0, 0, spare)) if spare else weight)
+    return F.cross_entropy(logits[:, : len(weight)].float(), targets)
 
 
 def _chunked(states, weight, targets):

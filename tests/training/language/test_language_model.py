@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, cross_entropy, token_losses
+from bayescaling.training.language import loss as loss_module
 from bayescaling.training.language.experiment import compiled_loss, next_token_loss
 from bayescaling.training.language.loss import chosen_route
 from torch.utils.flop_counter import FlopCounterMode
@@ -81,6 +82,17 @@ def test_every_route_gives_the_loss_and_its_gradients(route, rows, vocabulary):
         assert (ours.grad - theirs.grad).norm() < 1e-5 * theirs.grad.norm()
     each = token_losses(own[0].detach().view(2, -1, 8), own[1].detach(), targets.view(2, -1))
     assert each.shape == (2, rows // 2) and each.mean().item() == pytest.approx(loss.item(), rel=1e-5)
+
+
+def test_words_that_only_fill_a_product_up_change_nothing(monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    states, weight = (torch.randn(n, 8, generator=generator, requires_grad=True) for n in (50, 37))
+    targets, found = torch.randint(37, (50,), generator=generator), []
+    for multiple in (1, 64):
+        monkeypatch.setattr(loss_module, "MULTIPLE", {False: multiple})
+        loss = cross_entropy(states, weight, targets, "plain")
+        found.append([loss, *torch.autograd.grad(loss, (states, weight))])
+    assert all(torch.allclose(a, b, atol=1e-7) for a, b in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("route", ON_CPU)

@@ -5,9 +5,13 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 import xarray as xr
-from bayescaling.errors import DiagnosticWarning
-from bayescaling.training import Configuration, Synthetic, read_sweep, table
+from bayescaling.errors import DiagnosticWarning, InputError
+from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, read_sweep, table
+from bayescaling.training.language.execution import LanguageSweep
+from bayescaling.training.language.experiment import next_token_loss
+from bayescaling.training.language.memory import training_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 
@@ -154,3 +158,33 @@ def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
 
 def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
     assert read_sweep(tiny, tmp_path).stages[1].learning_rates == "best"
+
+
+def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
+    memory = "bayescaling.training.language.memory.free_memory"
+    with monkeypatch.context() as patched:
+        patched.setattr(memory, lambda device: 1e5)
+        with pytest.raises(InputError, match=r"needs about .* GiB free; give fewer batch_tokens or a smaller model"):
+            kind.train(tiny, tmp_path / "out")
+    opened = LanguageSweep(make_sweep({"preset": "demo", "training": {"graph": True, "loss_route": "liger"}}))
+    monkeypatch.setattr("bayescaling.training.language.execution.chosen_route", lambda route, device: route)
+    with pytest.raises(InputError, match='graph is true with loss_route "liger"'):
+        opened.check(torch.device("cuda"))
+    assert not list((tmp_path / "out" / "runs").glob("*"))
+
+
+def test_memory_is_estimated_from_above_what_backpropagation_keeps():
+    model, tokens = Configuration(16, 2, vocabulary=500, heads=2), 1024
+    decoder, kept = Decoder(model, 0), {}
+
+    def keep(tensor):
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    batch = torch.randint(500, (tokens // 16, 17))
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        next_token_loss(decoder, batch, "plain")
+    weights = {weight.untyped_storage().data_ptr() for weight in decoder.parameters()}
+    activations = sum(size for pointer, size in kept.items() if pointer not in weights)
+    estimate = training_bytes(model, tokens, "plain", "float32") - training_bytes(model, 0, "plain", "float32")
+    assert 0.4 * estimate < activations < estimate
