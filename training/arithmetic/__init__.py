@@ -7,6 +7,7 @@ __all__, __getattr__, __dir__ = lazy(
     {
         "evaluation": ["evaluate", "greedy", "right"],
         "execution": ["outline", "train", "train_run"],
+        "exposure": ["rows_trained"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["Plan"],
         "presets": ["PRESETS", "preset"],

@@ -1,0 +1,51 @@
+"""How often training shows each row of a table of Abacus embeddings, which need neither a model nor torch to count."""
+
+import numpy as np
+
+from ..engine.checks import check_whole
+
+
+def rows_trained(digits, k_max, rows=None):
+    """Count how many digits of both operands train each row, by problem on average.
+
+    Operands have 1 to n digits, all lengths equally often, and one offset of 0..k_max - 1 shifts the places of a
+    problem, all equally often. So row r is trained by place p of a number, which is there with probability
+    (n - p + 1) / n, at offset r - p alone: the first rows by few offsets, inner ones by n, the last ones by few again.
+
+    Parameters
+    ----------
+    digits : int
+        n, the longest operand in training.
+    k_max : int
+        Number of offsets.
+    rows : int, optional
+        Rows of the table, by default those that training reaches.
+
+    Returns
+    -------
+    numpy.ndarray
+        Digits of both operands of a problem on each row, float, shape (rows,); row 0 is for tokens that are no digits.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    The first row is trained at offset 0 alone, by the first digits of both numbers:
+
+    >>> from bayescaling.training.arithmetic import rows_trained
+    >>> found = rows_trained(digits=10, k_max=40)
+    >>> float(found[1]), float(found[10].round(3)), float(found.sum().round(3))
+    (0.05, 0.275, 11.0)
+    """
+    for name, value in (("digits", digits), ("k_max", k_max)):
+        check_whole(f"rows_trained: {name}", value)
+    rows = digits + k_max if rows is None else rows
+    check_whole("rows_trained: rows", rows, digits + k_max)
+    places = np.arange(1, digits + 1)
+    found = np.zeros(rows)
+    for offset in range(k_max):
+        found[places + offset] += 2 * (digits - places + 1) / digits / k_max
+    return found
