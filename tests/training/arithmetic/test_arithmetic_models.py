@@ -464,7 +464,7 @@ def test_rows_are_trained_as_often_as_problems_show_them():
     offsets = torch.randint(k_max, (problems, 1), generator=torch.Generator().manual_seed(1))
     counted = torch.bincount((places + offsets)[places > 0], minlength=20) / problems
     expected = rows_trained(6, k_max, rows=20)
-    assert np.abs(counted.numpy() - expected).max() < 0.01
+    assert np.abs(counted.numpy() - expected).max() < 0.02
     assert expected[1] == pytest.approx(2 / 9) and expected[1] < expected[6] / 3 and expected[15:].sum() == 0
     with pytest.raises(InputError, match="rows is 10; give a whole number of at least 15"):
         rows_trained(6, k_max, rows=10)
