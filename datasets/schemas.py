@@ -205,6 +205,12 @@ def schema(kind):
             "total": whole(positive),
             "split": text(*SPLITS),
         },
+        "arithmetic_offsets": {
+            **dict.fromkeys(["run", "embedding"], text()),
+            **dict.fromkeys(["layers", "d_model", "k_max"], number(positive)),
+            **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
+            **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
+        },
         "published": {
             "quantity": text(),
             "estimate": number(finite),

@@ -81,7 +81,7 @@ PAGES = {
         Page("chinchilla", "chinchilla", ("chinchilla_runs", "published")),
         Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published")),
         Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs")),
-        Page("arithmetic", "arithmetic", ("arithmetic_runs",)),
+        Page("arithmetic", "arithmetic", ("arithmetic_runs", "arithmetic_offsets")),
         Page("progress", "progress", ("lm_progress", "attribution_systems", "chinchilla_runs", "published")),
     )
 }

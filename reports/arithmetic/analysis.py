@@ -43,6 +43,7 @@ class ArithmeticFindings(Findings):
     regions: object = None
     curves: object = None
     beyond: object = None
+    offsets: object = None
     entry: dict = field(default_factory=dict)
 
 
@@ -60,9 +61,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     found = ArithmeticFindings(counts, fits, elpd, compare(fits, results=elpd), seed)
     stage.update(found, "arithmetic: lengths", _lengths)
+    found.offsets = load("arithmetic_offsets")
     found.posteriors = {MAIN: fits[MAIN]}
     found.entry = stage("arithmetic: numbers", lambda: _entry(found))
-    found.document = {"lengths": found.entry}
+    found.document = {"lengths": found.entry, "abacus_offsets": offsets_entry(found.offsets)}
     return found
 
 
@@ -79,6 +81,16 @@ def _lengths(found):
 def observed(counts):
     """Share right by embedding, run and cell, with the condition's columns."""
     return counts.assign(accuracy=counts["correct"] / counts["total"])
+
+
+def offsets_entry(offsets):
+    """Say which share is right at each length and offset, over all runs and of each seed."""
+    entry = {}
+    for (length, offset), rows in offsets.groupby(["length", "offset"]):
+        shares = dict(zip(rows["seed"].tolist(), (rows["correct"] / rows["total"]).tolist(), strict=True))
+        share = float(rows["correct"].sum() / rows["total"].sum())
+        entry.setdefault(str(length), {})[str(offset)] = {"share": share, "by_seed": shares}
+    return {"data": "arithmetic_offsets", "share_right": entry}
 
 
 def _entry(found):

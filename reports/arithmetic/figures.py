@@ -3,10 +3,13 @@
 import numpy as np
 
 from ...models.draws import DRAWS
+from ...training.arithmetic.exposure import rows_trained
 from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, band, figure, line
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
 SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
+# Lengths beyond training whose lines are drawn.
+SHOWN = 4
 OPERAND = "Digits of the {} operand"
 
 
@@ -87,6 +90,57 @@ def curves(found, labels):
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
     ).update_layout(legend=ABOVE | {"y": 1.28})
+
+
+def by_offset(offsets):
+    """Share right against the offset of judgement, a line a length beyond training: the mean of runs, and each run."""
+    import plotly.graph_objects as go
+
+    asked = offsets[offsets["length"] > offsets["train_digits"]]
+    lengths = sorted(asked["length"].unique())[:SHOWN]
+    traces = []
+    for length, colour in zip(lengths, (BLUE, GREEN, ORANGE, RED), strict=False):
+        rows = asked[asked["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
+        mean = rows.groupby("offset")["share"].mean()
+        traces.append(line(mean.index, mean.values, colour, f"{length} digits", legendgroup=str(length)))
+        traces.append(
+            go.Scatter(
+                x=rows["offset"],
+                y=rows["share"],
+                mode="markers",
+                marker={"color": colour, "size": 5, "symbol": "circle-open"},
+                legendgroup=str(length),
+                showlegend=False,
+                customdata=rows["seed"],
+                hovertemplate=f"{length} digits, offset %{{x}}<br>seed %{{customdata}}: %{{y:.0%}}<extra></extra>",
+            )
+        )
+    return figure(
+        *traces,
+        x={"title": "Offset at which the model is judged"},
+        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=ABOVE)
+
+
+def rows_seen(offsets):
+    """How often training shows each row of the table of Abacus embeddings."""
+    import plotly.graph_objects as go
+
+    first = offsets.iloc[0]
+    seen = rows_trained(int(first["train_digits"]), int(first["k_max"]))[1:]
+    bars = go.Bar(
+        x=np.arange(1, 1 + len(seen)),
+        y=seen,
+        marker={"color": BLUE},
+        showlegend=False,
+        hovertemplate="row %{x}<br>%{y:.3f} digits a problem<extra></extra>",
+    )
+    return figure(
+        bars,
+        x={"title": "Row of the table of embeddings"},
+        y={"title": "Digits of a problem that train it", "rangemode": "tozero"},
+        height=260,
+    )
 
 
 def own_runs(found):

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from ...inference.quantities.lengths import conditions
+from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables
 from ..results import summary
 from . import figures
@@ -108,6 +109,47 @@ def _region_table(found, published):
     return tables.html(pd.DataFrame(rows), note=note)
 
 
+def _offset_points(offsets):
+    trained = int(offsets["train_digits"].iloc[0])
+    shares = offsets.assign(share=offsets["correct"] / offsets["total"])
+    longer = sorted(length for length in shares["length"].unique() if length > trained)
+    points = []
+    for length in longer[:4]:
+        rows = shares[shares["length"] == length].pivot(index="offset", columns="seed", values="share")
+        mean, first = rows.mean(axis=1), rows.loc[0]
+        best = mean.idxmax()
+        ahead = int((rows.drop(index=0).mean() > first).sum())
+        points.append(
+            f"{length} digits: {mean[0]:.0%} right at offset 0 ({_each(first)} by seed), {mean.drop(0).mean():.0%} on "
+            f"average at the other offsets, which are ahead in {ahead} of {rows.shape[1]} seeds; most at offset "
+            f"{best}, {mean[best]:.0%} ({_each(rows.loc[best])})."
+        )
+    return points
+
+
+def _each(shares):
+    return ", ".join(f"{share:.0%}" for share in shares)
+
+
+def _offset_section(offsets):
+    first = offsets.iloc[0]
+    trained, k_max = int(first["train_digits"]), int(first["k_max"])
+    seen = rows_trained(trained, k_max)
+    return {
+        "title": "Abacus embeddings: where they are judged",
+        "text": [
+            f"The same weights, judged at other offsets: {offsets['run'].nunique()} models trained on sums of up to "
+            f"{trained} digits, whose digit k was given row k + offset, offset 0 to {k_max - 1}. The paper judges at "
+            f"offset 0, with rows 1, 2, 3 and so on. Training shows row 1 to {seen[1]:.2f} digits a problem and row "
+            f"{trained} to {seen[trained]:.2f}, {seen[trained] / seen[1]:.1f} times as many; a short training leaves "
+            "the first rows behind. What lies beyond the lengths of training swings between seeds and offsets, and "
+            "the best of ten offsets is better by chance alone.",
+        ],
+        "points": _offset_points(offsets),
+        "blocks": [figures.by_offset(offsets), figures.rows_seen(offsets)],
+    }
+
+
 def _comparison_note(counts):
     return (
         f"Each of the {counts['run'].nunique()} runs left out whole, its own parameters integrated out; Pareto k "
@@ -146,4 +188,5 @@ def sections(found, published):
                 tables.comparison(found.comparison, note=_comparison_note(counts)),
             ],
         },
+        _offset_section(found.offsets),
     ]

@@ -7,7 +7,7 @@ import pytest
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.inference.quantities.lengths import length_at_accuracy, length_summary
 from bayescaling.models import Lengths
-from bayescaling.reports.arithmetic import analysis
+from bayescaling.reports.arithmetic import analysis, page
 from bayescaling.reports.build import report
 from bayescaling.reports.embeddings import analysis as embeddings
 from bayescaling.reports.small_lm.analysis import SCHEMES, of_scheme
@@ -124,3 +124,21 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h2>Arithmetic: how far beyond training</h2>" in text and "<h2>Accuracy by length</h2>" in text
     assert all(row.name in text for _, row in counts.drop_duplicates("run").set_index("run").iterrows())
+
+
+def test_offsets_are_told_as_they_were_counted():
+    offsets = bs.load("arithmetic_offsets")
+    entry = analysis.offsets_entry(offsets)["share_right"]
+    for (length, offset), rows in offsets.groupby(["length", "offset"]):
+        told = entry[str(length)][str(offset)]
+        assert told["share"] == pytest.approx(rows["correct"].mean() / 100)
+        assert told["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
+    section = page._offset_section(offsets)
+    at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
+    assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
+    # Digits 1 to 10, a tenth of the numbers each: the first row meets 2 digits of 1 problem in 40.
+    assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
+    accuracy, rows = section["blocks"]
+    assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {
+        f"{length} digits" for length in (12, 15, 18, 21)
+    }
