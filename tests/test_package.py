@@ -21,10 +21,10 @@ MAY_IMPORT = {
     "files": {"errors", "datasets"},
     "sealed": {"errors", "datasets", "files"},
     "inference": {"errors", "datasets", "files", "sealed", "models"},
-    "reports": {"errors", "datasets", "files", "models", "inference"},
+    "reports": {"errors", "datasets", "files", "models", "inference", "training"},
     "training": {"errors", "datasets", "files", "sealed"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
-    "options": {"reports"},
+    "options": {"reports", "training"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
     "cli": {"__init__", "console", "files", "inputs", "options"}
