@@ -156,10 +156,10 @@ def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
 
 def commands():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^ {4}bayescaling (\w+)", text, re.MULTILINE)
+    return re.findall(r"^ {4}bayescaling ([\w-]+)", text, re.MULTILINE)
 
 
 def test_the_readme_names_the_commands_there_are():
     from bayescaling.cli import app
 
-    assert set(commands()) == {command.callback.__name__ for command in app.registered_commands}
+    assert set(commands()) == {command.callback.__name__.replace("_", "-") for command in app.registered_commands}
