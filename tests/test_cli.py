@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 COMMAND = Path(sys.executable).with_name("bayescaling")
-COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands)
+COMMANDS = sorted(command.callback.__name__.replace("_", "-") for command in app.registered_commands)
 TABLES = list(bs.catalogue()["name"])
 SHORT = ("--draws", "200", "--tune", "300", "--chains", "2")
 ROWS = 12
