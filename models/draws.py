@@ -114,7 +114,10 @@ class Draws:
         raise NotImplementedError
 
     def log_density(self):
-        """Log posterior density on the real line up to a constant: a DataArray of dims (chain, draw)."""
+        """Log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
+
+        It may lack a constant, but one that is the same whatever rows the law is fitted to.
+        """
         raise NotImplementedError
 
     def replicate(self, rng, rows=None):

@@ -165,11 +165,11 @@ class LengthsDraws(Draws):
         return xr.Dataset({n: xr.apply_ufunc(priors[n].frozen.logpdf, x) for n, x in self.sampled.data_vars.items()})
 
     def log_density(self):
-        """Log posterior density on the real line up to a constant: dims (chain, draw)."""
+        """Log joint density of the coordinates and the counts, binomial coefficients included: dims (chain, draw)."""
         if self._log_units is None:
             return self.from_real_line(self.real_line()).log_density()
         total, _ = self._unconstrained_prior()
-        return total + self._log_units + self.total_log_likelihood()
+        return total + self._log_units + self.total_log_likelihood() + self.log_choose().sum()
 
     def replicate(self, rng, rows=None):
         """Draw counts of new problems of the same runs: dims (chain, draw, cell)."""

@@ -131,3 +131,18 @@ def test_a_prior_that_changes_with_the_rows_has_no_bridge(progress_draws):
     found = LeftOut(draws).density(lacking + 1, None, lacking)
     assert found.log_density == pytest.approx(log_mean_exp(lacking))
     assert np.isnan(found.overlap)
+
+
+def test_both_bridges_to_a_run_left_out_agree(lengths_fit, lengths_fitter, quiet):
+    """Counts have binomial coefficients, which the densities that are bridged to a normal must hold too."""
+    draws = bs.draws_of(lengths_fit)
+    (having,) = lengths_fit["log_likelihood"].data_vars.values()
+    having = having.transpose("chain", "draw", "run").values
+    for run in (0, 4):
+        kept = draws.without(run)
+        without = lengths_fitter.sample(kept, law=draws.law, seed=3, least_ess=0, draws=1000, tune=500).draws
+        direct = bridge(having[..., run], draws.left_out_density(without, run).values)
+        whole, rest = log_normaliser(draws), log_normaliser(without)
+        by_normal, se = whole.log_density - rest.log_density, np.hypot(whole.se, rest.se)
+        assert draws.log_choose()[run] > 100
+        assert by_normal == pytest.approx(direct.log_density, abs=4 * np.hypot(se, direct.se) + 0.3), run
