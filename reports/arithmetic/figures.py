@@ -138,7 +138,7 @@ def rows_seen(offsets):
     return figure(
         bars,
         x={"title": "Row of the table of embeddings"},
-        y={"title": "Digits of a problem that train it", "rangemode": "tozero"},
+        y={"title": "Digits a problem", "rangemode": "tozero"},
         height=260,
     )
 

@@ -141,9 +141,10 @@ def _offset_section(offsets):
             f"The same weights, judged at other offsets: {offsets['run'].nunique()} models trained on sums of up to "
             f"{trained} digits, whose digit k was given row k + offset, offset 0 to {k_max - 1}. The paper judges at "
             f"offset 0, with rows 1, 2, 3 and so on. Training shows row 1 to {seen[1]:.2f} digits a problem and row "
-            f"{trained} to {seen[trained]:.2f}, {seen[trained] / seen[1]:.1f} times as many; a short training leaves "
-            "the first rows behind. What lies beyond the lengths of training swings between seeds and offsets, and "
-            "the best of ten offsets is better by chance alone.",
+            f"{trained} to {seen[trained]:.2f}, {seen[trained] / seen[1]:.1f} times as many. If a short "
+            "training left the first rows behind, offset 0 would be worse than others in every seed. What lies beyond "
+            "the lengths of training swings between seeds and offsets, and the best of ten offsets is better by "
+            "chance alone.",
         ],
         "points": _offset_points(offsets),
         "blocks": [figures.by_offset(offsets), figures.rows_seen(offsets)],

@@ -72,7 +72,7 @@ REDUCED = {
     "arms": [_addition("reduced", ["abacus", "fire", "nope"], ["6x1+injection"])],
 }
 # Tuned for one core of a CPU: pre-norm layers learn several times faster here than those of [Mc24], at thirty times its
-# learning rate. Batches have a constant size. So short a training hardly meets the first rows of Abacus embeddings,
+# learning rate. Batches have a constant size. So short a training meets the first rows of Abacus embeddings seldom,
 # which only the smallest offsets use; a model judged at offset 0, as in [Mc24], needs them, so other offsets are judged
 # too.
 OFFSETS = [0, 1, 2, 4, 8, 12, 16, 20, 24, 28]
