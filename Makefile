@@ -3,7 +3,7 @@
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
-# make quick      run the quickest tests, of 150 seconds together in the last run of others, for daily work; on a fresh
+# make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
 # All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
@@ -39,7 +39,7 @@ thorough: style .venv/installed
 	@$(MAKE) --no-print-directory next
 
 quick: .venv/installed
-	$(TESTS) .venv/bin/pytest -n 2 --quick 150
+	$(TESTS) .venv/bin/pytest -n 2 --quick 75
 
 faults: .venv/installed
 	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)

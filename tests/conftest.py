@@ -30,7 +30,7 @@ TOGETHER = {
 def pytest_addoption(parser):
     """Add the option of `make quick`."""
     parser.addoption(
-        "--quick", type=float, metavar="SECONDS", help="only the quickest tests, of so many seconds together"
+        "--quick", type=float, metavar="SECONDS", help="only the quickest files, of so many seconds together"
     )
 
 
@@ -61,15 +61,19 @@ def pytest_collection_modifyitems(config, items):
     budget = config.getoption("--quick")
     if budget is None:
         return
-    known, left, rest = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}, [], []
-    # What was never timed counts as quick unless it is marked; what was marked may turn out to be quick.
-    for item in sorted(items, key=lambda item: known.get(item.nodeid, 0.0)):
-        budget -= known.get(item.nodeid, 0.0)
-        quick = budget >= 0 and (item.nodeid in known or not item.get_closest_marker("slow"))
-        (left if quick and not item.get_closest_marker("thorough") else rest).append(item)
-    config.hook.pytest_deselected(items=rest)
+    known = config.cache.get(KEPT, {}) if hasattr(config, "cache") else {}
+    left = [item for item in items if not any(item.get_closest_marker(mark) for mark in ("slow", "thorough"))]
+    # By file, since what one test sets up others of its file use for nothing. What was never timed counts as quick.
+    files = {}
+    for item in left:
+        files.setdefault(item.path, []).append(known.get(item.nodeid, 0.0))
+    for path in sorted(files, key=lambda path: sum(files[path]) / len(files[path])):
+        budget -= sum(files[path])
+        if budget < 0:
+            left = [item for item in left if item.path != path]
     kept = set(left)
-    items[:] = [item for item in items if item in kept]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = left
 
 
 @pytest.hookimpl(optionalhook=True)

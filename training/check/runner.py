@@ -98,15 +98,6 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
         If the device, the time or the folder cannot be used.
     KeyboardInterrupt
         If a signal stopped it, after everything was saved.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from bayescaling.training.check.runner import check, tiny
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = check(folder, device="cpu", tables=tiny(), told=lambda line: None)
-    >>> found["status"]
-    'finished'
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
