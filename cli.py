@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, console, inputs, options
+from . import __version__, console, inputs, options, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -233,14 +233,7 @@ def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = N
     """Train a sweep of small language models and write their losses as a table of runs."""
     from . import training
 
-    if sweep.dry_run:
-        _outline(training, file, preset, sweep)
-        return
-    _, record = _trained(training, file, preset, sweep)
-    if sweep.json:
-        console.print_json(record)
-    else:
-        console.print_sweep(record)
+    sweeps.run(training, file, preset, sweep)
 
 
 @app.command()
@@ -249,17 +242,7 @@ def arithmetic(file: options.ArithmeticSweep = None, preset: options.ArithmeticP
     """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
     from .training import arithmetic as training
 
-    if sweep.dry_run:
-        _outline(training, file, preset, sweep)
-        return
-    found, record = _trained(training, file, preset, sweep)
-    entries = [] if found is None else training.accuracies(found)
-    if sweep.json:
-        console.print_json(record | {"accuracies": entries})
-        return
-    if entries:
-        console.print_accuracies(entries)
-    console.print_sweep(record)
+    sweeps.run(training, file, preset, sweep, accuracies=training.accuracies)
 
 
 @app.command("gpu-check")
@@ -273,44 +256,6 @@ def gpu_check(out: options.Out, minutes: options.Minutes = 9.0, device: options.
     found = check(out, minutes=minutes, device=device, told=lambda line: print(line, flush=True))
     if not all(each.get("ok", True) for group in ("agreement", "speed") for each in found[group].values()):
         raise typer.Exit(1)
-
-
-def _sweep_named(training, file, preset):
-    if (file is None) == (preset is None):
-        raise InputError(f"give a sweep's FILE.toml or --preset, not {'both' if file else 'neither'}; see --help")
-    return file if preset is None else training.make_sweep({"preset": preset})
-
-
-def _outline(training, file, preset, sweep):
-    outline = training.outline(_sweep_named(training, file, preset), device=sweep.device)
-    if sweep.json:
-        console.print_json(outline)
-    else:
-        console.print_outline(outline)
-
-
-def _trained(training, file, preset, sweep):
-    chosen = _sweep_named(training, file, preset)
-    try:
-        found = training.train(
-            chosen,
-            sweep.out,
-            scheduler=sweep.scheduler,
-            device=sweep.device,
-            time_limit=sweep.time_limit,
-            progress=not sweep.json,
-        )
-    except KeyboardInterrupt:
-        kept = len(list((sweep.out / "runs").glob("*.nc")))
-        print(
-            f"{kept} finished runs and the checkpoint of the last are kept in {sweep.out}; the same command goes on",
-            file=sys.stderr,
-        )
-        raise
-    status = "paused" if found is None else found.attrs["status"]
-    runs = 0 if found is None else found.sizes["run"]
-    path = sweep.out / "runs.csv"
-    return found, {"status": status, "runs": runs, "table": str(path) if path.exists() else None}
 
 
 @app.command()

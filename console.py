@@ -289,9 +289,8 @@ def print_outline(outline):
         )
         for each in outline["rounds"]
     ]
-    total = ("flop", "hours")
-    flop, hours = (sum(each[name] for each in outline["rounds"]) for name in total)
-    rows.append(("together", sum(each["runs"] for each in outline["rounds"]), "", f"{flop:.3g}", "", f"{hours:.3g}"))
+    runs, flop, hours = (sum(each[name] for each in outline["rounds"]) for name in ("runs", "flop", "hours"))
+    rows.append(("together", runs, "", f"{flop:.3g}", "", f"{hours:.3g}"))
     print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
     print(
         f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "

@@ -27,7 +27,8 @@ MAY_IMPORT = {
     "options": {"reports", "training"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
-    "cli": {"__init__", "console", "files", "inputs", "options"}
+    "sweeps": {"console", "errors"},
+    "cli": {"__init__", "console", "files", "inputs", "options", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

@@ -2,13 +2,12 @@
 
 import functools
 
-from ..engine.hardware import chosen_precision
 from ..engine.loop import FINISHED
 from ..sweeps import execution, experiment
 from ..sweeps.kind import SweepKind
 from ..sweeps.outline import outline as outlined
 from .experiment import judge, prepared
-from .models.memory import check_memory, run_bytes
+from .models.memory import run_bytes
 from .records import merged, record, table
 from .sweep import Sweep, read_sweep
 
@@ -109,18 +108,20 @@ class ArithmeticSweep(SweepKind):
         """Read a sweep; the folder is not needed."""
         return read_sweep(path)
 
-    def check(self, device):
-        """Refuse runs that do not fit into the device's memory."""
-        for run in self._runs.values():
-            check_memory(run, device, chosen_precision(run.precision, device))
-
     def groups(self):
         """Give the runs of each arm."""
         return {arm: list(runs) for arm, runs in self.sweep.arms.items()}
 
-    def bytes_of(self, run, device, precision):
+    @staticmethod
+    def bytes_of(run, execution, device, precision):
         """Estimate the memory that a run takes."""
         return run_bytes(run, device, precision)
+
+    @staticmethod
+    def largest(run):
+        """Say what of a run needs memory: its model and the microbatch."""
+        what = f"a model of {run.model.parameters:,} parameters with microbatches of {run.plan.microbatch} problems"
+        return what, "a smaller microbatch or a smaller model"
 
     def rounds(self, results):
         """Give the runs of all arms in one round, so that an executor has them all at once."""

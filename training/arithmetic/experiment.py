@@ -10,7 +10,7 @@ from ..engine.loop import Task
 from ..engine.randomness import hashed, low_bits
 from ..sweeps.records import read_dataset
 from .evaluation import evaluate
-from .models.memory import check_memory, evaluation_tokens
+from .models.memory import evaluation_tokens
 from .models.transformer import Transformer
 from .objective import divide_gradients, judged
 from .problems.vocabulary import PAD
@@ -24,14 +24,7 @@ CELLS = {False: 100, True: 1000}
 
 
 def prepared(run, execution, device, precision):
-    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`.
-
-    Raises
-    ------
-    InputError
-        If the run does not fit into the device's memory.
-    """
-    check_memory(run, device, precision)
+    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`."""
     model = Transformer(run.model, run.seed).to(device)
     if run.objective.divide_gradients:
         divide_gradients(model)

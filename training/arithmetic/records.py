@@ -47,9 +47,9 @@ def record(run, outcome, parts, device, precision):
     xarray.Dataset
         Dimensions run (of length 1), offset (of Abacus embeddings), length_a, length_b and step (updates). Variables
         correct and total (problems) and split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was asked) by
-        offset and cell; loss_train (mean since the
-        evaluation before), loss_eval and accuracy (of problems like those trained on), learning_rate, samples_done,
-        flop_done and wall_seconds by step. What describes the run are coordinates along run.
+        offset and cell; loss_train (mean since the evaluation before), loss_eval and accuracy (of problems like those
+        trained on), learning_rate, samples_done, flop_done and wall_seconds by step. What describes the run are
+        coordinates along run.
     """
     model, plan = run.model, run.plan
 

@@ -20,8 +20,10 @@ from ..sweeps.records import versions
 from .agreement import CHECKS
 from .speed import SPEEDS
 
-# Shares of a call's time: agreement and speeds first, then sweeps, the first of which leave time for those after them.
-SHARES = {"agreement": 0.15, "speed": 0.2, "schemes": 0.3, "reduced": 0.6, "sorting": 0.5, "or": 1.0}
+# Shares of a call's time after which no further step of agreement and of speed begins; and shares of what is then left
+# that sweeps take, the first of which leave time for those after them.
+BEGUN_BY = {"agreement": 0.15, "speed": 0.35}
+SHARES = {"schemes": 0.3, "reduced": 0.6, "sorting": 0.5, "or": 1.0}
 
 
 def _of_task(name, task, lengths, longest, **training):
@@ -102,23 +104,23 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
     out, where, tables = Path(out).expanduser().resolve(), chosen_device(device), tables or full()
-    start = time.monotonic()
+    start, limit = time.monotonic(), 60 * minutes
     kept = _Kept(out, where)
     for group, steps in (("agreement", CHECKS), ("speed", SPEEDS)):
         for name, step in steps.items():
             if kept.done(group, name):
                 continue
-            if time.monotonic() - start > 60 * minutes * SHARES["agreement"] * (1 + (group == "speed")) and kept.any:
+            if time.monotonic() - start > BEGUN_BY[group] * limit and kept.grown:
                 return kept.ended("paused", told)
             options = () if group == "agreement" else (_sizes(tables),)
             kept.keep(group, name, _tried(step, where, *options), told)
-    for name in ("schemes", "reduced", "sorting", "or"):
+    for name, share in SHARES.items():
         if kept.done("sweeps", name):
             continue
-        left = 60 * minutes - (time.monotonic() - start)
-        if left <= 0 and kept.any:
+        left = limit - (time.monotonic() - start)
+        if left <= 0 and kept.grown:
             return kept.ended("paused", told)
-        found = _swept(name, tables[name], out / name, str(where), max(1.0, SHARES[name] * left))
+        found = _swept(name, tables[name], out / name, str(where), max(1.0, share * left))
         kept.keep("sweeps", name, found, told)
     unfinished = [name for name, found in kept.found["sweeps"].items() if found["status"] != "finished"]
     return kept.ended("paused" if unfinished else "finished", told)
@@ -128,7 +130,8 @@ class _Kept:
     """What was found, on disk after every step."""
 
     def __init__(self, out, device):
-        self.path, self.summary, self.any = out / "check.json", out / "summary.md", False
+        # Every call does one step at least.
+        self.path, self.summary, self.grown = out / "check.json", out / "summary.md", False
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -145,7 +148,7 @@ class _Kept:
 
     def keep(self, group, name, found, told):
         """Write what a step found."""
-        self.any = True
+        self.grown = True
         self.found[group][name] = found
         with written_whole(self.path) as partial:
             partial.write_text(json.dumps(self.found, indent=1), encoding="utf-8")

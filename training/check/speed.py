@@ -80,6 +80,7 @@ SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "
 
 
 def _update(run, prepared, execution, device, precision):
+    """Time a run's last update, whose problems are there after the first time: `of_problems` times those."""
     model, task = prepared(run, execution, device, precision)
     stepper = Stepper(model, task.loss, run.optimisation.optimiser(model), run.optimisation.clip, precision)
     # The last update has a whole batch, whatever the ramp.

@@ -11,7 +11,7 @@ from ..sweeps.kind import SweepKind
 from ..sweeps.outline import outline as outlined
 from .experiment import prepared
 from .loss import PACKAGES, chosen_route
-from .memory import check_memory, training_bytes
+from .memory import training_bytes
 from .records import record, table
 from .sweep import BEST, Sweep, read_sweep
 
@@ -166,18 +166,24 @@ class LanguageSweep(SweepKind):
                 f'training: graph is true with loss_route "{route}", which waits for the device in every update; take '
                 'loss_route = "plain", or graph = false'
             )
-        for model in self.sweep.sizes:
-            check_memory(model, self.sweep.base, route, device)
+        super().check(device)
 
     def groups(self):
         """Give the runs of each stage."""
         stages, best = self.sweep.stages, dict.fromkeys(self.sweep.sizes, 1.0)
         return {stage.name: self.sweep.runs(stage, best) for stage in stages}
 
-    def bytes_of(self, run, device, precision):
+    @staticmethod
+    def bytes_of(run, execution, device, precision):
         """Estimate the memory that a run takes."""
-        route = chosen_route(self.sweep.execution.loss_route, device)
+        route = chosen_route(execution.loss_route, device)
         return training_bytes(run.model, run.batch_tokens, route, precision, on_gpu=device.type == "cuda")
+
+    @staticmethod
+    def largest(run):
+        """Say what of a run needs memory: its model and the tokens of an update."""
+        what = f"a model of {run.model.parameters:,} parameters with {run.batch_tokens:,} tokens an update"
+        return what, "fewer batch_tokens or a smaller model"
 
     def rounds(self, results):
         """Give the runs of each stage."""

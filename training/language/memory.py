@@ -1,12 +1,7 @@
 """The memory that a language model needs, estimated before a sweep begins."""
 
-from ...errors import InputError
-from ..engine.hardware import chosen_precision, device_name, free_memory
+from ..engine.memory import MARGIN
 from .loss import CHUNK
-
-# Allocators and kernels need more than the estimate; this factor for them is assumed, not measured.
-MARGIN = 1.2
-GIB = 2**30
 
 
 def training_bytes(model, tokens, route, precision, *, on_gpu=False):
@@ -35,30 +30,3 @@ def training_bytes(model, tokens, route, precision, *, on_gpu=False):
     at_once = tokens if route == "plain" else min(tokens, 1 + CHUNK[on_gpu] // model.vocabulary)
     logits = at_once * model.vocabulary * (width + 8)
     return MARGIN * (16 * (model.parameters + model.gains) + tokens * model.layers * layer + logits)
-
-
-def check_memory(model, run, route, device):
-    """Refuse a model that does not fit into the free memory.
-
-    Parameters
-    ----------
-    model : transformer.Configuration
-    run : runs.Run
-        With the tokens of an update, and the precision.
-    route : str
-    device : torch.device
-
-    Raises
-    ------
-    InputError
-        The message has the memory that the model needs and what is free.
-    """
-    precision = chosen_precision(run.precision, device)
-    needed = training_bytes(model, run.batch_tokens, route, precision, on_gpu=device.type == "cuda")
-    free = free_memory(device)
-    if needed > free:
-        raise InputError(
-            f"training: a model of {model.parameters:,} parameters with {run.batch_tokens:,} tokens an update needs "
-            f"about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB free; give fewer "
-            "batch_tokens or a smaller model"
-        )

@@ -45,7 +45,7 @@ class Silence:
         """Count a run as done."""
 
 
-class Progress(Silence):
+class Follower(Silence):
     """Follows a round by its FLOP. A subclass shows it."""
 
     def stage(self, name, runs, done):
@@ -86,7 +86,7 @@ class Progress(Silence):
         """Show how far a round is: in words, in FLOP, and how fast it goes; and whether all of it is done."""
 
 
-class Bar(Progress):
+class Bar(Follower):
     """Shows a bar over the FLOP of a round, with tokens per second, the share of the hardware's peak and time left."""
 
     def __enter__(self):
@@ -118,7 +118,7 @@ class Bar(Progress):
         self.bar.update(self.task, completed=done, description=text, **more)
 
 
-class Lines(Progress):
+class Lines(Follower):
     """Writes a line a minute, and one when a round is done."""
 
     def begun(self):

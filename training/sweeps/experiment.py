@@ -43,6 +43,7 @@ def train_run(kind, run, folder, *, execution=None, device=None, guard=None, rep
     """
     execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
     precision, guard = chosen_precision(run.precision, device), guard or Guard()
+    kind.check_run(run, execution, device, precision)
     eager = eager_calls()
     model, task = kind.prepared(run, execution, device, precision)
     with guard.listening(), deterministic(execution.deterministic):

@@ -1,5 +1,8 @@
 """What a kind of sweep provides so that its sweeps can be read, trained and gathered."""
 
+from ..engine.hardware import chosen_precision
+from ..engine.memory import check_fits
+
 
 class SweepKind:
     """A kind of sweep. A subclass is the kind; an instance is one of its sweeps while it is trained.
@@ -51,12 +54,34 @@ class SweepKind:
         raise NotImplementedError
 
     def check(self, device):
-        """Refuse, before anything is trained, what would fail on a device.
+        """Refuse, before anything is trained, what would fail on a device: by default what does not fit into it.
 
         Raises
         ------
         InputError
         """
+        for run in {run.name: run for runs in self.groups().values() for run in runs}.values():
+            self.check_run(run, self.sweep.execution, device, chosen_precision(run.precision, device))
+
+    @classmethod
+    def check_run(cls, run, execution, device, precision):
+        """Refuse a run that does not fit into the free memory of a device.
+
+        Raises
+        ------
+        InputError
+        """
+        check_fits(cls.bytes_of(run, execution, device, precision), device, *cls.largest(run))
+
+    @staticmethod
+    def largest(run):
+        """Say in words what of a run needs memory, and what to give where it is too much.
+
+        Returns
+        -------
+        (str, str)
+        """
+        raise NotImplementedError
 
     def groups(self):
         """Give the runs of each arm or stage, for an outline of the sweep; a rate that is yet to be found is any.
@@ -67,7 +92,8 @@ class SweepKind:
         """
         raise NotImplementedError
 
-    def bytes_of(self, run, device, precision):
+    @staticmethod
+    def bytes_of(run, execution, device, precision):
         """Estimate the memory that a run takes on a device, in bytes."""
         raise NotImplementedError
 

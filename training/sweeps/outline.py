@@ -1,6 +1,6 @@
 """What a sweep will take, before it is trained: runs, parameters, arithmetic, memory and hours."""
 
-from ..engine.hardware import ceiling, chosen_device, chosen_precision, device_name, free_memory
+from ..engine.hardware import ceiling, chosen_device, device_name, free_memory, where_trained
 
 # Share of a device's peak that training is taken to reach, for hours. Assumed: on a CPU, where it was measured, models
 # of width 64 reach .4 and of width 384 and more .85.
@@ -34,31 +34,31 @@ def outline(kind, sweep, folder, device=None):
     InputError
         If the sweep or the device cannot be used.
     """
-    where = chosen_device(device)
-    opened = kind(sweep if isinstance(sweep, kind.sweep_type) else kind.read(sweep, folder))
+    where, device = where_trained(device), chosen_device(device)
+    opened = kind.opened(sweep, folder, where)
     rounds, seen = [], set()
     for name, runs in opened.groups().items():
         new = {run.name: run for run in runs if run.name not in seen}.values()
         seen |= {run.name for run in new}
-        precision = {run.name: chosen_precision(run.precision, where) for run in new}
-        peak = {each: ceiling(where, each).flop_per_second for each in set(precision.values())}
         parameters = [run.model.parameters for run in new]
+        taken = [opened.bytes_of(run, opened.sweep.execution, device, run.precision) for run in new]
+        seconds = sum(run.matmul_flop / ceiling(device, run.precision).flop_per_second for run in new) / SHARE
         rounds.append(
             {
                 "name": name,
                 "runs": len(new),
                 "parameters": [min(parameters, default=0), max(parameters, default=0)],
                 "flop": float(sum(run.matmul_flop for run in new)),
-                "bytes": max((opened.bytes_of(run, where, precision[run.name]) for run in new), default=0.0),
-                "hours": sum(run.matmul_flop / peak[precision[run.name]] for run in new) / SHARE / 3600,
+                "bytes": max(taken, default=0.0),
+                "hours": seconds / 3600,
             }
         )
-    told = ceiling(where, chosen_precision("auto", where))
+    peak = ceiling(device, where.precision)
     return {
-        "device": device_name(where),
-        "peak": told.flop_per_second,
-        "peak_source": told.source,
-        "free": free_memory(where),
+        "device": device_name(device),
+        "peak": peak.flop_per_second,
+        "peak_source": peak.source,
+        "free": free_memory(device),
         "share": SHARE,
         "rounds": rounds,
     }

@@ -23,13 +23,15 @@ from bayescaling.training.arithmetic import (
     train,
     train_run,
 )
+from bayescaling.training.arithmetic.execution import ArithmeticSweep
 from bayescaling.training.arithmetic.experiment import task
-from bayescaling.training.arithmetic.models.memory import check_memory, evaluation_tokens, training_bytes
+from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
 from bayescaling.training.arithmetic.records import accuracies, together
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
+from bayescaling.training.sweeps.options import Execution
 
 CPU = torch.device("cpu")
 HERE = where_trained("cpu")
@@ -252,10 +254,11 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
-    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e9)
+    for module in ("arithmetic.models.memory", "engine.memory"):
+        monkeypatch.setattr(f"bayescaling.training.{module}.free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
-        check_memory(paper, CPU, "float32")
+        ArithmeticSweep.check_run(paper, Execution(), CPU, "float32")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +290,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.arithmetic.models.memory.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.engine.memory.free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)

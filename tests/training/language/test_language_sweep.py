@@ -161,7 +161,7 @@ def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
 
 
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
-    memory = "bayescaling.training.language.memory.free_memory"
+    memory = "bayescaling.training.engine.memory.free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
         with pytest.raises(InputError, match=r"needs about .* GiB free; give fewer batch_tokens or a smaller model"):

@@ -1,11 +1,8 @@
 """The memory that a run needs, estimated before it begins."""
 
-from ....errors import InputError
-from ...engine.hardware import device_name, free_memory
+from ...engine.hardware import free_memory
+from ...engine.memory import MARGIN
 
-# Allocators, kernels and evaluation need more than the estimate; this factor for them is assumed, not measured.
-MARGIN = 1.2
-GIB = 2**30
 # Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
 # on a GPU.
 EVALUATION_SHARE = 0.25
@@ -74,27 +71,3 @@ def run_bytes(run, device, precision):
     tokens, length = run.largest_part
     held = run.model.recurrences if run.objective.alpha < 1 else max(1, run.model.recurrences // 2)
     return training_bytes(run.model, tokens, length, precision, held, on_cpu=device.type == "cpu")
-
-
-def check_memory(run, device, precision):
-    """Refuse a run that does not fit into the free memory.
-
-    Parameters
-    ----------
-    run : runs.Run
-    device : torch.device
-    precision : str
-
-    Raises
-    ------
-    InputError
-        The message has the memory that the run needs and what is free.
-    """
-    needed = run_bytes(run, device, precision)
-    free = free_memory(device)
-    if needed > free:
-        raise InputError(
-            f"training: a model of {run.model.parameters:,} parameters with microbatches of {run.plan.microbatch} "
-            f"problems needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB free; "
-            "give a smaller microbatch or a smaller model"
-        )

@@ -1,0 +1,69 @@
+"""What the commands that train a sweep have in common: its outline, its training, and what is said of it."""
+
+import sys
+
+from . import console
+from .errors import InputError
+
+
+def run(training, file, preset, options, *, accuracies=None):
+    """Train a sweep, or only say what it takes, and print what came of it.
+
+    Parameters
+    ----------
+    training : module
+        Of the kind of sweep, with `make_sweep`, `outline` and `train`.
+    file : path or None
+        The sweep's file.
+    preset : str or None
+        Its name, in place of a file.
+    options : options.Sweep
+    accuracies : callable, optional
+        Gives what is printed of the runs besides, of what `train` gives.
+
+    Raises
+    ------
+    InputError
+        If the sweep is not named by one of both, or cannot be used.
+    """
+    if (file is None) == (preset is None):
+        raise InputError(f"give a sweep's FILE.toml or --preset, not {'both' if file else 'neither'}; see --help")
+    sweep = file if preset is None else training.make_sweep({"preset": preset})
+    if options.dry_run:
+        outline = training.outline(sweep, device=options.device)
+        (console.print_json if options.json else console.print_outline)(outline)
+        return
+    found = _trained(training, sweep, options)
+    path = options.out / "runs.csv"
+    record = {
+        "status": "paused" if found is None else found.attrs["status"],
+        "runs": 0 if found is None else found.sizes["run"],
+        "table": str(path) if path.exists() else None,
+    }
+    if accuracies is not None:
+        record["accuracies"] = [] if found is None else accuracies(found)
+    if options.json:
+        console.print_json(record)
+        return
+    if record.get("accuracies"):
+        console.print_accuracies(record["accuracies"])
+    console.print_sweep(record)
+
+
+def _trained(training, sweep, options):
+    try:
+        return training.train(
+            sweep,
+            options.out,
+            scheduler=options.scheduler,
+            device=options.device,
+            time_limit=options.time_limit,
+            progress=not options.json,
+        )
+    except KeyboardInterrupt:
+        kept = len(list((options.out / "runs").glob("*.nc")))
+        print(
+            f"{kept} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",
+            file=sys.stderr,
+        )
+        raise
