@@ -31,6 +31,7 @@ def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut
     from .inference import fit as fit_law
     from .inference import metadata, save_fit
     from .inference.diagnostics import sentence
+    from .inference.quantities.alternatives import alternatives, suggestion, worth_trying
     from .reports import results
     from .reports.entries import fit_entry
 
@@ -38,8 +39,12 @@ def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut
     table = inputs.table_for(chosen, data, fitting)
     if out:
         check_writable(out)
-    fitted = fit_law(chosen, table, progress=console.interactive(fitting.json), **inputs.sampler_settings(fitting))
+    showing = console.interactive(fitting.json)
+    fitted = fit_law(chosen, table, progress=showing, **inputs.sampler_settings(fitting))
     entry = fit_entry(fitted, seed=fitting.seed)
+    if worth_trying(fitted):
+        others = alternatives(fitted, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
+        entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
         save_fit(fitted, out)
     if fitting.json:
@@ -190,14 +195,15 @@ def allocate(
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | inputs.values(plan, "--plan")
     found = allocate_fit(fitted, compute, **planned)
     entries = results.allocation_entries(found, law_of(fitted).name, fitted)
-    misfit = results.misfit_entries(fitted)
+    misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
     if json:
-        console.print_json({"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit})
+        found = {"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit, "verdict": verdict}
+        console.print_json(found)
         return
     for entry in entries:
         console.print_allocation(entry)
     console.print_diagnostics(file, diagnose(fitted))
-    console.print_misfit(file, misfit)
+    console.print_verdict(file, verdict)
 
 
 @app.command()

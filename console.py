@@ -129,9 +129,7 @@ def print_diagnostics(name, diagnostics):
 
 
 def print_fit(title, entry, diagnostics):
-    """Print a law's parameters, its leave-one-out, diagnostics and misfit; lengths first where the law has them."""
-    from .reports.results import verdict
-
+    """Print a law's parameters, its leave-one-out and both verdicts; lengths first where the law has them."""
     if "lengths" in entry:
         _print_lengths(entry)
     robust = {name: number(found["robust_sd"]) for name, found in entry["robust"].items()}
@@ -149,10 +147,13 @@ def print_fit(title, entry, diagnostics):
     if sensitive := entry.get("prior_sensitive"):
         from .inference.quantities.sensitivity import SENSITIVE
 
-        listed = ", ".join(f"{name} ({number(distance, '.2f')})" for name, distance in sensitive.items())
-        print(f"decided by the prior in part (distance per doubling of its power above {SENSITIVE:g}): {listed}")
-    if said := verdict(entry.get("misfit", {})):
-        print(f"{said}; read the robust sd, and compare other laws")
+        reason = f"distance per doubling of its power above {SENSITIVE:g}"
+        print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
+    if driven := entry["verdict"]["prior_driven"]:
+        print(f"hardly informed by the rows (width over the prior's): {_listed(driven)}")
+    print(entry["verdict"]["sentence"])
+    if entry.get("suggestion"):
+        print(entry["suggestion"])
 
 
 def print_kept(folder, found, *, cleared, json):
@@ -164,12 +165,14 @@ def print_kept(folder, found, *, cleared, json):
         print(f"{'deleted: ' if cleared else ''}{len(found)} results of reports, {size / 1e6:.1f} MB, in {folder}")
 
 
-def print_misfit(name, misfit):
-    """Print on standard error which tests reject the law of a fit, where any does."""
-    from .reports.results import verdict
+def _listed(figures):
+    return ", ".join(f"{name} ({number(x, '.2f')})" for name, x in figures.items())
 
-    if said := verdict(misfit):
-        print(f"warning: {name}: {said}", file=sys.stderr)
+
+def print_verdict(name, verdict):
+    """Print on standard error the verdict on the law of a fit, where a test rejects it."""
+    if verdict["rejected_by"]:
+        print(f"warning: {name}: {verdict['sentence']}", file=sys.stderr)
 
 
 def _print_lengths(entry):

@@ -14,6 +14,7 @@ from .points.curves import curve_frontier
 from .points.envelopes import fit_frontier, fit_isoflop
 from .points.parametric import fit_huber
 from .quantities.allocation import allocate, stack_allocations
+from .quantities.alternatives import alternatives
 from .quantities.gain import compute_equivalent_gain, gain_times
 from .quantities.growth import doubling_times, growth_rates
 from .quantities.lengths import (
@@ -28,12 +29,14 @@ from .quantities.pace import change_of_pace, pace_by_year
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
 from .quantities.robust import robust, robust_sd
+from .quantities.verdict import judge
 from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, table_of
 
 __all__ = [
     "Fitter",
     "accuracy_at_length",
     "allocate",
+    "alternatives",
     "calibrate",
     "calibration_table",
     "change_of_pace",
@@ -54,6 +57,7 @@ __all__ = [
     "fit_progress",
     "gain_times",
     "growth_rates",
+    "judge",
     "law_of",
     "length_at_accuracy",
     "length_summary",

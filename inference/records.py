@@ -1,7 +1,7 @@
 """What the records in files must hold: they come from outside, and are checked before anything rests on them."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -61,6 +61,29 @@ class Diagnostics(Entry):
     warnings: list[str]
 
 
+class Test(Entry):
+    """One test of a law."""
+
+    statistic: float | None
+    df: Count
+    p: float
+    size: float | None
+    fits: bool
+    what: str
+
+
+class Verdict(Entry):
+    """How a law was judged by its rows."""
+
+    verdict: Literal["fits", "off", "does not fit"]
+    p: float
+    size: float | None
+    share_of: str
+    rejected_by: list[str]
+    tests: dict[str, Test]
+    prior_driven: dict[str, float]
+
+
 class FitRecord(Entry):
     """The record of a fit."""
 
@@ -74,6 +97,7 @@ class FitRecord(Entry):
     versions: dict[str, str]
     created: str
     diagnostics: Diagnostics
+    verdict: Verdict | None = None
 
 
 class CalibrationRecord(Entry):

@@ -7,6 +7,12 @@ If the law is true and z are its standardised residuals, independent standard no
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+
+from ..datasets.columns import CANONICAL
+
+MOST_LEVELS = 20
+LEAST_ROWS = 3
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,12 @@ class Contrast:
 
     what: str
     directions: np.ndarray
+
+    @classmethod
+    def of_means(cls, codes, of):
+        """Mean of z in each group of rows, named by the words `of`."""
+        directions = means(codes)
+        return cls(f"mean of z in each of {len(directions)} {of}", directions)
 
 
 def means(codes):
@@ -39,3 +51,48 @@ def slopes(codes, x):
         if (u**2).sum() > 1e-12 * max(1.0, (x[own] ** 2).sum()):
             found.append(u / np.sqrt((u**2).sum()))
     return np.reshape(found, (len(found), len(codes)))
+
+
+def groupings(rows, known=()):
+    """Columns by which rows may form groups that a law takes no account of, by what they have in common.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    known : sequence of str
+        Columns that the law does take account of.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Codes of the groups by column: of text, truth values and whole numbers that no table of runs is known by, with
+        2 to 20 values, each in 3 rows at least. Of columns that group the rows alike the first.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"lab": list("aaabbb"), "loss": range(6), "same": list("cccddd"), "note": list("abcdef")})
+    >>> list(groupings(rows, ["loss"]))
+    ['lab']
+    """
+    found, seen = {}, set()
+    for name, column in rows.items():
+        if name in known or name in CANONICAL.values() or not _names_groups(column):
+            continue
+        codes, values = pd.factorize(column)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values))
+        if (codes < 0).any() or not 2 <= len(values) <= MOST_LEVELS or counts.min() < LEAST_ROWS:
+            continue
+        if codes.tobytes() not in seen:
+            seen.add(codes.tobytes())
+            found[name] = codes
+    return found
+
+
+def _names_groups(column):
+    kind = pd.api.types
+    return (
+        kind.is_object_dtype(column)
+        or kind.is_string_dtype(column)
+        or kind.is_bool_dtype(column)
+        or (kind.is_integer_dtype(column))
+    )

@@ -102,12 +102,16 @@ class Draws:
         Where rows share effects, `given` says which others of its group a row is given: the ``"earlier"`` ones, so that
         probabilities are independent and uniform if the law is true, or all ``"others"``, as leave-one-out needs.
 
-        Raises
-        ------
-        InputError
-            If observations of this law have none.
+        A count is placed uniformly between the probabilities of fewer and of at most as many.
         """
-        raise InputError(f"counts of {self.law.name} have no tests of misfit; compare forms of the curve by loo")
+        raise NotImplementedError
+
+    def relative_scatter(self, rows=None):
+        """Scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
+
+        Of losses it is a share of the mean loss, of counts one of the problems.
+        """
+        raise NotImplementedError
 
     def log_prior(self):
         """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""

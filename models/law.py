@@ -29,12 +29,15 @@ class Effort:
         as many draws as usual, less in proportion where fewer are asked for.
     longest : int
         How many times as long chains are run at most.
+    quick : bool
+        Whether a fit of a few hundred rows takes seconds, so that others can be tried beside it unasked.
     """
 
     target_accept: float = 0.9
     careful: float | None = None
     least_ess: int = 0
     longest: int = 1
+    quick: bool = False
 
 
 class Law:
@@ -71,6 +74,12 @@ class Law:
         Whether it says its `log_density_terms`.
     block_axis : str, optional
         What coordinates in blocks are of, as `axis_of` names it.
+    unit_is_row : bool
+        Whether leave-one-out leaves out single rows.
+    tolerance : float
+        Such a share from which on a law is said not to fit; below it is said to be off by so much.
+    share_of : str
+        What departures of observations from the law are shares of, in words.
     """
 
     name: ClassVar[str]
@@ -86,6 +95,9 @@ class Law:
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False
     block_axis: ClassVar[str | None] = None
+    unit_is_row: ClassVar[bool] = True
+    share_of: ClassVar[str] = "the loss"
+    tolerance: ClassVar[float] = 0.01
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -121,6 +133,14 @@ class Law:
     def contrasts(self, rows):
         """Name the `Contrast` directions of the residuals of rows that test this law, none by default."""
         return {}
+
+    def groupings(self, rows):
+        """Codes of groups of rows that this law takes no account of, by the column that names them; none by default."""
+        return {}
+
+    def alternatives(self, rows):
+        """Laws that may fit where this one does not, none by default."""
+        return ()
 
     def together(self, rows, simulated):
         """Rows and simulated rows of the same design as one table."""

@@ -8,21 +8,17 @@ from .arithmetic.entries import lengths_entry
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 
-def misfit_entry(fit, *, seed=1):
-    """Test a law against the rows it was fitted to."""
-    return {"misfit": results.misfit_entries(fit)}
-
-
 def loss_entry(fit, *, seed=1):
-    """Test a law of the loss against its rows, and name the constants that the prior helps to decide."""
+    """Name the constants of a law of the loss that the prior helps to decide."""
     sensitive = {} if law_of(fit).upstream else prior_sensitive(fit, CONSTANTS)
-    return misfit_entry(fit) | {"prior_sensitive": {name: results.finite(x) for name, x in sensitive.items()}}
+    return {"prior_sensitive": {name: results.finite(x) for name, x in sensitive.items()}}
 
 
-OF_KIND = {"runs": loss_entry, "evaluations": misfit_entry, "counts": lengths_entry}
+OF_KIND = {"runs": loss_entry, "counts": lengths_entry}
 
 
 def fit_entry(fit, result=None, *, seed=1):
-    """Entry of one fit: `results.law_entry`; tests of a law of losses, or lengths for a law of counts."""
+    """Entry of one fit: `results.law_entry`, the verdict on the law and its tests, and lengths for a law of counts."""
     besides = OF_KIND.get(law_of(fit).kind)
-    return results.law_entry(fit, result) | (besides(fit, seed=seed) if besides else {})
+    judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
+    return results.law_entry(fit, result) | judged | (besides(fit, seed=seed) if besides else {})

@@ -9,8 +9,8 @@ from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
-from ..inference.quantities.misfit import misfit
 from ..inference.quantities.robust import robust, robust_sd
+from ..inference.quantities.verdict import judge, verdict_sentence
 from ..models.draws import flatten
 
 SCHEMA = 1
@@ -67,22 +67,20 @@ def robust_entries(fit):
 
 
 def misfit_entries(fit):
-    """Entries of what `misfit` found, by test."""
-    return {
-        test: row.to_dict() | {"statistic": finite(row["statistic"]), "df": int(row["df"]), "fits": bool(row["fits"])}
-        for test, row in misfit(fit).iterrows()
-    }
+    """Entries of the tests of the law of a fit, by test."""
+    return judge(fit)["tests"]
+
+
+def verdict_entry(fit):
+    """Entry of the verdict on the law of a fit, in words and numbers, without its tests."""
+    verdict = judge(fit)
+    kept = {name: x for name, x in verdict.items() if name != "tests"}
+    return kept | {"sentence": verdict_sentence(verdict)}
 
 
 def rejected_by(misfit):
     """Name the tests of `misfit_entries` that reject the law, "" where none does."""
     return ", ".join(f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"])
-
-
-def verdict(misfit):
-    """Say of `misfit_entries` that the law does not fit, "" where no test rejects it."""
-    failed = rejected_by(misfit)
-    return f"the law does not fit its rows: rejected by {failed}" if failed else ""
 
 
 def law_entry(fit, result=None, points=None):

@@ -9,6 +9,7 @@ from scipy.special import gammaln
 
 from ..draws import DRAWS, Draws, draw_coordinates
 from . import design
+from .counts import between, cumulative, spread
 from .curve import log_likelihood
 from .integrals import Points, of_draws, without_spread
 
@@ -177,6 +178,19 @@ class LengthsDraws(Draws):
         right, wrong, precision = self.law.probabilities(self.curve, rows, self.runs)
         counts = self.law.counts(right, wrong, precision, rows, rng)
         return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
+
+    def cdf(self, rows=None, *, given="earlier"):
+        """Place of each count between the probabilities of fewer and of at most as many: dims (chain, draw, cell)."""
+        rows = self.rows if rows is None else rows
+        below, at = cumulative(
+            *self.law.probabilities(self.curve, rows, self.runs), *(rows[c].to_numpy() for c in ("correct", "total"))
+        )
+        return self._array(between(below, at), "cell", np.arange(len(rows)))
+
+    def relative_scatter(self, rows=None):
+        """Give the sd of the share of each cell's problems that are right, an ndarray (chain, draw, cell)."""
+        rows = self.rows if rows is None else rows
+        return spread(*self.law.probabilities(self.curve, rows, self.runs), rows["total"].to_numpy(float))
 
     # The real line ---------------------------------------------------------------------------------------------------
 

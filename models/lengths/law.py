@@ -11,6 +11,7 @@ from ...datasets import require
 from ...datasets.wording import quoted, unknown
 from ...errors import InputError
 from ..arrays import log1p
+from ..contrasts import Contrast, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
@@ -20,6 +21,7 @@ from .draws import UNITS, LengthsDraws
 from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
 
 NOISES = ("beta_binomial", "binomial")
+LENGTH_BINS = 10  # of levels, in the tests of the law
 OPERANDS = ("weighted", "longest")
 
 
@@ -100,6 +102,9 @@ class Lengths(Law):
     block_axis: ClassVar[str] = "run"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
+    unit_is_row: ClassVar[bool] = False
+    share_of: ClassVar[str] = "the problems"
+    tolerance: ClassVar[float] = 0.05
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):
@@ -349,6 +354,24 @@ class Lengths(Law):
         right, wrong = right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
         return right, wrong, cells.get("precision")
 
+    def contrasts(self, rows):
+        """Means of cells by length and by embedding, within and beyond training, and slopes in the shorter operand."""
+        a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
+        longer = np.maximum(a, b)
+        lengths = _bins(longer)
+        beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within")
+        found = {
+            "means by length": Contrast.of_means(lengths, "bins of the longer operand"),
+            "means by embedding": Contrast.of_means(
+                rows["embedding"].astype(str) + beyond, "embeddings, within and beyond the lengths of training"
+            ),
+        }
+        within = slopes(lengths, np.log(np.minimum(a, b) / longer))
+        if len(within):
+            what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
+            found["slopes by shorter operand"] = Contrast(what, within)
+        return found
+
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
@@ -369,6 +392,12 @@ class Lengths(Law):
         found = LengthsDraws(self, reference, rows, sampled, curve={})
         found.curve = found.new(found.runs, rng)
         return found
+
+
+def _bins(longer):
+    """Code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
+    levels, codes = np.unique(longer, return_inverse=True)
+    return codes * min(LENGTH_BINS, len(levels)) // len(levels)
 
 
 def draw_counts(right, wrong, precision, total, rng):

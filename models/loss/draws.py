@@ -128,6 +128,14 @@ class LossDraws(Draws):
         residual, *arguments = self._given(observed.values, rows, given)
         return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
 
+    def relative_scatter(self, rows=None):
+        """Scale of the residuals as a share of the mean loss, an ndarray of the dims of the draws and ``run``."""
+        rows = self.rows if rows is None else rows
+        observed = self._observed(rows)
+        _, sigma, *_ = self._given(observed.values, rows, "earlier")
+        shares = sigma if self.law.scale.startswith("log_") else sigma / self.mean(rows).transpose(..., "run").values
+        return np.broadcast_to(shares, observed.shape)
+
     def standardised(self, values):
         """Divide what is on the scale of the residuals, (..., run), by sigma.
 

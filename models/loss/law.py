@@ -12,7 +12,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..contrasts import Contrast, means, slopes
+from ..contrasts import Contrast, groupings, means, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
@@ -59,7 +59,7 @@ class LossLaw(Law):
     mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
-    effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16)
+    effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16, quick=True)
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True
@@ -180,6 +180,20 @@ class LossLaw(Law):
         if len(within):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
             found["slopes by compute"] = Contrast(what, within)
+        return found
+
+    def groupings(self, rows):
+        """Codes of the groups that other columns of the table name, but for runs where they share effects."""
+        return groupings(rows, (self.group,) if self.run_effects else ())
+
+    def alternatives(self, rows):
+        """Widen the law, with a scatter by size; where runs have several rows, with effects of runs too."""
+        law = self if self.wider is None else self.wider[0]
+        law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
+        found = [law] if law != self else []
+        several = self.group in rows and rows[self.group].notna().all() and self.groups(rows).counts.max() > 1
+        if several and not self.run_effects and self.noise in ("normal", "student_t") and not self.skew:
+            found += [] if self.measurement_error else [replace(law, run_effects=True)]
         return found
 
     # The model -------------------------------------------------------------------------------------------------------

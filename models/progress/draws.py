@@ -69,12 +69,26 @@ class ProgressDraws(Draws):
     def cdf(self, rows=None, *, given="earlier"):
         """Probability of a loss of at most each one observed; under paper effects given other rows of its paper."""
         at = self._at(rows)
-        residual, noise = family.residuals(at.c, at.design), (family.scatter(at.c, at.design),)
-        if self.law.paper_effects:
-            residual, *noise = effects.conditional(residual, at.c["paper_sd"], family.papers(at.design), given, *noise)
-        z, special = residual / noise[0], scipy.special
+        residual, scatter = at._given(given)
+        z, special = residual / scatter, scipy.special
         values = special.stdtr(at.c["nu"], z) if self.law.noise == "student_t" else special.ndtr(z)
         return self._array(values, "evaluation")
+
+    def _given(self, given):
+        """Residuals and their scatter; under paper effects given the ``"others"`` or ``"earlier"`` rows of a paper."""
+        residual, scatter = family.residuals(self.c, self.design), family.scatter(self.c, self.design)
+        if not self.law.paper_effects:
+            return residual, scatter
+        papers = family.papers(self.design)
+        residual, scatter, *_ = effects.conditional(residual, self.c["paper_sd"], papers, given, scatter)
+        return residual, scatter
+
+    def relative_scatter(self, rows=None):
+        """Scatter of each residual as a share of the mean loss, an ndarray (chain, draw, evaluation)."""
+        at = self._at(rows)
+        residual, scatter = at._given("earlier")
+        shares = scatter if self.law.scale == "log_loss" else scatter / family.mean(at.c, at.design)
+        return np.broadcast_to(shares, residual.shape)
 
     def by_paper(self):
         """Log density of each paper's rows together, an ndarray (chain, draw, paper), papers in order of their ids."""

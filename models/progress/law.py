@@ -11,7 +11,7 @@ from ...datasets import require
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ..backend import pymc
-from ..contrasts import Contrast, means, slopes
+from ..contrasts import Contrast, groupings, means, slopes
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, family
@@ -115,6 +115,7 @@ class Progress(Law):
     group: ClassVar[str] = "paper_id"
     traceable: ClassVar[bool] = True
     unit: ClassVar[str] = "evaluation"
+    tolerance: ClassVar[float] = 0.05
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
@@ -263,7 +264,7 @@ class Progress(Law):
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
         within = slopes(benchmark, year)
         found = {
-            "means by benchmark": Contrast("mean of z of each benchmark", means(benchmark)),
+            "means by benchmark": Contrast.of_means(benchmark, "benchmarks"),
             "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within),
         }
         if "paper_id" in rows:
@@ -271,6 +272,19 @@ class Progress(Law):
             several = each[(each > 0).sum(1) > 1]
             what = f"mean of z of each of {len(several)} papers of several rows"
             found |= {"means by paper": Contrast(what, several)} if len(several) else {}
+        return found
+
+    def groupings(self, rows):
+        """Codes of the groups that columns besides benchmarks and papers name, transformers among them."""
+        return groupings(rows, ("benchmark", "paper", "paper_id"))
+
+    def alternatives(self, rows):
+        """Papers with effects of their own, or a scatter for each benchmark, where this law has them not."""
+        found = []
+        if not self.paper_effects and self.noise == "normal" and "paper_id" in rows:
+            found.append(replace(self, paper_effects=True))
+        if self.scatter == "one" and self.penalty is None:
+            found.append(replace(self, scatter="by_benchmark"))
         return found
 
     def together(self, rows, simulated):

@@ -7,7 +7,6 @@ from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, tables
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
-from ..results import verdict
 from . import laws
 from .analysis import MAIN, STACKED
 
@@ -60,16 +59,14 @@ def _findings(fit, document, runs):
 
 def _verdict(law):
     """Say whether the law fits, and what its interval should be if it does not."""
-    rejected = verdict(law["misfit"])
     own = law["robust"]["exponent_parameters"]
     by = {"unit": "run"}.get(own["by"], "model size")
     wider = (
         f"by {by} the standard deviation of a is {own['robust_sd']:.3f} where the posterior says "
         f"{own['posterior_sd']:.3f}"
     )
-    if not rejected:
-        return f"No test of the law against its runs rejects it; {wider}."
-    return f"{rejected[0].upper()}{rejected[1:]}. Without trusting it, {wider}."
+    said = law["verdict"]["sentence"]
+    return f"{said[0].upper()}{said[1:]}. Without trusting it, {wider}."
 
 
 def _misfit_table(law):

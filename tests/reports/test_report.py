@@ -10,6 +10,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.cli import main
+from bayescaling.inference.quantities.verdict import verdict_sentence
 from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
 
@@ -185,7 +186,7 @@ def test_what_it_says_of_allocation_and_of_published_numbers(document):
     assert {"chinchilla.E", "chinchilla.alpha"} <= {entry["quantity"] for entry in document["published"]}
 
 
-def test_each_number_is_that_of_the_saved_posterior(document, posteriors):
+def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
     for name, law in document["laws"].items():
         posterior = posteriors[file_of(name)]["posterior"]
         for quantity, q in law["parameters"].items():
@@ -194,7 +195,10 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors):
             np.testing.assert_allclose(list(q.values()), again, rtol=1e-12)
     main = posteriors["chinchilla"]
     entry, tests = document["laws"]["chinchilla"], bs.misfit(main)
-    assert {test: one["p"] for test, one in entry["misfit"].items()} == pytest.approx(tests["p"].to_dict())
+    assert {test: entry["misfit"][test]["p"] for test in tests.index} == pytest.approx(tests["p"].to_dict())
+    judged = {name: x for name, x in bs.judge(main).items() if name != "tests"}
+    assert entry["verdict"] == judged | {"sentence": verdict_sentence(bs.judge(main))}
+    assert entry["verdict"]["sentence"][1:] in text
     table = bs.robust_sd(main, main["posterior"]["alpha"])
     assert entry["robust"]["alpha"]["robust_sd"] == pytest.approx(table["robust_sd"].max())
     entries = [entry for entry in document["allocation"] if entry["law"] == "chinchilla"]

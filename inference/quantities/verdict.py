@@ -1,0 +1,171 @@
+"""The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
+
+import numpy as np
+
+from ...datasets.columns import SIZES
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ..points.envelopes import fit_frontier, fit_isoflop
+from ..storage import draws_of, law_of, metadata, table_of, with_metadata
+from .misfit import MISFIT, misfit
+from .sensitivity import prior_driven
+
+KEY = "verdict"
+FITS, OFF, NOT = "fits", "off", "does not fit"
+EXPONENT = "exponent_parameters"
+ESTIMATORS = {"exponent by iso-FLOP": fit_isoflop, "exponent by the frontier": fit_frontier}
+REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
+LEAST_REPLICATES = 50
+PRIOR_DRAWS = 1000
+
+
+def judge(fit):
+    """Judge the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
+
+    A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
+    from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations and 5 in 100 problems for counts, it
+    does not fit; below it is off by so much. These lines are our choice.
+
+    Parameters
+    ----------
+    fit : DataTree
+        The verdict is kept in its record, so that a file of it has the verdict too.
+
+    Returns
+    -------
+    dict
+        ``verdict``, ``"fits"``, ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest
+        of the tests that reject, as `misfit` gives it, None where none has one; ``share_of``, what it is a share of;
+        ``rejected_by``, names of tests; ``tests``, by name, those of `misfit` and, where the table allows them, the
+        exponent of the optimal size by iso-FLOP parabolas and by the frontier against the same estimates of tables
+        drawn from the law; ``prior_driven``, quantities whose posterior is no more than a fifth narrower than their
+        prior, with the ratio of widths.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> bs.judge(fit)["verdict"]
+    'off'
+    """
+    record = metadata(fit)
+    if KEY not in record:
+        record[KEY] = _judged(fit)
+        with_metadata(fit, record)
+    return record[KEY]
+
+
+def _judged(fit):
+    law = law_of(fit)
+    tests = {name: _plain(row) for name, row in misfit(fit).iterrows()} | _against_estimators(fit)
+    rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
+    size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
+    verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
+    return {
+        "verdict": verdict,
+        "p": min(found["p"] for found in tests.values()),
+        "size": size,
+        "share_of": law.share_of,
+        "rejected_by": rejected,
+        "tests": tests,
+        "prior_driven": _decided_by_prior(fit),
+    }
+
+
+def _plain(row):
+    numbers = {name: _finite(row[name]) for name in ("statistic", "p", "size")}
+    return numbers | {"df": int(row["df"]), "fits": bool(row["fits"]), "what": row["what"]}
+
+
+def _finite(x):
+    return float(x) if np.isfinite(x) else None
+
+
+def _decided_by_prior(fit):
+    draws = draws_of(fit)
+    own = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
+    table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
+    found = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
+    return {name: float(ratio) for name, ratio in found.items() if name.partition("[")[0] in own}
+
+
+# Estimators that need no law ------------------------------------------------------------------------------------------
+
+
+def _against_estimators(fit):
+    """Test the exponent that estimators find in the rows against those they find in tables drawn from the law."""
+    rows = table_of(fit)
+    if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns}:
+        return {}
+    found = {name: _exponent(estimator, rows) for name, estimator in ESTIMATORS.items()}
+    found = {name: exponent for name, exponent in found.items() if exponent is not None}
+    if not found:
+        return {}
+    tables = list(_replicated(fit, rows))
+    tests = {name: _beside(found[name], [_exponent(ESTIMATORS[name], table) for table in tables]) for name in found}
+    return {name: test for name, test in tests.items() if test is not None}
+
+
+def _replicated(fit, rows):
+    """Yield tables whose losses some of the draws foretell."""
+    draws = draws_of(fit)
+    z = draws.real_line()
+    each = -(-REPLICATES // z.sizes["chain"])
+    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))
+    few = draws.from_real_line(z.isel(draw=chosen))
+    losses = draws.law.from_scale(few.replicate(np.random.default_rng(0)).transpose(*DRAWS, ...).values)
+    for loss in losses.reshape(-1, len(rows))[:REPLICATES]:
+        yield rows.assign(loss=loss)
+
+
+def _exponent(estimator, table):
+    """Exponent of N* in C that an estimator finds, None where it finds none."""
+    if not (table["loss"] > 0).all():
+        return None
+    try:
+        found = estimator(table)
+    except InputError:
+        return None
+    return found.exponent if found.converged and np.isfinite(found.exponent) else None
+
+
+def _beside(observed, replicated):
+    """Test an estimate against replicates, by their ranks and by a normal of their quartiles, whichever is milder."""
+    values = np.array([x for x in replicated if x is not None])
+    if len(values) < LEAST_REPLICATES:
+        return None
+    import scipy.stats as st
+
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    sd = (high - low) / (2 * st.norm.ppf(0.75))
+    z = (observed - middle) / sd
+    further = (np.abs(values - middle) >= abs(observed - middle)).sum()
+    p = max((1 + further) / (1 + len(values)), 2 * st.norm.sf(abs(z)))
+    what = f"{observed:.3f} in the rows, {middle:.3f} (sd {sd:.3f}) in {len(values)} tables drawn from the law"
+    return {"statistic": float(z), "df": 1, "p": float(p), "size": None, "fits": bool(p >= MISFIT), "what": what}
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def verdict_sentence(verdict):
+    """One line for a person: the verdict on the law in words and numbers.
+
+    Parameters
+    ----------
+    verdict : dict
+        From `judge`.
+    """
+    tests = verdict["tests"]
+    if verdict["verdict"] == FITS:
+        return f"the law fits its rows: no test rejects it (least p {verdict['p']:.2g} of {len(tests)} tests)"
+    by = ", ".join(f"{name} p {tests[name]['p']:.1g}" for name in verdict["rejected_by"])
+    if verdict["size"] is None:
+        return f"the law's noise or exponent is not that of the rows ({by})"
+    size = f"off by {percent(verdict['size'])} of {verdict['share_of']} ({by})"
+    return f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
+
+
+def percent(share):
+    """Write a share in percent, to two digits."""
+    return f"{100 * share:.2g}%"

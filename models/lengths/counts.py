@@ -1,0 +1,65 @@
+"""Counts about a probability: their distribution, made continuous."""
+
+import numpy as np
+from scipy.special import betaln, gammaln
+
+LEAST = 1e-300
+SEED = 0  # of the places between two probabilities, one for each cell
+
+
+def cumulative(right, wrong, precision, correct, total):
+    """Probability of a count below the one made, and of that count.
+
+    Parameters
+    ----------
+    right, wrong : ndarray, shape (..., cell)
+        Probabilities that a problem is right, and wrong.
+    precision : ndarray, shape (..., cell), or None
+        Sum of the two parameters of the beta-binomial; None for a binomial.
+    correct, total : ndarray of int, shape (cell,)
+
+    Returns
+    -------
+    below, at : ndarray, shape (..., cell)
+
+    Examples
+    --------
+    >>> below, at = cumulative(np.array([0.5]), np.array([0.5]), None, np.array([1]), np.array([2]))
+    >>> float(below[0].round(6)), float(at[0].round(6))
+    (0.25, 0.5)
+    """
+    n, k = np.asarray(total, float), np.asarray(correct, float)
+    shape = np.broadcast_shapes(np.shape(right), k.shape)
+    if precision is None:
+        parts = (np.log(np.clip(right, LEAST, 1)), np.log(np.clip(wrong, LEAST, 1)))
+    else:
+        parts = (np.maximum(right * precision, LEAST), np.maximum(wrong * precision, LEAST))
+    parts = [np.broadcast_to(x, shape) for x in parts]
+
+    def density(j, own):
+        a, b = (x[..., own] for x in parts)
+        m = n[own]
+        choose = gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1)
+        if precision is None:
+            return np.exp(choose + a * j + b * (m - j))
+        return np.exp(choose + betaln(a + j, b + m - j) - betaln(a, b))
+
+    at = density(k, np.arange(len(k)))
+    upper = k > n / 2  # those are counted from above, which takes fewer terms
+    terms = np.where(upper, n - k, k).astype(int)
+    found = np.zeros(shape)
+    for j in range(terms.max(initial=0)):
+        own = np.flatnonzero(terms > j)
+        found[..., own] += density(np.where(upper[own], n[own] - j, j), own)
+    return np.clip(np.where(upper, 1 - found - at, found), 0, 1), at
+
+
+def between(below, at):
+    """Place each count uniformly between the probabilities of fewer and of at most it: uniform if the law is true."""
+    return below + at * np.random.default_rng(SEED).uniform(size=below.shape[-1])
+
+
+def spread(right, wrong, precision, total):
+    """Give the standard deviation of the share of a cell's problems that are right, (..., cell)."""
+    more = 1.0 if precision is None else (precision + total) / (precision + 1)
+    return np.sqrt(right * wrong * more / total)
