@@ -71,7 +71,7 @@ _HOMES = {
         "stack_allocations",
         "table_of",
     ],
-    "reports": ["report"],
+    "reports": ["report", "report_fits", "report_table"],
     "training": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

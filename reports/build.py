@@ -9,13 +9,10 @@ from pathlib import Path
 from ..datasets import load, sha256
 from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
-from ..files import check_writable
-from ..inference import diagnose, save_fit
-from ..inference.diagnostics import sentence
 from ..inference.fitting.fit import check_options
 from . import kept, results
+from .output import prepare, write
 from .pages import PAGES
-from .render import render
 
 
 class Stages:
@@ -139,7 +136,7 @@ def report(out="report", *, pages=None, seed=1, sampler=None, progress=False, fr
     for page in pages:
         if page not in PAGES:
             raise InputError(unknown("page", page, PAGES))
-    _prepare(out)
+    prepare(out)
     published = load("published")
     options = {"seed": seed, "sampler": sampler, **settings}
     chosen = [page for name, page in PAGES.items() if name in pages]
@@ -156,11 +153,7 @@ def report(out="report", *, pages=None, seed=1, sampler=None, progress=False, fr
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
         sections = [section for page, found in analysed for section in page.sections(found, published)]
-        html = render(sections, document, stage.warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
-    for name, fitted in posteriors.items():
-        save_fit(fitted, out / "posteriors" / f"{name.replace(', ', '-').replace(' ', '-')}.nc")
-    results.write_text(results.to_json(document), out / "results.json")
-    results.write_text(html, out / "index.html")
+        write(out, document, posteriors, sections, stage.warned)
     return document
 
 
@@ -168,16 +161,6 @@ def _merge(document, entries):
     """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
     for key, entry in entries.items():
         document[key] = document[key] | entry if key in document else entry
-
-
-def _prepare(out):
-    try:
-        (out / "posteriors").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"{out}: the folder cannot be made ({error.strerror}); choose another place with --out"
-        ) from None
-    check_writable(out / "results.json")
 
 
 def _copied(value):

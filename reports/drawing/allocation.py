@@ -11,27 +11,31 @@ from .style import BLUE, COMPUTE, GREY, PUBLISHED_COLOURS, axis, band, figure, l
 BUDGETS = np.logspace(17, 27, 101)
 
 
-def allocation(fit, published):
+def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
     """Compute-optimal N and D against compute with 50% and 95% bands, and the published laws' optimum.
 
-    `published` maps a source to its constants.
+    `published` maps a source to its constants; `backdrop`, a name and a fit, adds the 95% band of that fit.
     """
     from plotly.subplots import make_subplots
 
-    optimum = allocate(fit, BUDGETS)
+    optimum = allocate(fit, budgets)
+    others = None if backdrop is None else allocate(backdrop[1], budgets)
     drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for column, name in enumerate(("parameters", "tokens"), 1):
         q = optimum[name].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
         first = {"row": 1, "col": column}
         shown = column == 1
-        traces = [*band(BUDGETS, q[0], q[4], BLUE, "95%"), *band(BUDGETS, q[1], q[3], BLUE, "50%")]
-        traces.append(line(BUDGETS, q[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>median</extra>"))
+        traces = [*band(budgets, q[0], q[4], BLUE, "95%"), *band(budgets, q[1], q[3], BLUE, "50%")]
+        traces.append(line(budgets, q[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>median</extra>"))
         for source, constants in published.items():
-            sizes = dict(zip(("parameters", "tokens"), chinchilla.optimum(BUDGETS, **constants), strict=True))
+            sizes = dict(zip(("parameters", "tokens"), chinchilla.optimum(budgets, **constants), strict=True))
             traces.append(
-                line(BUDGETS, sizes[name], PUBLISHED_COLOURS[source], source, dash="dash",
+                line(budgets, sizes[name], PUBLISHED_COLOURS[source], source, dash="dash",
                      hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>" + source + "</extra>")
             )  # fmt: skip
+        if backdrop is not None:
+            low, high = others[name].quantile([0.025, 0.975], DRAWS).values
+            traces += band(budgets, low, high, GREY, backdrop[0])
         for trace in traces:
             trace.showlegend = shown and bool(trace.name)
             drawn.add_trace(trace, **first)
@@ -46,13 +50,13 @@ def allocation(fit, published):
     return drawn
 
 
-def tokens_per_parameter(fit, published):
+def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
     """Tokens per parameter at the optimum against compute."""
-    ratio = allocate(fit, BUDGETS)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
-    traces = [*band(BUDGETS, ratio[0], ratio[4], BLUE, "95%"), *band(BUDGETS, ratio[1], ratio[3], BLUE, "50%")]
+    ratio = allocate(fit, budgets)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    traces = [*band(budgets, ratio[0], ratio[4], BLUE, "95%"), *band(budgets, ratio[1], ratio[3], BLUE, "50%")]
     traces.append(
         line(
-            BUDGETS,
+            budgets,
             ratio[2],
             BLUE,
             "median",
@@ -60,12 +64,12 @@ def tokens_per_parameter(fit, published):
         )
     )
     for source, constants in published.items():
-        n, d = chinchilla.optimum(BUDGETS, **constants)
+        n, d = chinchilla.optimum(budgets, **constants)
         traces.append(
-            line(BUDGETS, d / n, PUBLISHED_COLOURS[source], source, dash="dash",
+            line(budgets, d / n, PUBLISHED_COLOURS[source], source, dash="dash",
                  hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>" + source + "</extra>")
         )  # fmt: skip
-    traces.append(line(BUDGETS[[0, -1]], [20, 20], GREY, "20 tokens per parameter", dash="dot", hoverinfo="skip"))
+    traces.append(line(budgets[[0, -1]], [20, 20], GREY, "20 tokens per parameter", dash="dot", hoverinfo="skip"))
     drawn = figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
@@ -78,15 +82,15 @@ def tokens_per_parameter(fit, published):
     return _with_range(drawn, fit)
 
 
-def optimal_loss(fit):
+def optimal_loss(fit, *, budgets=BUDGETS):
     """Mean loss at the optimum against compute, with the posterior of E."""
-    loss = allocate(fit, BUDGETS)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    loss = allocate(fit, budgets)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     floor = np.quantile(fit["posterior"]["E"], [0.025, 0.5, 0.975])
     drawn = figure(
-        *band(BUDGETS[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),
-        line(BUDGETS[[0, -1]], floor[[1, 1]], GREY, "E, median", dash="dot"),
-        *band(BUDGETS, loss[0], loss[4], BLUE, "95%"),
-        line(BUDGETS, loss[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>loss %{y:.3f}<extra>median</extra>"),
+        *band(budgets[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),
+        line(budgets[[0, -1]], floor[[1, 1]], GREY, "E, median", dash="dot"),
+        *band(budgets, loss[0], loss[4], BLUE, "95%"),
+        line(budgets, loss[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>loss %{y:.3f}<extra>median</extra>"),
         x={"title": COMPUTE, "type": "log"},
         y={"title": "Loss at the optimum (nats/token)"},
     ).update_layout(legend={"orientation": "h", "y": 1.12})

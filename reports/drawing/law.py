@@ -128,9 +128,9 @@ def loss_surface(fit):
             contours={
                 "coloring": "lines",
                 "showlabels": True,
-                "start": 1.9,
-                "end": 5,
-                "size": 0.1,
+                "start": np.floor(10 * median.min()) / 10,
+                "end": np.ceil(10 * np.quantile(median, 0.98)) / 10,
+                "size": 0.1 if np.ptp(median) < 5 else 0.5,
                 "labelfont": {"size": 10},
             },
             colorscale=[[0, "#0b2f57"], [1, "#9cc3e6"]],
@@ -149,7 +149,7 @@ def loss_surface(fit):
             hovertemplate="N %{x:.3s}<br>D %{y:.3s}<br>observed loss %{customdata:.3f}<extra></extra>",
         ),
     ]
-    decades = np.arange(18, 25)
+    decades = np.arange(*np.round(np.log10(FLOP_PER_PARAMETER_TOKEN * np.array([n[0] * d[0], n[-1] * d[-1]]))))
     for i, decade in enumerate(decades):
         slots = 10.0**decade / FLOP_PER_PARAMETER_TOKEN
         inside = n[(slots / n > d[0]) & (slots / n < d[-1])]
@@ -164,10 +164,10 @@ def loss_surface(fit):
                     dash="dot",
                     legendgroup="flop",
                     showlegend=i == 0,
-                    hovertemplate=f"C 10^{decade} FLOP<extra></extra>",
+                    hovertemplate=f"C 10^{decade:.0f} FLOP<extra></extra>",
                 )
             )
-    path = _optimal_path(fit, np.logspace(17, 25, 60), n, d)
+    path = _optimal_path(fit, np.geomspace(n[0] * d[0], 100 * n[-1] * d[-1], 60), n, d)
     traces.append(line(path["parameters"], path["tokens"], RED, "compute-optimal (median)", width=3, hoverinfo="skip"))
     return figure(
         *traces,

@@ -1,0 +1,51 @@
+"""The files of a report: one HTML page, results.json and the posteriors."""
+
+from ..errors import InputError
+from ..files import check_writable
+from ..inference import diagnose, save_fit
+from ..inference.diagnostics import sentence
+from . import results
+from .render import render
+
+
+def prepare(out):
+    """Make the folder of a report, before the work whose results go there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or written to.
+    """
+    try:
+        (out / "posteriors").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{out}: the folder cannot be made ({error.strerror}); choose another place with --out"
+        ) from None
+    check_writable(out / "results.json")
+
+
+def write(out, document, posteriors, sections, warned):
+    """Write a report.
+
+    Parameters
+    ----------
+    out : Path
+    document : dict
+        The content of results.json.
+    posteriors : dict of str to DataTree
+    sections : list of dict
+        As `Page.sections` returns them.
+    warned : list of str
+    """
+    html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
+    for name, fitted in posteriors.items():
+        save_fit(fitted, out / "posteriors" / f"{file_name(name)}.nc")
+    results.write_text(results.to_json(document), out / "results.json")
+    results.write_text(html, out / "index.html")
+
+
+def file_name(name):
+    """Turn the name of a fit into one that any file system holds."""
+    kept = name.replace(", ", "-").replace(" ", "-")
+    return "".join(c if c.isalnum() or c in "-_.=+" else "_" for c in kept)[:100]

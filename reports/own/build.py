@@ -1,0 +1,144 @@
+"""A report on fits that one has, or on laws fitted to a table of one's own."""
+
+from pathlib import Path
+
+from ...datasets import KINDS
+from ...errors import InputError
+from ...inference import compare, fit, law_of, loo
+from ...inference.fitting.fit import check_options
+from .. import results
+from ..build import Stages
+from ..output import prepare, write
+from . import counts, evaluations, runs
+
+PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts}
+
+
+def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, progress=False, **settings):
+    """Fit laws to a table and report on them.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder, as of `report`.
+    laws : sequence of Law
+        All of one kind.
+    table : DataFrame
+    backdrop : bool
+        Show what the first law says of the built-in table of its kind beside it.
+    seed : int
+    sampler : str, optional
+    progress : bool
+        Show which step runs, on standard error.
+    **settings
+        As for `fit`.
+
+    Returns
+    -------
+    dict
+        The content of ``results.json``.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written or the table cannot inform a law.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayescaling as bs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = report_table(folder, [bs.Chinchilla()], bs.load("chinchilla_runs"), draws=300, tune=400)
+    >>> found["laws"]["chinchilla"]["rows"]
+    245
+    """
+    check_options(seed, sampler, settings)
+    prepare(Path(out))
+    for law in laws:
+        law.rows(table)
+    options = {"seed": seed, "sampler": sampler, **settings}
+    names = [law.label for law in laws]
+    with Stages([f"fit {name}" for name in names], progress, fresh=True, options=options) as stage:
+        fits = {law.label: stage(f"fit {law.label}", lambda law=law: fit(law, table, **options)) for law in laws}
+    return report_fits(out, fits, backdrop=backdrop, progress=progress, seconds=stage.seconds, warned=stage.warned)
+
+
+def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warned=()):
+    """Report on fits.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder, as of `report`.
+    fits : dict of str to DataTree
+        Of one kind of law, by the names that the report calls them.
+    backdrop : bool
+        Show what the first law says of the built-in table of its kind beside it.
+    progress : bool
+        Show which step runs, on standard error.
+    seconds : dict of str to float, optional
+        What steps before this took.
+    warned : sequence of str
+        Diagnostic warnings of steps before this.
+
+    Returns
+    -------
+    dict
+        The content of ``results.json``: ``laws`` and, of runs, ``allocation`` and ``point_estimates``; ``stacking``
+        where the fits saw the same rows, ``provenance`` and ``seconds``.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or the fits are of several kinds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = report_fits(folder, {"mine": fit})
+    >>> sorted(found)
+    ['allocation', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
+    """
+    out = Path(out)
+    page, kind = _page_of(fits)
+    prepare(out)
+    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
+    with Stages(steps, progress, fresh=True) as stage:
+        elpd = stage("leave-one-out", lambda: {name: loo(each) for name, each in fits.items()})
+        comparison = _compared(fits, elpd)
+        behind = stage("backdrop", lambda: _behind(fits, kind)) if backdrop else None
+        document = {"schema": results.SCHEMA} | stage("tests and figures", lambda: page.entries(fits, elpd))
+        if not isinstance(comparison, str):
+            document["stacking"] = comparison["weight"].to_dict()
+        document |= {"provenance": results.provenance(fits), "seconds": (seconds or {}) | stage.seconds}
+        sections = page.sections(fits, document, elpd, comparison, behind)
+        write(out, document, fits, sections, [*warned, *stage.warned])
+    return document
+
+
+def _page_of(fits):
+    kinds = {name: law_of(each).kind for name, each in fits.items()}
+    (first, kind), *others = kinds.items()
+    for name, other in others:
+        if other != kind:
+            raise InputError(
+                f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
+            )
+    return PAGES[kind], kind
+
+
+def _compared(fits, elpd):
+    """Compare fits, or say why they cannot be."""
+    try:
+        return compare(fits, results=elpd)
+    except InputError as error:
+        return str(error)
+
+
+def _behind(fits, kind):
+    law = law_of(next(iter(fits.values())))
+    name = KINDS[kind].built_in
+    return f"{law.label} on {name}", fit(law, law.usual_table(), seed=1, draws=500, tune=500)

@@ -1,0 +1,50 @@
+"""What a report says of laws of lengths fitted to counts of one's own."""
+
+import html
+
+from ...inference import table_of
+from ..arithmetic.entries import contrast_rows, lengths_rows
+from ..drawing import checks, tables
+from ..entries import fit_entry
+from .runs import laws_table, said_of, tests_table
+
+LENGTHS = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+CONTRASTS = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
+KINDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
+
+
+def entries(fits, elpd):
+    """Entries of results.json: each law, with its lengths."""
+    return {"laws": {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}}
+
+
+def sections(fits, document, elpd, comparison, backdrop):
+    """Sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
+    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    entry, rows = document["laws"][best], table_of(fits[best])
+    lengths = [tables.of_rows(LENGTHS, _escaped(lengths_rows(entry, kind)), note=f"Digits, {of}.") for kind, of in
+               KINDS.items()]  # fmt: skip
+    contrasts = [tables.of_rows(CONTRASTS, _escaped(contrast_rows(entry)))] if entry["contrasts"] else []
+    return [
+        {
+            "title": "How long do the models get?",
+            "text": [
+                f"{len(rows)} cells of {rows['run'].nunique()} runs of "
+                f"{html.escape(str(rows.attrs.get('source', 'a table')))}, under {html.escape(best)}. {said_of(entry)}"
+            ],
+            "blocks": [*lengths, *contrasts],
+        },
+        {
+            "title": "The laws of length",
+            "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
+            "blocks": [
+                laws_table(fits, document, comparison),
+                tests_table(entry),
+                checks.pareto_k(elpd),
+            ],
+        },
+    ]
+
+
+def _escaped(rows):
+    return [[html.escape(str(cell)) for cell in row] for row in rows]

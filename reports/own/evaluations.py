@@ -1,0 +1,85 @@
+"""What a report says of specifications of progress fitted to evaluations of one's own."""
+
+import html
+
+from ...inference import compute_equivalent_gain, doubling_times, table_of
+from ...models.progress.growth import doubling_quantiles
+from ..drawing import checks
+from ..drawing.style import BLUE, si
+from ..entries import fit_entry
+from ..progress.forest import forest
+from ..progress.wording import PROBABILITIES, finite, probability, words
+from ..results import comparison_entries
+from .runs import laws_table, said_of, tests_table
+
+
+def entries(fits, elpd):
+    """Entries of results.json: each law, with its doubling times in months.
+
+    Under ``doubling`` those at the evaluations' own sizes and dates, ``months`` (quantiles) and ``p_progress``; under
+    ``optimum`` those of `doubling_times`.
+    """
+    laws = {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}
+    for name, fit in fits.items():
+        rate = finite(compute_equivalent_gain(fit))
+        quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
+        months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
+        laws[name]["doubling"] = {"months": months, "p_progress": float((rate > 0).mean())}
+        laws[name]["optimum"] = comparison_entries(doubling_times(fit))
+    return {"laws": laws}
+
+
+def sections(fits, document, elpd, comparison, backdrop):
+    """Sections of the page; parameters as for `runs.sections`, and a backdrop is a fit of built-in evaluations."""
+    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    rows = table_of(fits[best])
+    times = {name: _months(document["laws"][name]) for name in fits}
+    shown = [_row(name, q, "your evaluations") for name, q in times.items()]
+    if backdrop is not None:
+        shown.append(_row(backdrop[0], _months(entries({"": backdrop[1]}, {"": None})["laws"][""]), "built in"))
+    return [
+        {
+            "title": "How fast do algorithms improve?",
+            "text": [
+                "Months in which the compute for a given loss halves, at the sizes and dates of the evaluations. "
+                "A rate that may be zero or less has no such time: never."
+            ],
+            "points": [
+                f"{html.escape(name)}: {words(q)} months, probability of any progress "
+                f"{probability(document['laws'][name]['doubling']['p_progress'])}. {said_of(document['laws'][name])}"
+                for name, q in times.items()
+            ],
+            "blocks": [forest(shown)],
+        },
+        {"title": "The evaluations", "text": [_of_table(rows)], "blocks": []},
+        {
+            "title": "The specifications",
+            "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
+            "blocks": [
+                laws_table(fits, document, comparison),
+                checks.pareto_k(elpd),
+            ],
+        },
+        {
+            "title": f"Does {best} fit?",
+            "text": [said_of(document["laws"][best])],
+            "blocks": [tests_table(document["laws"][best]), checks.loo_pit(fits[best])],
+        },
+    ]
+
+
+def _months(entry):
+    return {key: float("inf") if x is None else x for key, x in entry["doubling"]["months"].items()}
+
+
+def _row(name, q, group):
+    return {"label": html.escape(name), "group": group, "colour": BLUE if group != "built in" else "#6b7280", **q}
+
+
+def _of_table(rows):
+    benchmarks = ", ".join(html.escape(str(name)) for name in rows["benchmark"].unique())
+    return (
+        f"{len(rows)} evaluations of {html.escape(str(rows.attrs.get('source', 'a table')))}, {rows['year'].min():.1f} "
+        f"to {rows['year'].max():.1f}, on {benchmarks}; {si(rows['parameters'].min())} to "
+        f"{si(rows['parameters'].max())} parameters."
+    )

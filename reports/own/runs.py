@@ -1,0 +1,256 @@
+"""What a report says of laws of the loss fitted to runs of one's own."""
+
+import html
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError
+from ...inference import allocate, law_of, table_of
+from ...inference.quantities.allocation import compute_range
+from ...models.loss.law import describe
+from ..chinchilla.estimators import point_estimates
+from ..drawing import allocation, checks, law, tables
+from ..drawing.style import si
+from ..entries import fit_entry
+from ..results import allocation_entries
+
+EXPONENT = "exponent_parameters"
+BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
+ESTIMATORS = {
+    "huber_free_scale": "Huber, free scale",
+    "huber_fixed_threshold": "Huber, fixed threshold",
+    "isoflop": "iso-FLOP parabolas",
+    "frontier": "best run by compute",
+}
+
+
+def entries(fits, elpd):
+    """Entries of results.json: each law, what is compute-optimal under it, and point estimates, or why there are none.
+
+    Parameters
+    ----------
+    fits : dict of str to DataTree
+    elpd : dict of str to ELPDData
+    """
+    found = {"laws": {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}, "allocation": []}
+    for name, fit in fits.items():
+        budgets = [factor * compute_range(fit)[1] for factor in BEYOND]
+        try:
+            found["allocation"] += allocation_entries(allocate(fit, budgets), name, fit)
+        except InputError as error:
+            found["laws"][name]["no_allocation"] = str(error)
+    runs = table_of(next(iter(fits.values())))
+    try:
+        points = point_estimates(runs).to_dict()
+    except InputError as error:
+        points = {name: {"refused": str(error)} for name in ESTIMATORS}
+    return found | {"point_estimates": points}
+
+
+def sections(fits, document, elpd, comparison, backdrop):
+    """Sections of the page; parameters as for `entries`, with the table of `compare`, or None, and a backdrop.
+
+    Parameters
+    ----------
+    fits, elpd
+        As for `entries`.
+    document : dict
+        What `entries` gave.
+    comparison : DataFrame or str
+        From `compare`, or why there is none.
+    backdrop : tuple of str and DataTree, or None
+    """
+    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    main, runs = fits[best], table_of(fits[best])
+    sized = {"parameters", "tokens", "training_flop"} <= set(runs)
+    found = [
+        {"title": "What the runs say", "points": _findings(fits, document, comparison, best), "blocks": []},
+        {
+            "title": "The runs",
+            "text": [_of_table(runs)],
+            "blocks": [law.data(runs)] if sized else [],
+        },
+        {
+            "title": "The laws",
+            "text": [
+                "Each law was fitted to the same rows. elpd: by leave-one-out, in nats; the difference is to the best.",
+                *([] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."]),
+            ],
+            "blocks": [
+                tables.html(
+                    pd.DataFrame(_laws_rows(fits, document, comparison)),
+                    rowname="law",
+                    note="Medians and 95% intervals.",
+                ),
+                checks.pareto_k(elpd),
+            ],
+        },
+        {
+            "title": f"Does {best} fit?",
+            "text": [
+                said_of(document["laws"][best]) + " Tests of the law against the rows it was fitted to; size: the "
+                "mean over rows of what is off in these directions, as a share of the loss."
+            ],
+            "blocks": [
+                tests_table(document["laws"][best]),
+                *([checks.predictive_check(main)] if sized else []),
+                checks.loo_pit(main),
+            ],
+        },
+    ]
+    if any(entry["law"] == best for entry in document["allocation"]):
+        found.append(_allocation(main, best, document, backdrop, sized))
+    return [*found, *_details(main, best, document)]
+
+
+def said_of(entry):
+    """Write the verdict on a law as a sentence of HTML."""
+    said = entry["verdict"]["sentence"]
+    return html.escape(said[0].upper() + said[1:]) + "."
+
+
+def _findings(fits, document, comparison, best):
+    points = []
+    if not isinstance(comparison, str):
+        others = comparison.iloc[1:]
+        points += [
+            f"{html.escape(str(best))} predicts left-out rows better than {html.escape(str(name))} by "
+            f"{-row['elpd_diff']:.1f} nats (standard error {row['dse']:.1f})."
+            for name, row in others.iterrows()
+        ]
+    for name in fits:
+        entry = document["laws"][name]
+        said = f"{html.escape(name)}: {said_of(entry)}"
+        if q := entry["parameters"].get(EXPONENT):
+            said += f" Compute-optimal parameters grow as C<sup>a</sup> with a = {tables.interval(q, '{:.3f}')}."
+        at = [each for each in document["allocation"] if each["law"] == name and "parameters" in each]
+        if at:
+            said += (
+                f" At {at[1]['compute']:.3g} FLOP, ten times the largest run, the optimum is "
+                f"{tables.si_interval(at[1]['parameters'])} parameters on {tables.si_interval(at[1]['tokens'])} tokens."
+            )
+        points.append(said)
+    return points
+
+
+def _of_table(runs):
+    said = f"{len(runs)} rows of {html.escape(str(runs.attrs.get('source', 'a table')))}"
+    columns = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
+    spans = [
+        f"{si(runs[name].min())} to {si(runs[name].max())} {unit}" for name, unit in columns.items() if name in runs
+    ]
+    notes = [html.escape(", ".join(f"{k} {v}" for k, v in note.items())) for note in runs.attrs.get("reading", [])]
+    return f"{said}: {', '.join(spans)}.{' On reading: ' + '; '.join(notes) + '.' if notes else ''}"
+
+
+def _laws_rows(fits, document, comparison):
+    rows = []
+    for name in fits:
+        entry = document["laws"][name]
+        own = entry["parameters"]
+        row = {"law": html.escape(name), "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
+        if not isinstance(comparison, str):
+            of = comparison.loc[name]
+            row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
+        for constant, label in ((EXPONENT, "exponent a"), ("E", "E (nats)")):
+            if constant in own:
+                row[label] = tables.interval(own[constant], "{:.3f}")
+        rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "verdict": entry["verdict"]["verdict"]})
+    return rows
+
+
+def laws_table(fits, document, comparison):
+    """Write a table of laws: what leave-one-out says of each, its exponent and E if it has them, the verdict."""
+    frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
+    return tables.html(frame, rowname="law", note="Medians and 95% intervals.")
+
+
+def tests_table(entry):
+    """Write a table of the tests of a law."""
+    rows = [
+        {
+            "test": html.escape(test),
+            "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
+            "df": str(found["df"]),
+            "p": f"{found['p']:.2g}",
+            "size": "–" if found["size"] is None else f"{found['size']:.2%}",
+            "of": html.escape(found["what"]),
+        }
+        for test, found in entry["misfit"].items()
+    ]
+    note = "The data are used twice, so that p errs high. Below 0.01 a test rejects the law."
+    return tables.html(pd.DataFrame(rows), rowname="test", note=note)
+
+
+def _allocation(main, best, document, backdrop, sized):
+    low, high = compute_range(main)
+    budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
+    planned = [entry for entry in document["allocation"] if entry["law"] == best and "parameters" in entry]
+    blocks = [_allocation_table(planned)] if planned else []
+    if planned and sized:
+        blocks += [
+            allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
+            allocation.tokens_per_parameter(main, {}, budgets=budgets),
+        ]
+    if "E" in main["posterior"]:
+        blocks.append(allocation.optimal_loss(main, budgets=budgets))
+    beside = f" Grey: {html.escape(backdrop[0])}." if backdrop else ""
+    return {
+        "title": "Compute-optimal allocation",
+        "text": [f"Under {html.escape(best)}, draw by draw. Shaded: where the fitted runs lie.{beside}"],
+        "blocks": blocks,
+    }
+
+
+def _allocation_table(planned):
+    rows = [
+        {
+            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
+            "parameters": tables.si_interval(a["parameters"]),
+            "tokens": tables.si_interval(a["tokens"]),
+            "tokens per parameter": tables.interval(a["tokens_per_parameter"], "{:.1f}"),
+            "loss (nats/token)": tables.interval(a["loss"], "{:.3f}"),
+            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
+        }
+        for a in planned
+    ]
+    return tables.html(pd.DataFrame(rows), note="Medians and 95% intervals.")
+
+
+def _details(main, best, document):
+    entry = document["laws"][best]
+    rows = []
+    for name, q in entry["parameters"].items():
+        robust = entry["robust"].get(name)
+        rows.append([name, tables.interval(q), f"{robust['robust_sd']:.3g}" if robust else "–"])
+    estimates = [
+        [ESTIMATORS[name], _estimated(found), html.escape(found.get("refused", found.get("message", "")) or "")]
+        for name, found in document["point_estimates"].items()
+    ]
+    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(law_of(main))]
+    return [
+        {
+            "title": f"Parameters of {best}",
+            "text": ["Robust sd does not trust the law; it is by row, by run or by model size."],
+            "blocks": [tables.of_rows(["quantity", "median [95%]", "robust sd"], rows)],
+        },
+        {
+            "title": "The usual point estimators",
+            "text": ["What the table allows of the estimators that others use, and why the rest cannot be had."],
+            "blocks": [tables.of_rows(["estimator", "exponent of N* in C", "verdict"], estimates)],
+        },
+        {
+            "title": "Priors and convergence",
+            "text": ["Priors of what is sampled."],
+            "blocks": [
+                tables.html(pd.DataFrame(priors), rowname="quantity"),
+                checks.ranks(main, [n for n in ("E", "alpha", "beta", EXPONENT) if n in main["posterior"]]),
+            ],
+        },
+    ]
+
+
+def _estimated(found):
+    exponent = found.get("exponent") or (found.get("constants") or {}).get(EXPONENT)
+    return "–" if exponent is None else f"{exponent:.3f}"
