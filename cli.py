@@ -110,7 +110,7 @@ def compare(
         raise InputError("a file is named twice; name each fit once")
     table = compare_fits({str(path): open_fit(path) for path in files}, weighting=weighting)
     if json:
-        console.print_json({"weighting": weighting, "models": results.comparison_entries(table)})
+        console.print_json(results.comparison_document(table, weighting=weighting))
     else:
         console.print_comparison(f"leave-one-out, {weighting} weights", table)
 
@@ -138,7 +138,7 @@ def _compare_progress(seed, json):
     fits = fit_progress(fitter=fitter, seed=seed, progress=console.interactive(json))
     table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=console.interactive(json))
     if json:
-        console.print_json({"models": results.comparison_entries(table)})
+        console.print_json(results.comparison_document(table))
     else:
         console.print_specifications(table)
 

@@ -5,10 +5,11 @@ import sys
 from .errors import DiagnosticWarning, TableNote, TableWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
-COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
-              "divergences")  # fmt: skip
-SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking",
-                  "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
+COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
+              "divergences", "flags")  # fmt: skip
+SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "p_worse", "loo_mse", "stacking",
+                  "by_paper_stacking", "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences",
+                  "flags")  # fmt: skip
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
 REGIONS = ("id", "ood", "ood100")
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
@@ -91,8 +92,8 @@ def _least_width(position, name, cells):
 
 
 def number(x, form=".4g"):
-    """Return a number as text, a missing one as a dash."""
-    return "-" if x is None else format(x, form)
+    """Return a number as text, a missing one as a dash, and text as it is."""
+    return x if isinstance(x, str) else "-" if x is None or x != x else format(x, form)
 
 
 def summary_row(name, q):
@@ -209,14 +210,27 @@ def print_comparison(title, table):
         (name, *(number(row[column], ".3g" if column == "weight" else ".4g") for column in COMPARISON))
         for name, row in table.iterrows()
     ]
-    print_table(title, ("", *COMPARISON), rows, least=("p", "r_hat_max", "divergences", "se", "k_above_0.7"))
+    least = ("p", "r_hat_max", "divergences", "se", "k_above_0.7", "pareto_k_max")
+    print_table(title, ("", *COMPARISON), rows, least=least)
+    _print_sentence(table)
 
 
 def print_specifications(table):
     """Print what `compare_progress` returned."""
     rows = [(f"progress-{k}", *(number(row[name], ".3g") for name in SPECIFICATIONS)) for k, row in table.iterrows()]
-    least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse")
+    least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse", "pareto_k_max")
     print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows, least=least)
+    _print_sentence(table)
+
+
+def _print_sentence(table):
+    """Print which fit predicts best, and what the flags of a comparison mean, those that it has."""
+    from .inference.loo.differences import MEANING
+
+    print(table.attrs["sentence"])
+    for flag, meaning in MEANING.items():
+        if table["flags"].str.contains(flag, regex=False).any():
+            print(f"{flag}: {meaning}")
 
 
 def print_doubling(found):

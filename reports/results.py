@@ -154,7 +154,15 @@ def provenance(fits):
 
 def comparison_entries(table):
     """Entries of results.json of a table from `compare`, one a row."""
-    return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
+    return {
+        str(name): {key: x if isinstance(x, str) else finite(x) for key, x in row.items()}
+        for name, row in table.iterrows()
+    }
+
+
+def comparison_document(table, **more):
+    """Say of a table from `compare` or `compare_progress` which predicts best, with its entries."""
+    return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
 
 
 def calibration_entry(found):

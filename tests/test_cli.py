@@ -191,9 +191,14 @@ def test_compare(fits):
     assert sum(model["weight"] for model in models.values()) == pytest.approx(1)
     assert models["student.nc"]["elpd_diff"] == 0
     assert models["normal.nc"]["elpd_diff"] < -2 * models["normal.nc"]["dse"]
+    assert models["student.nc"]["p_worse"] is None and models["normal.nc"]["p_worse"] > 0.97
+    assert models["normal.nc"]["flags"] == ""
+    assert document["sentence"].startswith("student.nc predicts left-out runs better than normal.nc by")
     text = succeeded("compare", "normal.nc", "student.nc", "--weighting", "pseudo_bma", folder=fits)
     assert text.startswith("leave-one-out, pseudo_bma weights")
     assert text.index("student.nc") < text.index("normal.nc")
+    said = succeeded("compare", "normal.nc", "student.nc", folder=fits)
+    assert document["sentence"] in said and "p_worse" in said
 
 
 def test_allocate(fits):

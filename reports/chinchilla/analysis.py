@@ -71,6 +71,7 @@ def _document(found, published):
             for entry in results.allocation_entries(found.allocations[name], name, found.fits.get(name))
         ],
         "stacking": found.comparison["weight"].to_dict(),
+        "comparison": results.comparison_document(found.comparison),
         "calibration": {"chinchilla": results.calibration_entry(found.calibrated)},
         "published": published_entries(found.fits[MAIN], published),
     }
