@@ -260,17 +260,24 @@ def gpu_check(out: options.Out, minutes: options.Minutes = 9.0, device: options.
 
 @app.command()
 @options.shares(options.Reading)
-def points(data: options.Data = "chinchilla_runs", *, reading):
+def points(
+    data: options.Data = "chinchilla_runs",
+    width: options.Width = 0.1,
+    minimum_runs: options.MinimumRuns = 8,
+    budget: options.LevelBudgets = None,
+    *,
+    reading,
+):
     """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
     from .reports.chinchilla.estimators import point_estimates
 
     runs = inputs.runs_from(data, reading)
-    parametric, envelopes = point_estimates(runs, drop_highest=reading.drop_highest)
+    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None}
+    found = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
-        document = {name: e.to_dict() for name, e in (parametric | envelopes).items()}
-        console.print_json({"data": runs.attrs.get("source", data), "point_estimates": document})
+        console.print_json({"data": runs.attrs.get("source", data), "point_estimates": found.to_dict()})
     else:
-        console.print_estimates(parametric, envelopes)
+        console.print_estimates(found)
 
 
 @app.command()

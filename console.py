@@ -312,16 +312,29 @@ def print_outline(outline):
     )
 
 
-def print_estimates(parametric, envelopes):
-    """Print point estimates: constants of parametric fits, exponents of envelopes."""
+def print_estimates(found):
+    """Print point estimates, constants of parametric fits and exponents of envelopes, and why others are missing."""
     names = ("A", "B", "alpha", "beta", "E")
     rows = [
         (name, *(number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
-        for name, e in parametric.items()
+        for name, e in found.parametric.items()
     ]
-    print_table("parametric fits", ("", *names, "rows", "converged"), rows)
-    rows = [(name, number(e.exponent), number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()]
-    print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
+    if rows:
+        print_table("parametric fits", ("", *names, "rows", "converged"), rows)
+    rows = [
+        (name, number(e.exponent), number(e.standard_error, ".2g"), f"{e.points['used'].sum()} of {len(e.points)}")
+        for name, e in found.envelopes.items()
+        if e.converged
+    ]
+    if rows:
+        header = ("", "exponent", "standard error", "levels used")
+        print_table("exponent of the optimal size in compute", header, rows)
+    for name, e in found.envelopes.items():
+        set_aside = e.points.loc[~e.points["used"], "reason"].value_counts()
+        if len(set_aside):
+            print(f"{name}: levels set aside: {'; '.join(f'{n}, {reason}' for reason, n in set_aside.items())}")
+    for name, reason in found.missing.items():
+        print(f"{name}: not to be had: {reason}")
 
 
 def show_warning(message, category, *_, **__):

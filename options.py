@@ -146,6 +146,13 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
 
+Width = Annotated[float, typer.Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")]
+MinimumRuns = Annotated[int, typer.Option(help="Fewest runs of an iso-FLOP group, at least 4.")]
+LevelBudgets = Annotated[
+    list[float] | None,
+    typer.Option("--budget", help="Compute of an iso-FLOP group; found if not given. Repeatable.", metavar="FLOP"),
+]
+
 TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]
 Clear = Annotated[bool, typer.Option("--clear", help="Delete it.")]

@@ -131,7 +131,7 @@ def _short(x, digits=4):
 
 def _point_table(found, sets):
     rows = []
-    for label, group in (("all runs", found.parametric), ("without the five highest losses", found.trimmed)):
+    for label, group in (("all runs", found.points.parametric), ("without the five highest losses", found.trimmed)):
         for estimate in group.values():
             kind = "free scale" if estimate.scale is not None else "fixed threshold"
             row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate.constants[n]:.5g}" for n in CONSTANTS}
@@ -252,7 +252,7 @@ def _law_sections(found, sets, table):
                 "on log loss, from many starts, as Hoffmann et al. and Besiroglu et al. did; then the two estimators "
                 "that need no law."
             ],
-            "blocks": [_point_table(found, sets), _envelope_table(found.envelopes, document)],
+            "blocks": [_point_table(found, sets), _envelope_table(found.points.envelopes, document)],
         },
         {
             "title": "The loss surface",

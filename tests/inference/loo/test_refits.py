@@ -206,7 +206,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
     other = table.loc[16]
-    assert other["p_worse"] == norm.cdf(-other["elpd_diff"] / other["dse_by_paper"])
+    assert other["p_worse"] == stats.norm.cdf(-other["elpd_diff"] / other["dse_by_paper"])
     assert table.attrs["sentence"].startswith(f"specification {table.index[0]} ")
     with pytest.raises(bs.InputError, match="different observations"):
         cv.compare_progress(
