@@ -25,7 +25,14 @@ app = typer.Typer(
 
 @app.command()
 @options.shares(options.Fitting)
-def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut = None, *, fitting):
+def fit(
+    law: options.LawName,
+    data: options.AnyTable = None,
+    out: options.FitOut = None,
+    log_likelihood: options.LogLikelihood = None,
+    *,
+    fitting,
+):
     """Fit a law to a table of runs with NUTS."""
     from .files import check_writable
     from .inference import fit as fit_law
@@ -38,7 +45,8 @@ def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut
     table = inputs.table_for(chosen, data, fitting)
     if out:
         check_writable(out)
-    fitted = fit_law(chosen, table, progress=console.interactive(fitting.json), **inputs.sampler_settings(fitting))
+    asked = inputs.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
+    fitted = fit_law(chosen, table, progress=console.interactive(fitting.json), **asked)
     entry = fit_entry(fitted, seed=fitting.seed)
     if out:
         save_fit(fitted, out)

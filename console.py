@@ -2,7 +2,7 @@
 
 import sys
 
-from .errors import DiagnosticWarning, TableNote, TableWarning
+from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
@@ -339,6 +339,6 @@ def print_estimates(found):
 
 def show_warning(message, category, *_, **__):
     """Print a warning of the package in one line on standard error and drop all others, for `warnings.showwarning`."""
-    if issubclass(category, DiagnosticWarning | TableWarning):
-        kind = "note" if issubclass(category, TableNote) else "warning"
+    if issubclass(category, DiagnosticWarning | TableWarning | SizeNote):
+        kind = "note" if issubclass(category, TableNote | SizeNote) else "warning"
         print(f"{kind}: {' '.join(str(message).split())}", file=sys.stderr)

@@ -89,6 +89,15 @@ Cores = Annotated[int | None, typer.Option(help="Chains run at a time.")]
 TargetAccept = Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
 
+LogLikelihood = Annotated[
+    bool | None,
+    typer.Option(
+        "--log-likelihood/--no-log-likelihood",
+        help="Keep the log density of every row under every draw in the file, for ArviZ; by default up to 20 million.",
+        show_default=False,
+    ),
+]
+
 Truth = Annotated[str, typer.Option(help="Distribution that truths are drawn from: posterior or prior.")]
 Simulations = Annotated[int, typer.Option(help="Tables to simulate and fit.")]
 FitOut = Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")]

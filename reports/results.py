@@ -10,7 +10,7 @@ from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.quantities.misfit import misfit
-from ..inference.quantities.robust import robust, robust_sd
+from ..inference.quantities.robust import robust, robust_sds
 from ..models.draws import flatten
 
 SCHEMA = 1
@@ -53,11 +53,9 @@ def parameters(fit):
 
 def robust_entries(fit):
     """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law."""
-    entries = {}
-    for name, draws in fit["posterior"].to_dataset().data_vars.items():
-        if draws.ndim > 2 or not float(draws.std()) > 0:
-            continue
-        table = robust_sd(fit, draws)
+    entries, posterior = {}, fit["posterior"].to_dataset().data_vars
+    varying = {name: draws for name, draws in posterior.items() if draws.ndim == 2 and float(draws.std()) > 0}
+    for name, table in robust_sds(fit, varying).items():
         if table.empty:
             continue
         widest = table["robust_sd"].idxmax()

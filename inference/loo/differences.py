@@ -112,7 +112,7 @@ def sentence(table, *, left_out, named=str, error="dse"):
         largest = table.iloc[len(close)]
         said = (
             f"{best} cannot be told apart from {_in_words(close)} by predictions of left-out {left_out}: a difference "
-            f"of {'at most ' if len(close) > 1 else ''}{-largest['elpd_diff']:.1f} nats (standard error "
+            f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
             f"{largest[error]:.1f}), below {SMALL:g}"
         )
     else:

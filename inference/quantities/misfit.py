@@ -11,9 +11,10 @@ import pandas as pd
 import scipy.special
 import scipy.stats as st
 
-from ...models.draws import DRAWS
+from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform
-from ..loo.importance import importance_sampling
+from ..densities import is_held
+from ..loo.importance import STORED, importance_sampling, left_out_cdf, weighted
 from ..storage import draws_of
 
 MISFIT = 0.01  # our choice: below it a law is said not to fit
@@ -66,17 +67,32 @@ def misfit(fit):
     draws = draws_of(fit)
     posterior = fit["posterior"]
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
-    few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
-    z = scipy.special.ndtri(np.clip(few.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
+    few = draws.real_line().isel(draw=slice(None, None, stride))
     contrasts = draws.law.contrasts(draws.rows)
-    rows = {} if draws.law.wider is None else {"score": _score(few, z)}
-    rows |= {name: _chi_square(contrast, z) for name, contrast in contrasts.items()} | {"loo_pit": _pit(fit, draws)}
+    scores, squares = [], {name: [] for name in contrasts}
+    for some in _draws_at_a_time(few, len(draws.rows)):
+        part = draws.from_real_line(some)
+        z = scipy.special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
+        if draws.law.wider is not None:
+            scores.append(_score(part, z))
+        for name, contrast in contrasts.items():
+            squares[name].append(((z @ contrast.directions.T) ** 2).sum(-1))
+    rows = {"score": _scored(draws.law, np.concatenate(scores, axis=1))} if scores else {}
+    rows |= {name: _chi_square(contrasts[name], np.concatenate(x, axis=1)) for name, x in squares.items()}
+    rows["loo_pit"] = _pit(fit, draws)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
     table.insert(3, "fits", table["p"] >= MISFIT)
     return table
 
 
+def _draws_at_a_time(z, rows):
+    """Coordinates cut along the draws, so many that what they say of all rows and slopes stays within memory."""
+    most = max(1, BLOCK // (8 * rows * z.sizes["chain"]))
+    return (z.isel(draw=slice(start, start + most)) for start in range(0, z.sizes["draw"], most))
+
+
 def _score(draws, z):
+    """Score of the quantity that makes the law wider, under each draw."""
     law, name, value = draws.law.wider
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
     units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
@@ -84,7 +100,11 @@ def _score(draws, z):
     own = np.stack(list(units.values()), axis=-1)
     basis, _ = np.linalg.qr(own)
     u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
-    score = (u * z).sum(-1) / np.sqrt((u**2).sum(-1))
+    return (u * z).sum(-1) / np.sqrt((u**2).sum(-1))
+
+
+def _scored(law, score):
+    _, name, value = law.wider
     return {
         "statistic": float(score.mean()),
         "df": 1,
@@ -93,8 +113,7 @@ def _score(draws, z):
     }
 
 
-def _chi_square(contrast, z):
-    statistic = ((z @ contrast.directions.T) ** 2).sum(-1)
+def _chi_square(contrast, statistic):
     return {
         "statistic": float(statistic.mean()),
         "df": len(contrast.directions),
@@ -115,7 +134,9 @@ def _pit(fit, draws):
 
 def loo_pit(fit, draws=None):
     """Probability of an observation of at most the one made under draws that did not see it, (row,)."""
+    if not is_held(fit):
+        importance_sampling(fit)
+        return fit[STORED]["pit"].values
     draws = draws_of(fit) if draws is None else draws
-    weights = importance_sampling(fit).log_weights.transpose(*DRAWS, ...).values
-    weights = np.exp(weights - weights.max((0, 1)))
-    return (weights * draws.cdf(given="others").transpose(*DRAWS, ...).values).sum((0, 1)) / weights.sum((0, 1))
+    ((positions, _, log_weights, _),) = weighted(fit)
+    return left_out_cdf(draws, positions, log_weights)
