@@ -9,7 +9,7 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
-    "errors": ["DiagnosticWarning", "InputError", "TableNote", "TableWarning"],
+    "errors": ["DiagnosticWarning", "InputError", "SizeNote", "TableNote", "TableWarning"],
     "datasets": ["catalogue", "load", "notes", "read", "read_counts", "read_evaluations"],
     "models": [
         "Chinchilla",

@@ -25,7 +25,14 @@ app = typer.Typer(
 
 @app.command()
 @options.shares(options.Fitting)
-def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut = None, *, fitting):
+def fit(
+    law: options.LawName,
+    data: options.AnyTable = None,
+    out: options.FitOut = None,
+    log_likelihood: options.LogLikelihood = None,
+    *,
+    fitting,
+):
     """Fit a law to a table of runs with NUTS."""
     from .files import check_writable
     from .inference import fit as fit_law
@@ -40,7 +47,8 @@ def fit(law: options.LawName, data: options.AnyTable = None, out: options.FitOut
     if out:
         check_writable(out)
     showing = console.interactive(fitting.json)
-    fitted = fit_law(chosen, table, progress=showing, **inputs.sampler_settings(fitting))
+    asked = inputs.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
+    fitted = fit_law(chosen, table, progress=showing, **asked)
     entry = fit_entry(fitted, seed=fitting.seed)
     if worth_trying(fitted):
         others = alternatives(fitted, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
@@ -115,7 +123,7 @@ def compare(
         raise InputError("a file is named twice; name each fit once")
     table = compare_fits({str(path): open_fit(path) for path in files}, weighting=weighting)
     if json:
-        console.print_json({"weighting": weighting, "models": results.comparison_entries(table)})
+        console.print_json(results.comparison_document(table, weighting=weighting))
     else:
         console.print_comparison(f"leave-one-out, {weighting} weights", table)
 
@@ -143,7 +151,7 @@ def _compare_progress(seed, json):
     fits = fit_progress(fitter=fitter, seed=seed, progress=console.interactive(json))
     table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=console.interactive(json))
     if json:
-        console.print_json({"models": results.comparison_entries(table)})
+        console.print_json(results.comparison_document(table))
     else:
         console.print_specifications(table)
 
@@ -266,17 +274,24 @@ def gpu_check(out: options.Out, minutes: options.Minutes = 9.0, device: options.
 
 @app.command()
 @options.shares(options.Reading)
-def points(data: options.Data = "chinchilla_runs", *, reading):
+def points(
+    data: options.Data = "chinchilla_runs",
+    width: options.Width = 0.1,
+    minimum_runs: options.MinimumRuns = 8,
+    budget: options.LevelBudgets = None,
+    *,
+    reading,
+):
     """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
     from .reports.chinchilla.estimators import point_estimates
 
     runs = inputs.runs_from(data, reading)
-    parametric, envelopes = point_estimates(runs, drop_highest=reading.drop_highest)
+    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None}
+    found = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
-        document = {name: e.to_dict() for name, e in (parametric | envelopes).items()}
-        console.print_json({"data": runs.attrs.get("source", data), "point_estimates": document})
+        console.print_json({"data": runs.attrs.get("source", data), "point_estimates": found.to_dict()})
     else:
-        console.print_estimates(parametric, envelopes)
+        console.print_estimates(found)
 
 
 @app.command()

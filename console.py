@@ -2,13 +2,14 @@
 
 import sys
 
-from .errors import DiagnosticWarning, TableNote, TableWarning
+from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
-COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
-              "divergences")  # fmt: skip
-SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "loo_mse", "stacking", "by_paper_stacking",
-                  "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences")  # fmt: skip
+COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
+              "divergences", "flags")  # fmt: skip
+SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "p_worse", "loo_mse", "stacking",
+                  "by_paper_stacking", "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences",
+                  "flags")  # fmt: skip
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
 REGIONS = ("id", "ood", "ood100")
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
@@ -91,8 +92,8 @@ def _least_width(position, name, cells):
 
 
 def number(x, form=".4g"):
-    """Return a number as text, a missing one as a dash."""
-    return "-" if x is None else format(x, form)
+    """Return a number as text, a missing one as a dash, and text as it is."""
+    return x if isinstance(x, str) else "-" if x is None or x != x else format(x, form)
 
 
 def summary_row(name, q):
@@ -212,14 +213,27 @@ def print_comparison(title, table):
         (name, *(number(row[column], ".3g" if column == "weight" else ".4g") for column in COMPARISON))
         for name, row in table.iterrows()
     ]
-    print_table(title, ("", *COMPARISON), rows, least=("p", "r_hat_max", "divergences", "se", "k_above_0.7"))
+    least = ("p", "r_hat_max", "divergences", "se", "k_above_0.7", "pareto_k_max")
+    print_table(title, ("", *COMPARISON), rows, least=least)
+    _print_sentence(table)
 
 
 def print_specifications(table):
     """Print what `compare_progress` returned."""
     rows = [(f"progress-{k}", *(number(row[name], ".3g") for name in SPECIFICATIONS)) for k, row in table.iterrows()]
-    least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse")
+    least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse", "pareto_k_max")
     print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows, least=least)
+    _print_sentence(table)
+
+
+def _print_sentence(table):
+    """Print which fit predicts best, and what the flags of a comparison mean, those that it has."""
+    from .inference.loo.differences import MEANING
+
+    print(table.attrs["sentence"])
+    for flag, meaning in MEANING.items():
+        if table["flags"].str.contains(flag, regex=False).any():
+            print(f"{flag}: {meaning}")
 
 
 def print_doubling(found):
@@ -301,20 +315,33 @@ def print_outline(outline):
     )
 
 
-def print_estimates(parametric, envelopes):
-    """Print point estimates: constants of parametric fits, exponents of envelopes."""
+def print_estimates(found):
+    """Print point estimates, constants of parametric fits and exponents of envelopes, and why others are missing."""
     names = ("A", "B", "alpha", "beta", "E")
     rows = [
         (name, *(number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
-        for name, e in parametric.items()
+        for name, e in found.parametric.items()
     ]
-    print_table("parametric fits", ("", *names, "rows", "converged"), rows)
-    rows = [(name, number(e.exponent), number(e.standard_error, ".2g"), len(e.points)) for name, e in envelopes.items()]
-    print_table("exponent of the optimal size in compute", ("", "exponent", "standard error", "points"), rows)
+    if rows:
+        print_table("parametric fits", ("", *names, "rows", "converged"), rows)
+    rows = [
+        (name, number(e.exponent), number(e.standard_error, ".2g"), f"{e.points['used'].sum()} of {len(e.points)}")
+        for name, e in found.envelopes.items()
+        if e.converged
+    ]
+    if rows:
+        header = ("", "exponent", "standard error", "levels used")
+        print_table("exponent of the optimal size in compute", header, rows)
+    for name, e in found.envelopes.items():
+        set_aside = e.points.loc[~e.points["used"], "reason"].value_counts()
+        if len(set_aside):
+            print(f"{name}: levels set aside: {'; '.join(f'{n}, {reason}' for reason, n in set_aside.items())}")
+    for name, reason in found.missing.items():
+        print(f"{name}: not to be had: {reason}")
 
 
 def show_warning(message, category, *_, **__):
     """Print a warning of the package in one line on standard error and drop all others, for `warnings.showwarning`."""
-    if issubclass(category, DiagnosticWarning | TableWarning):
-        kind = "note" if issubclass(category, TableNote) else "warning"
+    if issubclass(category, DiagnosticWarning | TableWarning | SizeNote):
+        kind = "note" if issubclass(category, TableNote | SizeNote) else "warning"
         print(f"{kind}: {' '.join(str(message).split())}", file=sys.stderr)

@@ -16,5 +16,9 @@ class TableWarning(UserWarning):
     """Something in a table that a fit would rest on and that may be wrong."""
 
 
+class SizeNote(UserWarning):
+    """What is left out or done otherwise because a table is large; no result is another for it."""
+
+
 class TableNote(TableWarning):
     """What reading a table took away or changed, because it was asked to or because a column says so."""

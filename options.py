@@ -89,6 +89,15 @@ Cores = Annotated[int | None, typer.Option(help="Chains run at a time.")]
 TargetAccept = Annotated[float | None, typer.Option(help="0.9, of progress-N and lengths 0.95.")]
 Seed = Annotated[int, typer.Option(help="Seed of the draws.")]
 
+LogLikelihood = Annotated[
+    bool | None,
+    typer.Option(
+        "--log-likelihood/--no-log-likelihood",
+        help="Keep the log density of every row under every draw in the file, for ArviZ; by default up to 20 million.",
+        show_default=False,
+    ),
+]
+
 Truth = Annotated[str, typer.Option(help="Distribution that truths are drawn from: posterior or prior.")]
 Simulations = Annotated[int, typer.Option(help="Tables to simulate and fit.")]
 FitOut = Annotated[Path | None, typer.Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")]
@@ -145,6 +154,13 @@ Out = Annotated[Path, typer.Option("--out", help="Folder to write to; a sweep fo
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
+
+Width = Annotated[float, typer.Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")]
+MinimumRuns = Annotated[int, typer.Option(help="Fewest runs of an iso-FLOP group, at least 4.")]
+LevelBudgets = Annotated[
+    list[float] | None,
+    typer.Option("--budget", help="Compute of an iso-FLOP group; found if not given. Repeatable.", metavar="FLOP"),
+]
 
 TableName = Annotated[str | None, typer.Argument(metavar="NAME", help="A table.")]
 Notes = Annotated[bool, typer.Option("--notes", help="Show the notes on the table.")]

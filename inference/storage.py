@@ -217,9 +217,14 @@ def _check_whole(fit, record):
     if _shape(record["law"]["reference"]) != _shape(expected):
         raise InputError("what its quantities refer to is not what its law needs; fit the table again")
     posterior, first = fit["posterior"].to_dataset(), {"chain": [0], "draw": [0]}
-    density = fit["log_likelihood"][law.scale]
-    if any(density.sizes[name] != posterior.sizes[name] for name in first):
-        raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
+    if "log_likelihood" in fit.children:
+        density = fit["log_likelihood"][law.scale]
+        if any(density.sizes[name] != posterior.sizes[name] for name in first):
+            raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
+    dimension = KINDS[law.kind].dimension
+    for group in ("importance_sampling", "leave_one_out"):
+        if group in fit.children and law.unit == dimension and fit[group].sizes.get(law.unit) != len(table):
+            raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
     one = posterior.assign(z=fit["unconstrained_posterior"]["z"]).isel(first)
     for name, values in law.draws(one, table, record["law"]["reference"]).named().items():
         if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":

@@ -9,6 +9,7 @@ from ..errors import InputError
 from .arrays import sum_by
 
 DRAWS = ("chain", "draw")
+BLOCK = 2**22  # log densities held at a time, 32 MiB; evaluating them takes several times that
 
 
 class Draws:
@@ -40,6 +41,22 @@ class Draws:
         Its ``attrs`` hold figures that say how exact the evaluation was; `seed` is that of an evaluation by simulation.
         """
         raise NotImplementedError
+
+    def blocks(self, rows=None):
+        """Cut rows into those whose log densities can be evaluated apart, some at a time.
+
+        Returns
+        -------
+        list of ndarray of int
+            Positions of the rows of each block, every row in one; all in one where a law does not say otherwise.
+        """
+        return [np.arange(len(self.rows if rows is None else rows))]
+
+    def log_likelihood_blocks(self, *, seed=0):
+        """Log density of each unit, some at a time: yields what `log_likelihood` gives of each of `blocks`."""
+        blocks = self.blocks()
+        for positions in blocks:
+            yield self.log_likelihood(None if len(blocks) == 1 else self.rows.iloc[positions], seed=seed)
 
     def total_log_likelihood(self, rows=None):
         """Log density of all rows together given each draw, (chain, draw)."""
@@ -80,9 +97,16 @@ class Draws:
         filled(rows, by, purpose="leaving groups out")
         codes, names = pd.factorize(rows[by], sort=True)
         grouped = self.of_groups()
-        parts = self.log_likelihood().transpose(*DRAWS, law.unit) if grouped is None else grouped
+        parts = self.log_likelihood_blocks() if grouped is None else [grouped]
+        places = self.blocks() if grouped is None else [slice(None)]
         codes = codes if grouped is None else self._of_parts(grouped, by, codes)
-        values = sum_by(parts.values, codes, np.bincount(codes))
+        values = 0.0
+        for part, place in zip(parts, places, strict=True):
+            part = part.transpose(*DRAWS, ...).values
+            found, own = np.unique(codes[place], return_inverse=True)
+            summed = np.zeros((*part.shape[:2], len(names)))
+            summed[..., found] = sum_by(part, own, np.bincount(own))
+            values = values + summed
         return xr.DataArray(values, dims=(*DRAWS, "group"), coords={"group": names.to_numpy()})
 
     def _of_parts(self, grouped, by, codes):

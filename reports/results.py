@@ -9,7 +9,7 @@ from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
-from ..inference.quantities.robust import robust, robust_sd
+from ..inference.quantities.robust import robust, robust_sds
 from ..inference.quantities.verdict import judge, verdict_sentence
 from ..models.draws import flatten
 
@@ -53,11 +53,9 @@ def parameters(fit):
 
 def robust_entries(fit):
     """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law."""
-    entries = {}
-    for name, draws in fit["posterior"].to_dataset().data_vars.items():
-        if draws.ndim > 2 or not float(draws.std()) > 0:
-            continue
-        table = robust_sd(fit, draws)
+    entries, posterior = {}, fit["posterior"].to_dataset().data_vars
+    varying = {name: draws for name, draws in posterior.items() if draws.ndim == 2 and float(draws.std()) > 0}
+    for name, table in robust_sds(fit, varying).items():
         if table.empty:
             continue
         widest = table["robust_sd"].idxmax()
@@ -152,7 +150,15 @@ def provenance(fits):
 
 def comparison_entries(table):
     """Entries of results.json of a table from `compare`, one a row."""
-    return {str(name): {key: finite(x) for key, x in row.items()} for name, row in table.iterrows()}
+    return {
+        str(name): {key: x if isinstance(x, str) else finite(x) for key, x in row.items()}
+        for name, row in table.iterrows()
+    }
+
+
+def comparison_document(table, **more):
+    """Say of a table from `compare` or `compare_progress` which predicts best, with its entries."""
+    return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
 
 
 def calibration_entry(found):

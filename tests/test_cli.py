@@ -191,9 +191,14 @@ def test_compare(fits):
     assert sum(model["weight"] for model in models.values()) == pytest.approx(1)
     assert models["student.nc"]["elpd_diff"] == 0
     assert models["normal.nc"]["elpd_diff"] < -2 * models["normal.nc"]["dse"]
+    assert models["student.nc"]["p_worse"] is None and models["normal.nc"]["p_worse"] > 0.97
+    assert models["normal.nc"]["flags"] == ""
+    assert document["sentence"].startswith("student.nc predicts left-out runs better than normal.nc by")
     text = succeeded("compare", "normal.nc", "student.nc", "--weighting", "pseudo_bma", folder=fits)
     assert text.startswith("leave-one-out, pseudo_bma weights")
     assert text.index("student.nc") < text.index("normal.nc")
+    said = succeeded("compare", "normal.nc", "student.nc", folder=fits)
+    assert document["sentence"] in said and "p_worse" in said
 
 
 def test_allocate(fits):
@@ -223,6 +228,23 @@ def test_points(tmp_path):
     text = succeeded("points", "--data", "runs.csv", "--drop-highest", "5", folder=tmp_path)
     assert f"{estimates['huber_fixed_threshold']['constants']['E']:.5g}" in text
     assert f"{estimates['isoflop']['exponent']:.4g}" in text
+    assert call("points", "--width", "0", folder=tmp_path).err.startswith("error: width must be a positive number")
+
+
+def test_points_gives_what_can_be_had_and_says_what_cannot(tmp_path):
+    bs.load("chinchilla_runs").sample(40, random_state=2).to_csv(tmp_path / "few.csv", index=False)
+    text = succeeded("points", "--data", "few.csv", folder=tmp_path)
+    assert "huber_free_scale" in text and "frontier" in text
+    assert "isoflop: not to be had: few.csv: column 'training_flop' has no 8 runs within 0.1 decades" in text
+    levels = ("--budget", "1e20", "--budget", "1e21", "--budget", "3e21", "--width", "0.4", "--minimum-runs", "9")
+    document = json.loads(succeeded("points", *levels, "--json", folder=tmp_path))
+    runs = bs.load("chinchilla_runs")
+    expected = bs.fit_isoflop(runs, budgets=[1e20, 1e21, 3e21], width=0.4, minimum_runs=9)
+    assert document["point_estimates"]["isoflop"]["exponent"] == pytest.approx(expected.exponent)
+    bs.load("chinchilla_runs").head(4).to_csv(tmp_path / "four.csv", index=False)
+    said = call("points", "--data", "four.csv", folder=tmp_path)
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "no estimator can use four.csv: four.csv: 4 rows are too few" in said.err
 
 
 def test_points_of_chosen_rows_in_other_units(tmp_path):

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 from ...models.draws import DRAWS
-from .. import diagnostics
+from .. import densities, diagnostics
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import metadata, with_metadata
 from .fitter import Fitter
@@ -27,7 +27,7 @@ IMPUTATIONS = 100
 LEAST_DRAWS = 1000
 
 
-def fit_cut(law, table, *, seed, sampler=None, progress=False, **options):
+def fit_cut(law, table, *, seed, sampler=None, progress=False, log_likelihood=None, **options):
     """Fit a law that takes quantities from upstream (`law.upstream`); see `fit` for parameters and result.
 
     The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``distinct_draws`` counts
@@ -38,15 +38,16 @@ def fit_cut(law, table, *, seed, sampler=None, progress=False, **options):
     above, table_above = law.upstream_fit()
     fit_above = Fitter(above, table_above, sampler=sampler).fit(seed=seed, progress=progress, **settings)
     fitter = Fitter(law, table, sampler=sampler)
-    base = fitter.fit(seed=seed, progress=progress, **options)
+    base = fitter.fit(seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
     draws, ks, found = _imputed(fitter, sampled, upstream, np.random.default_rng(seed), seed, settings)
     tree = base.to_dict()
-    density = draws.log_likelihood().assign_coords({law.unit: np.arange(len(draws.rows))})
     tree["/posterior"] = draws.named()
     tree["/unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
-    tree["/log_likelihood"] = density.to_dataset(name=law.scale)
+    if densities.is_held(base):
+        density = draws.log_likelihood().assign_coords({law.unit: np.arange(len(draws.rows))})
+        tree[f"/{densities.GROUP}"] = density.to_dataset(name=law.scale)
     tree["/log_prior"] = draws.log_prior()
     record = metadata(base)
     record["diagnostics"] = functools.reduce(
@@ -96,7 +97,7 @@ def _imputed(fitter, sampled, upstream, rng, seed, settings):
 
 
 def _log_likelihood(law, draws, rows, reference):
-    return law.draws(draws, rows, reference).log_likelihood().sum(law.unit).values
+    return law.draws(draws, rows, reference).total_log_likelihood(rows).values
 
 
 def _systematic(weights, size, rng):

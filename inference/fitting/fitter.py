@@ -9,7 +9,7 @@ import xarray as xr
 
 from ...datasets import KINDS
 from ...models.draws import Draws
-from .. import diagnostics
+from .. import densities, diagnostics
 from ..storage import with_metadata
 from .effort import sample_enough, thinned
 from .record import record
@@ -161,6 +161,7 @@ class Fitter:
         seed=None,
         prior_predictive=False,
         posterior_predictive=False,
+        log_likelihood=None,
         progress=False,
         least_ess=None,
         **settings,
@@ -181,7 +182,7 @@ class Fitter:
         # A table that no file can hold is refused before hours of sampling, not after.
         stored = KINDS[law.kind].to_dataset(self.of(law)[1] if rows is None else rows)
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
-        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive)
+        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood)
         diagnosed = diagnostics.with_figures(sampled.diagnostics, figures)
         found = record(
             law=law,
@@ -192,25 +193,29 @@ class Fitter:
             settings=sampled.settings,
             seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
             diagnostics=diagnosed,
+            log_likelihood=densities.GROUP in groups,
         )
         diagnostics.warn(law, diagnosed)
         return with_metadata(xr.DataTree.from_dict(groups), found)
 
-    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive):
+    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood):
         """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
-        density = draws.log_likelihood(seed=seed)
-        figures, density.attrs = dict(density.attrs), {}
         numbered = {kind.dimension: np.arange(len(draws.rows))}
-        if law.unit == kind.dimension:
-            density = density.assign_coords(numbered)
+        units = len(draws.rows) if law.unit == kind.dimension else draws.rows[law.unit].nunique()
+        kept, figures = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"]), {}
+        if kept or law.unit != kind.dimension:
+            density = draws.log_likelihood(seed=seed)
+            figures, density.attrs = dict(density.attrs), {}
+            if law.unit == kind.dimension:
+                density = density.assign_coords(numbered)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {
             "posterior": sampled.posterior,
             "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
             "sample_stats": sampled.sample_stats,
-            "log_likelihood": density.to_dataset(name=law.scale),
+            **({densities.GROUP: density.to_dataset(name=law.scale)} if kept else {}),
             "log_prior": draws.log_prior(),
             "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
             "constant_data": stored,

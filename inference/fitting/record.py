@@ -16,7 +16,7 @@ def table_entry(rows):
     return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
 
 
-def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics):
+def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics, log_likelihood):
     """Make the record of a fit, in plain values."""
     return {
         "schema": SCHEMA,
@@ -30,6 +30,7 @@ def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostic
         "versions": versions(),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "diagnostics": diagnostics,
+        "log_likelihood": "kept" if log_likelihood else "left out: evaluated again where it is needed",
     }
 
 

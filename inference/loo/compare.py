@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..storage import metadata
+from ..storage import law_of, metadata
+from .differences import differences, sentence
 from .loo import loo
 from .refits import largest_k_left, unreliable
-from .weights import sum_error, weigh
+from .weights import weigh
 
 
 def check_comparable(fits):
@@ -62,8 +63,10 @@ def compare(fits, *, weighting="stacking", results=None):
     -------
     DataFrame
         One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
-        ``dse``, ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit mended), ``r_hat_max``,
-        ``ess_bulk_min``, ``divergences``.
+        its standard error ``dse``, ``p_worse``, the probability that this elpd is below the best one's (normal
+        approximation; NaN of the best), ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit
+        mended), ``r_hat_max``, ``ess_bulk_min``, ``divergences`` and ``flags``: why ``p_worse`` may mislead, see
+        `differences`. Its ``attrs`` hold the ``sentence`` that says which predicts best.
 
     Raises
     ------
@@ -86,24 +89,25 @@ def compare(fits, *, weighting="stacking", results=None):
     """
     check_comparable(fits)
     results = results or {name: loo(fit) for name, fit in fits.items()}
-    pointwise = np.stack([r.elpd_i.values for r in results.values()], axis=1)
-    weights = dict(zip(results, weigh(pointwise, weighting), strict=True))
-    best = max(results.values(), key=lambda r: r.elpd)
+    pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
+    weights = dict(zip(results, weigh(np.ascontiguousarray(pointwise), weighting), strict=True))
+    high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}
+    apart = differences(pointwise, high_k)
     rows = {}
     for name, result in results.items():
-        difference = (result.elpd_i - best.elpd_i).values
         found = metadata(fits[name])["diagnostics"]
         rows[name] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
             "p": float(result.p),
-            "elpd_diff": float(difference.sum()),
-            "dse": float(sum_error(difference)),
+            **apart.loc[name, ["elpd_diff", "dse", "p_worse"]],
             "weight": float(weights[name]),
             "pareto_k_max": largest_k_left(result),
-            "k_above_0.7": int(unreliable(result).sum()),
+            "k_above_0.7": high_k[name],
             **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
+            "flags": apart.loc[name, "flags"],
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
+    table.attrs["sentence"] = sentence(table, left_out=f"{law_of(next(iter(fits.values()))).unit}s")
     return table

@@ -5,6 +5,7 @@ import pandas as pd
 
 from ...models.progress.draws import ProgressDraws
 from .bridge import log_mean_exp
+from .differences import differences, p_worse
 from .refits import REFIT
 from .weights import stacking, sum_error
 
@@ -84,8 +85,8 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **
     -------
     table : DataFrame
         By law, best first: ``elpd`` summed over the cutoffs, ``elpd_diff`` from the best, its standard error ``dse``
-        (rows as if independent) and ``dse_by_paper``, ``mse`` in nats squared, ``stacking`` weights, and
-        ``elpd_2017``... by cutoff.
+        (rows as if independent) and ``dse_by_paper``, ``p_worse`` (by the latter), ``mse`` in nats squared,
+        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`).
     rows : dict of DataFrame
         From `future_rows`, of the cutoffs that every law can predict.
 
@@ -114,10 +115,13 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **
         for name, found in rows.items()
     }
     table = pd.DataFrame.from_dict(entries, orient="index")
-    best = int(matrix.sum(0).argmax())
-    differences = pd.DataFrame(matrix - matrix[:, [best]], columns=table.index)
-    table.insert(1, "elpd_diff", differences.sum())
-    table.insert(2, "dse", sum_error(differences))
-    table.insert(3, "dse_by_paper", sum_error(differences.groupby(paper).sum()))
-    table.insert(5, "stacking", stacking(matrix))
+    pointwise = pd.DataFrame(matrix, columns=table.index)
+    apart = differences(pointwise)
+    by_paper = pointwise.sub(pointwise[table["elpd"].idxmax()], axis=0).groupby(paper).sum()
+    table.insert(1, "elpd_diff", apart["elpd_diff"])
+    table.insert(2, "dse", apart["dse"])
+    table.insert(3, "dse_by_paper", sum_error(by_paper))
+    table.insert(4, "p_worse", p_worse(table["elpd_diff"], table["dse_by_paper"]))
+    table.insert(6, "stacking", stacking(matrix))
+    table["flags"] = apart["flags"]
     return table.sort_values("elpd", ascending=False), rows

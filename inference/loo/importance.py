@@ -7,19 +7,29 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
+import contextlib
 import warnings
 
 import numpy as np
 import xarray as xr
+from scipy.special import logsumexp
 
+from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
-from ..storage import law_of
+from .. import densities
+from ..diagnostics import PARETO_K_LIMIT
+from ..storage import draws_of, law_of
 from .weights import sum_error
+
+STORED = "importance_sampling"
 
 
 def importance_sampling(fit, joint=None):
     """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_.
+
+    A fit that holds no log densities gets what was found of its units in the group ``importance_sampling``, which is
+    used where it is there.
 
     Parameters
     ----------
@@ -30,23 +40,99 @@ def importance_sampling(fit, joint=None):
     Returns
     -------
     arviz_stats.ELPDData
-        Pointwise, with the standard error that differences of elpd have too; see `sum_error`.
+        Pointwise, with the standard error that differences of elpd have too, see `sum_error`; with log weights where
+        the densities are at hand all at once.
     """
-    import arviz_stats as azs
+    whole = joint is not None or densities.is_held(fit)
+    if not whole and STORED in fit.children:
+        return _result(fit, fit[STORED].to_dataset())
+    unit = law_of(fit).unit if joint is None else joint.dims[-1]
+    draws = None if whole else draws_of(fit)
+    parts, log_weights = [], None
+    for positions, density, log_weights, k in weighted(fit, joint, draws):
+        found = {
+            "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
+            "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
+            "pareto_k": k.values,
+        }
+        if not whole:
+            with contextlib.suppress(InputError):  # counts have none
+                found["pit"] = left_out_cdf(draws, positions, log_weights)
+        coords = {unit: density[unit]} if unit in density.coords else {}
+        parts.append(xr.Dataset({name: (unit, values) for name, values in found.items()}, coords))
+    found = parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
+    if not whole:
+        fit[STORED] = xr.DataTree(found)
+    return _result(fit, found, log_weights if len(parts) == 1 else None)
 
+
+def weighted(fit, joint=None, draws=None):
+    """Log densities of units with the smoothed log weights of draws that lack them, some units at a time.
+
+    Parameters
+    ----------
+    fit : DataTree
+    joint : DataArray, optional
+        As for `importance_sampling`.
+    draws : Draws, optional
+        From `draws_of`.
+
+    Yields
+    ------
+    positions : slice or ndarray of int
+        Of the units.
+    density, log_weights : DataArray, dims (chain, draw, unit)
+    pareto_k : DataArray, dims (unit,)
+    """
     law = law_of(fit)
-    density = (fit["log_likelihood"][law.scale] if joint is None else joint).transpose(*DRAWS, ...)
-    ratios = -density.values
-    if law.upstream:
-        ratios = ratios + cut_factor(density.values, _codes(fit["posterior"].to_dataset()[list(law.upstream)]))
-    log_weights, k = smoothed(ratios, density)
-    tree = xr.DataTree.from_dict(
-        {"posterior": fit["posterior"].to_dataset(), "log_likelihood": density.to_dataset(name=law.scale)}
+    codes = _codes(fit["posterior"].to_dataset()[list(law.upstream)]) if law.upstream else None
+    at_once = [(slice(None), joint.transpose(*DRAWS, ...))] if joint is not None else densities.blocks(fit, draws)
+    for positions, density in at_once:
+        ratios = -density.values
+        if codes is not None:
+            ratios = ratios + cut_factor(density.values, codes)
+        yield positions, density, *smoothed(ratios, density)
+
+
+def left_out_cdf(draws, positions, log_weights):
+    """Probability of an observation of at most the one made under draws that did not see it, (row,).
+
+    Parameters
+    ----------
+    draws : Draws
+    positions : slice or ndarray of int
+        Of the rows.
+    log_weights : DataArray
+        From `weighted`.
+    """
+    weights = log_weights.transpose(*DRAWS, ...).values
+    weights = np.exp(weights - weights.max((0, 1)))
+    below = draws.cdf(draws.rows.iloc[positions], given="others").transpose(*DRAWS, ...).values
+    return (weights * below).sum((0, 1)) / weights.sum((0, 1))
+
+
+def _result(fit, found, log_weights=None):
+    from arviz_stats.utils import ELPDData
+
+    k, elpd_i = found["pareto_k"], found["elpd"]
+    chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
+    elpd = float(elpd_i.sum())
+    return with_se(
+        ELPDData(
+            kind="loo",
+            elpd=elpd,
+            se=np.nan,
+            p=float(found["lppd"].sum()) - elpd,
+            n_samples=chains * draws,
+            n_data_points=elpd_i.size,
+            scale="log",
+            warning=bool((k > PARETO_K_LIMIT).any()),
+            good_k=PARETO_K_LIMIT,
+            elpd_i=elpd_i.copy(),
+            pareto_k=k.copy(),
+            log_weights=log_weights,
+        )
     )
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", UserWarning)
-        result = azs.loo(tree, pointwise=True, var_name=law.scale, reff=1.0, log_weights=log_weights, pareto_k=k)
-    return with_se(result)
 
 
 def smoothed(log_ratios, density):

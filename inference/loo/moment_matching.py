@@ -5,6 +5,7 @@ References
 .. [1] Paananen, T. et al. (2021). Implicitly adaptive importance sampling. https://doi.org/10.1007/s11222-020-09982-2
 """
 
+from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import draws_of
 
@@ -13,6 +14,7 @@ def moment_match(fit, result):
     """Return leave-one-out with the Pareto k of observations above 0.7 mended by moment matching [1]_."""
     import arviz_stats as azs
 
+    densities.needed_whole(fit, 'mend="moment_matching"')
     draws = draws_of(fit)
     return azs.loo_moment_match(
         fit,

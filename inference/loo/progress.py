@@ -8,6 +8,7 @@ import pandas as pd
 from ..fitting.progress import progress_fitter
 from ..storage import draws_of, law_of, metadata
 from .compare import check_comparable
+from .differences import differences, p_worse, sentence
 from .groups import loo_by_group
 from .importance import importance_sampling
 from .refits import largest_k_left, resolve, unreliable
@@ -54,10 +55,11 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False, 
     -------
     table : DataFrame
         One row a specification, best first: ``rank``, ``elpd``, ``se``, ``p``, ``elpd_diff``, ``dse`` (rows as if
-        independent), ``dse_by_paper`` (differences summed by paper first), ``loo_mse``, ``loo_r2``, ``pareto_k_max``,
-        ``k_above_0.7`` (of rows that no refit mended), ``refitted``, ``elpd_papers``, ``papers_refitted``,
-        ``papers_overlap_min`` (least overlap of their bridges) and weights ``stacking``, ``pseudo_bma``, ``equal``,
-        ``by_paper_stacking``.
+        independent), ``dse_by_paper`` (differences summed by paper first), ``p_worse`` (by the latter) and ``flags``
+        (see `differences`), ``loo_mse``, ``loo_r2``, ``pareto_k_max``, ``k_above_0.7`` (of rows that no refit mended),
+        ``refitted``, ``elpd_papers``, ``papers_refitted``, ``papers_overlap_min`` (least overlap of their bridges) and
+        weights ``stacking``, ``pseudo_bma``, ``equal``, ``by_paper_stacking``. Its ``attrs`` hold the ``sentence``
+        that says which predicts best.
     pointwise : DataFrame
         ``elpd`` of each row under each specification.
 
@@ -76,12 +78,17 @@ def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False, 
     table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
     if scores.paperwise is not None:
         table["by_paper_stacking"] = stacking(scores.paperwise)
-    differences = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0)
+    apart = differences(rowwise, table["k_above_0.7"])
     group = draws_of(next(iter(fits.values()))).rows["paper_id"].to_numpy()
-    table["elpd_diff"], table["dse"] = differences.sum(), sum_error(differences)
-    table["dse_by_paper"] = sum_error(differences.groupby(group).sum())
+    by_paper = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0).groupby(group).sum()
+    table[["elpd_diff", "dse"]], table["dse_by_paper"] = apart[["elpd_diff", "dse"]], sum_error(by_paper)
+    table["p_worse"] = p_worse(table["elpd_diff"], table["dse_by_paper"])
+    table["flags"] = apart["flags"]
     table = table.sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
+    if len(table) > 1:
+        named = "specification {}".format
+        table.attrs["sentence"] = sentence(table, left_out="evaluations", named=named, error="dse_by_paper")
     return table, rowwise
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import xarray as xr
 
 from ...errors import DiagnosticWarning
+from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.fitter import Fitter
 from ..storage import draws_of, law_of, metadata
-from .bridge import LEAST_OVERLAP, LeftOut, log_mean_exp
+from .bridge import LEAST_OVERLAP, LeftOut
 from .importance import with_se
 
 REFIT = {"draws": 500, "tune": 500}
@@ -98,15 +99,15 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
 
     refits = Refits(fit, fitter, seed=seed, **settings)
     draws = refits.draws
-    law, coordinate = draws.law, fit["log_likelihood"][draws.law.unit].values
+    law, coordinate = draws.law, densities.units(fit, draws)
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
-    (having,) = fit["log_likelihood"].data_vars.values()
-    having = having.transpose("chain", "draw", law.unit).values
     found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
     for i in track(units.tolist(), "exact leave-one-out", console=Console(stderr=True), disable=not progress):
         bridged, without = refits.without(
-            draws.without(i), having[..., i], lambda fitted, i=i: draws.left_out_density(fitted, i, seed=seed)
+            draws.without(i),
+            densities.of_unit(fit, i, draws),
+            lambda fitted, i=i: draws.left_out_density(fitted, i, seed=seed),
         )
         found["elpd"][i], found["elpd_se"][i], found["overlap"][i] = bridged.log_density, bridged.se, bridged.overlap
         found["mean"][i] = draws.left_out_mean(without, i)
@@ -142,13 +143,12 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
         made = exact_loo(fit, missing, seed=seed, fitter=fitter, **settings)
         found = made if found is None else xr.where(made["refitted"], made, found)
         fit[STORED] = xr.DataTree(found)
-    refitted = found["refitted"].values
+    refitted, lppd = found["refitted"].values, result.p + result.elpd
     result.elpd_i.values[refitted] = found["elpd"].values[refitted]
     result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)
-    (log_likelihood,) = fit["log_likelihood"].data_vars.values()
     result.elpd = float(result.elpd_i.sum())
     with_se(result)
-    result.p = float(log_mean_exp(log_likelihood.values).sum() - result.elpd)
+    result.p = float(lppd - result.elpd)
     return found
 
 

@@ -5,6 +5,7 @@ from scipy.special import logsumexp, softmax
 
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ...models.draws import BLOCK
 
 STEPS = 100_000
 TOLERANCE = 1e-9
@@ -79,9 +80,11 @@ def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):
     ndarray, shape (model,)
     """
     elpd_i = _finite(elpd_i)
-    n = len(elpd_i)
-    shares = np.random.default_rng(seed).dirichlet(np.ones(n), bootstrap)
-    return softmax(n * shares @ elpd_i, axis=1).mean(axis=0)
+    n, rng = len(elpd_i), np.random.default_rng(seed)
+    # Some at a time: all shares of a large table together would not fit in memory.
+    parts = np.array_split(np.arange(bootstrap), -(-bootstrap * n // BLOCK))
+    shared = np.concatenate([rng.dirichlet(np.ones(n), len(part)) @ elpd_i for part in parts])
+    return softmax(n * shared, axis=1).mean(axis=0)
 
 
 def equal(elpd_i):

@@ -115,16 +115,13 @@ def fit_isoflop(runs, *, budgets=None, width=0.1, minimum_runs=8):
     >>> 0.3 < bs.fit_isoflop(bs.load("chinchilla_runs")).exponent < 0.7
     True
     """
-    if not width > 0:
-        raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
-    if minimum_runs < FEWEST_SIZES:
-        raise InputError(f"minimum_runs must be {FEWEST_SIZES} or more for a parabola, not {minimum_runs!r}")
+    check_isoflop(budgets=budgets, width=width, minimum_runs=minimum_runs)
     columns = positive_columns(runs, COLUMNS, purpose="fit_isoflop")
     log_compute = np.log10(columns["training_flop"])
     if budgets is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
     else:
-        groups = _nearest_budget(log_compute, budgets, width)
+        groups = _nearest_budget(log_compute, np.unique(np.log10(np.asarray(budgets, float))), width)
     if not groups:
         place = runs.attrs.get("source", "the table")
         raise InputError(
@@ -133,6 +130,23 @@ def fit_isoflop(runs, *, budgets=None, width=0.1, minimum_runs=8):
         )
     points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
     return _power_law("isoFLOP parabolas", points)
+
+
+def check_isoflop(*, budgets=None, width=0.1, minimum_runs=8):
+    """Refuse options of `fit_isoflop` that no table could be used with.
+
+    Raises
+    ------
+    InputError
+    """
+    if not (np.isfinite(width) and width > 0):
+        raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
+    if minimum_runs < FEWEST_SIZES:
+        raise InputError(f"minimum_runs must be {FEWEST_SIZES} or more for a parabola, not {minimum_runs!r}")
+    if budgets is not None:
+        budgets = np.asarray(budgets, dtype=float)
+        if budgets.ndim != 1 or not len(budgets) or not (np.isfinite(budgets) & (budgets > 0)).all():
+            raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
 
 
 def fit_frontier(runs, *, bins=20, minimum_runs=3):
@@ -202,12 +216,8 @@ def _densest_windows(log_compute, width, minimum_runs):
     return sorted(groups, key=lambda group: log_compute[group].mean())
 
 
-def _nearest_budget(log_compute, budgets, width):
-    """Rows within half a width of each budget, none twice, in order of compute."""
-    budgets = np.asarray(budgets, dtype=float)
-    if budgets.ndim != 1 or not len(budgets) or not (np.isfinite(budgets) & (budgets > 0)).all():
-        raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
-    levels = np.unique(np.log10(budgets))
+def _nearest_budget(log_compute, levels, width):
+    """Rows within half a width of each level of log10 compute, none twice, in order of compute."""
     distance = np.abs(log_compute[:, None] - levels)
     nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
     return [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]

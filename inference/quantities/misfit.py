@@ -13,15 +13,14 @@ import scipy.special
 import scipy.stats as st
 
 from ...models.contrasts import Contrast
-from ...models.draws import DRAWS
+from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform
-from ..loo.importance import importance_sampling
+from ..densities import is_held
+from ..loo.importance import STORED, importance_sampling, left_out_cdf, weighted
 from ..storage import draws_of
 
 MISFIT = 0.01  # our choice: below it a law is said not to fit
 DRAWS_USED = 400
-CELLS = 2_000_000  # numbers in an array of draws by rows: of more rows fewer draws are used, but 50 at least
-LEAST_DRAWS = 50
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
 BY_COLUMN = "means by column "
@@ -74,61 +73,103 @@ def misfit(fit):
     """
     draws = draws_of(fit)
     law, rows, posterior = draws.law, draws.rows, fit["posterior"]
-    most = max(LEAST_DRAWS, min(DRAWS_USED, CELLS // len(rows)))
-    stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / most)))
-    few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
-    z = scipy.special.ndtri(np.clip(few.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
-    sigma = few.relative_scatter()
-    tests = {} if law.wider is None else {"score": _score(few, z, sigma)}
-    tests |= {name: _chi_square(contrast, z, sigma) for name, contrast in law.contrasts(rows).items()}
-    if groups := {name: _by_group(name, codes, z, sigma) for name, codes in law.groupings(rows).items()}:
-        worst = min(groups, key=lambda name: groups[name]["p"])
-        tests[BY_COLUMN + worst] = _of_several(groups[worst], len(groups))
+    tests = {} if law.wider is None else {"score": _Score(law)}
+    tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
+    groups = {BY_COLUMN + name: _Directions(_of_groups(name, codes)) for name, codes in law.groupings(rows).items()}
+    stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
+    for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
+        part = draws.from_real_line(some)
+        z = scipy.special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
+        sigma = part.relative_scatter()
+        for test in (*tests.values(), *groups.values()):
+            test.see(part, z, sigma)
+    found = {name: test.entry() for name, test in tests.items()}
+    if groups:
+        entries = {name: test.entry() for name, test in groups.items()}
+        worst = min(entries, key=lambda name: entries[name]["p"])
+        found[worst] = _of_several(entries[worst], len(entries))
     if law.unit_is_row:
-        tests[NOISE] = _pit(fit, draws)
-    table = pd.DataFrame.from_dict(tests, orient="index").rename_axis("test")
+        found[NOISE] = _pit(fit, draws)
+    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
     table.insert(4, "fits", table["p"] >= MISFIT)
     return table
 
 
-def _score(draws, z, sigma):
-    law, name, value = draws.law.wider
-    slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
-    units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
-    u = units.pop(name)
-    own = np.stack(list(units.values()), axis=-1)
-    basis, _ = np.linalg.qr(own)
-    u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
-    u = u / np.sqrt((u**2).sum(-1, keepdims=True))
-    score = (u * z).sum(-1)
-    return {
-        "statistic": float(score.mean()),
-        "df": 1,
-        "p": float(2 * scipy.special.ndtr(-np.abs(score)).mean()),
-        "size": _size((u * sigma) ** 2 * (score[..., None] ** 2 - 1)),
-        "what": f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less",
-    }
+def _draws_at_a_time(z, rows):
+    """Coordinates cut along the draws, so many that what they say of all rows and slopes stays within memory."""
+    most = max(1, BLOCK // (8 * rows * z.sizes["chain"]))
+    return (z.isel(draw=slice(start, start + most)) for start in range(0, z.sizes["draw"], most))
 
 
-def _chi_square(contrast, z, sigma):
-    squares = (z @ contrast.directions.T) ** 2
-    statistic, df = squares.sum(-1), len(contrast.directions)
-    return {
-        "statistic": float(statistic.mean()),
-        "df": df,
-        "p": float(st.chi2.sf(statistic, df).mean()),
-        "size": _size(sigma**2 * ((squares - 1) @ contrast.directions**2)),
-        "what": f"{contrast.what}, chi-square if the law is true",
-    }
+class _Test:
+    """A test that sees some of the draws at a time."""
+
+    def __init__(self):
+        self.statistics, self.squares, self.draws = [], 0.0, 0
+
+    def keep(self, statistic, squares):
+        """Keep a statistic, (chain, draw), and squared departures less what noise explains, (chain, draw, row)."""
+        self.statistics.append(statistic.ravel())
+        self.squares = self.squares + squares.sum((0, 1))
+        self.draws += statistic.size
+
+    @property
+    def statistic(self):
+        return np.concatenate(self.statistics)
+
+    @property
+    def size(self):
+        """Mean over rows of the departure."""
+        return float(np.sqrt(np.maximum(self.squares / self.draws, 0.0)).mean())
 
 
-def _size(squares):
-    """Mean over rows of a departure, from its square in each draw less what noise explains, (chain, draw, row)."""
-    return float(np.sqrt(np.maximum(squares.mean((0, 1)), 0.0)).mean())
+class _Score(_Test):
+    def __init__(self, law):
+        super().__init__()
+        self.law, self.name, self.value = law.wider
+
+    def see(self, draws, z, sigma):
+        names = [q.name for q in self.law.mean_parameters]
+        slopes = draws.slopes(self.law, names, **{self.name: self.value})
+        units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
+        u = units.pop(self.name)
+        own = np.stack(list(units.values()), axis=-1)
+        basis, _ = np.linalg.qr(own)
+        u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
+        u = u / np.sqrt((u**2).sum(-1, keepdims=True))
+        score = (u * z).sum(-1)
+        self.keep(score, (u * sigma) ** 2 * (score[..., None] ** 2 - 1))
+
+    def entry(self):
+        name, value = self.name, self.value
+        what = f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less"
+        p = 2 * scipy.special.ndtr(-np.abs(self.statistic)).mean()
+        return {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size, "what": what}
 
 
-def _by_group(name, codes, z, sigma):
-    return _chi_square(Contrast.of_means(codes, f"groups of rows that {name!r} names"), z, sigma)
+class _Directions(_Test):
+    def __init__(self, contrast):
+        super().__init__()
+        self.contrast, self.df = contrast, len(contrast.directions)
+
+    def see(self, draws, z, sigma):
+        squares = (z @ self.contrast.directions.T) ** 2
+        self.keep(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
+
+    def entry(self):
+        what = f"{self.contrast.what}, chi-square if the law is true"
+        p = st.chi2.sf(self.statistic, self.df).mean()
+        return {
+            "statistic": float(self.statistic.mean()),
+            "df": self.df,
+            "p": float(p),
+            "size": self.size,
+            "what": what,
+        }
+
+
+def _of_groups(name, codes):
+    return Contrast.of_means(codes, f"groups of rows that {name!r} names")
 
 
 def _of_several(found, count):
@@ -150,7 +191,9 @@ def _pit(fit, draws):
 
 def loo_pit(fit, draws=None):
     """Probability of an observation of at most the one made under draws that did not see it, (row,)."""
+    if not is_held(fit):
+        importance_sampling(fit)
+        return fit[STORED]["pit"].values
     draws = draws_of(fit) if draws is None else draws
-    weights = importance_sampling(fit).log_weights.transpose(*DRAWS, ...).values
-    weights = np.exp(weights - weights.max((0, 1)))
-    return (weights * draws.cdf(given="others").transpose(*DRAWS, ...).values).sum((0, 1)) / weights.sum((0, 1))
+    ((positions, _, log_weights, _),) = weighted(fit)
+    return left_out_cdf(draws, positions, log_weights)

@@ -10,7 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from ...errors import InputError
-from ...models.draws import DRAWS
+from ...models.arrays import sum_by
+from ...models.draws import BLOCK, DRAWS
+from .. import densities
 from ..storage import draws_of
 
 LEAST_CLUSTERS = 10
@@ -35,9 +37,12 @@ def influence(fit, quantity):
     InputError
         If a draw of the quantity is not finite.
     """
-    draws, likelihood = _finite(quantity), independent_log_likelihood(fit)
-    unit = next(d for d in likelihood.dims if d not in DRAWS)
-    return xr.DataArray(_covariance(draws, _flat(likelihood)), dims=unit, coords={unit: likelihood[unit]})
+    draws, parts = _finite(quantity), []
+    for _, density in densities.independent_blocks(fit):
+        unit = density.dims[-1]
+        covariance = _covariance(draws, _flat(density))
+        parts.append(xr.DataArray(covariance, dims=unit, coords={unit: density[unit]}))
+    return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
 
 
 def _finite(quantity):
@@ -56,14 +61,8 @@ def _flat(likelihood):
 
 
 def _covariance(draws, values):
-    return (draws - draws.mean()) @ (values - values.mean(0)) / (len(draws) - 1)
-
-
-def independent_log_likelihood(fit):
-    """Log densities of units or, where rows say something of each other, of groups that do not."""
-    grouped = draws_of(fit).of_groups()
-    (units,) = fit["log_likelihood"].data_vars.values()
-    return units if grouped is None else grouped
+    """Covariances of quantities, (..., sample), with log densities, (sample, unit)."""
+    return (draws - draws.mean(-1, keepdims=True)) @ (values - values.mean(0)) / (len(values) - 1)
 
 
 def robust_sd(fit, quantity):
@@ -99,25 +98,77 @@ def robust_sd(fit, quantity):
     >>> list(table.index), bool(table["wider"].all())
     (['unit', 'parameters'], True)
     """
+    return robust_sds(fit, {"quantity": quantity})["quantity"]
+
+
+def robust_sds(fit, quantities):
+    """Take `robust_sd` of several quantities, for which log densities are evaluated once.
+
+    Parameters
+    ----------
+    fit : DataTree
+    quantities : dict of str to DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    dict of str to DataFrame
+    """
     import arviz_stats.base as azb
 
-    draws, values = _finite(quantity), _flat(independent_log_likelihood(fit))
-    by_unit = _covariance(draws, values)
-    sd = draws.std(ddof=1)
-    effective = azb.array_stats.ess(quantity.transpose(*DRAWS).values, method="mean", chain_axis=0, draw_axis=1)
-    rows = {}
-    for by, codes in _clusterings(fit, len(by_unit)).items():
+    draws = np.stack([_finite(quantity) for quantity in quantities.values()])
+    by_unit, variances = _of_units(fit, draws)
+    sd = draws.std(axis=1, ddof=1)
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    effective = [azb.array_stats.ess(q.transpose(*DRAWS).values, method="mean", **axes) for q in quantities.values()]
+    rows = {name: {} for name in quantities}
+    for by, codes in _clusterings(fit, by_unit.shape[1]).items():
         count = codes.max() + 1
         if count < LEAST_CLUSTERS:
             continue
-        summed = np.bincount(codes, by_unit)
-        noise = sum(values[:, codes == code].sum(1).var() for code in range(count)) * sd**2 / effective
-        variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
-        robust = np.sqrt(max(variance, 0.0))
-        rows[by] = (count, sd, robust, robust / sd)
+        variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes)
+        for name, own, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
+            summed = np.bincount(codes, own)
+            noise = variance_of_sums * spread**2 / size
+            variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
+            found = np.sqrt(max(variance, 0.0))
+            rows[name][by] = (count, spread, found, found / spread)
+    return {name: _table(found) for name, found in rows.items()}
+
+
+def _table(rows):
     columns = ["clusters", "posterior_sd", "robust_sd", "ratio"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("by")
     return table.assign(wider=table["ratio"] > WIDER)
+
+
+def _of_units(fit, draws):
+    """Covariances of quantities with the log density of each unit, (quantity, unit), and the variances of these."""
+    places, covariances, variances = [], [], []
+    for place, density in densities.independent_blocks(fit):
+        values = _flat(density)
+        places.append(np.arange(values.shape[1])[place] if isinstance(place, slice) else place)
+        covariances.append(_covariance(draws, values))
+        variances.append(values.var(0))
+    order = np.argsort(np.concatenate(places))
+    return np.concatenate(covariances, axis=-1)[:, order], np.concatenate(variances)[order]
+
+
+def _variance_of_sums(fit, codes):
+    """Sum over clusters of the variance of the log density of their rows together, some rows at a time."""
+    draws, order = draws_of(fit), np.argsort(codes, kind="stable")
+    most = max(1, BLOCK // (fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]))
+    total, last, open_sum = 0.0, codes[order[0]], 0.0
+    for start in range(0, len(order), most):
+        place = order[start : start + most]
+        names, own = np.unique(codes[place], return_inverse=True)
+        sums = sum_by(_flat(densities.of_rows(fit, place, draws)), own, np.bincount(own))
+        if names[0] == last:
+            sums[:, 0] += open_sum
+        else:
+            total += np.var(open_sum)
+        total += sums[:, :-1].var(0).sum()
+        last, open_sum = names[-1], sums[:, -1]
+    return total + np.var(open_sum)
 
 
 def _clusterings(fit, units):

@@ -12,11 +12,11 @@ import xarray as xr
 from ...models.draws import flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
+from ..densities import total
 from ..loo.importance import smoothed as smoothed_weights
 from ..storage import draws_of
 from .gain import compute_equivalent_gain
 from .growth import growth_rates
-from .robust import independent_log_likelihood
 
 PROBABILITIES = (0.025, 0.5, 0.975)
 SHARE_SPREADS = (0.1, 0.5, 2.0)
@@ -34,7 +34,7 @@ def first_rate(fit):
 RATES = {"rows": compute_equivalent_gain, "optimum": first_rate}
 
 
-def power_scaling(fit, quantity):
+def power_scaling(fit, quantity, *, log_likelihood=None):
     """Sensitivity of a quantity to scaling the power of the prior and of the likelihood (Kallioinen et al. 2024).
 
     Parameters
@@ -43,6 +43,8 @@ def power_scaling(fit, quantity):
     quantity : DataArray, dims (chain, draw)
         Draws of anything that follows from the posterior, such as a growth rate; those that are not finite take the
         median's place.
+    log_likelihood : DataArray, dims (chain, draw), optional
+        Of all units together, from `densities.total`, which is called if absent.
 
     Returns
     -------
@@ -61,10 +63,11 @@ def power_scaling(fit, quantity):
 
     finite = quantity.where(np.isfinite(quantity), quantity.median()).drop_vars(list(quantity.coords))
     coords = {name: fit["posterior"][name] for name in ("chain", "draw")}
+    whole = total(fit) if log_likelihood is None else log_likelihood
     tree = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset({"quantity": finite}, coords=coords),
-            "log_likelihood": independent_log_likelihood(fit).to_dataset(name="density"),
+            "log_likelihood": whole.expand_dims("all", -1).to_dataset(name="density"),
             "log_prior": fit["log_prior"].to_dataset(),
         }
     )
@@ -105,8 +108,10 @@ def prior_sensitive(fit, names):
     dict of str to float
         The distance of `power_scaling`, by name.
     """
-    posterior = fit["posterior"].to_dataset()
-    found = {name: power_scaling(fit, posterior[name])["prior"] for name in names if name in posterior}
+    posterior, whole = fit["posterior"].to_dataset(), total(fit)
+    found = {
+        name: power_scaling(fit, posterior[name], log_likelihood=whole)["prior"] for name in names if name in posterior
+    }
     return {name: distance for name, distance in found.items() if distance > SENSITIVE}
 
 

@@ -16,6 +16,7 @@ EXPONENT = "exponent_parameters"
 ESTIMATORS = {"exponent by iso-FLOP": fit_isoflop, "exponent by the frontier": fit_frontier}
 REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
 LEAST_REPLICATES = 50
+MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
 
 
@@ -95,7 +96,7 @@ def _decided_by_prior(fit):
 def _against_estimators(fit):
     """Test the exponent that estimators find in the rows against those they find in tables drawn from the law."""
     rows = table_of(fit)
-    if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns}:
+    if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
         return {}
     found = {name: _exponent(estimator, rows) for name, estimator in ESTIMATORS.items()}
     found = {name: exponent for name, exponent in found.items() if exponent is not None}

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from .. import effects
-from ..draws import Draws
+from ..draws import BLOCK, Draws
 from .noise import RUN_SD
 
 COORDINATE = "coordinate"
@@ -77,6 +77,22 @@ class LossDraws(Draws):
     def _run_sd(self):
         return self.sampled[RUN_SD].values[..., None]
 
+    def blocks(self, rows=None):
+        """Cut rows into blocks of about `BLOCK` log densities; under run effects of whole runs, each in its order."""
+        rows = self.rows if rows is None else rows
+        first = next(iter(self.sampled.data_vars.values()))
+        most = max(1, BLOCK // max(1, first.size))
+        codes = self.law.groups(rows).codes if self.law.run_effects else np.arange(len(rows))
+        if len(rows) <= most:
+            return [np.arange(len(rows))]
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the runs; a block holds one at least
+        cuts, begun = [], 0
+        for start, end in zip(starts, np.append(starts[1:], len(rows)), strict=True):
+            if end - begun > most and start > begun:
+                cuts, begun = [*cuts, start], start
+        return np.split(order, cuts)
+
     def log_likelihood(self, rows=None, *, seed=0):
         """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``.
 
@@ -97,7 +113,9 @@ class LossDraws(Draws):
 
     def of_groups(self):
         """Log density of each run's rows together under run effects: the dims of the draws and ``run_id``."""
-        return self._by_run(self.rows) if self.law.run_effects else None
+        if not self.law.run_effects:
+            return None
+        return xr.concat([self._by_run(self.rows.iloc[own]) for own in self.blocks()], dim=RUN_ID)
 
     def _by_run(self, rows):
         observed, groups = self._observed(rows), self.law.groups(rows)
@@ -108,9 +126,9 @@ class LossDraws(Draws):
 
     def total_log_likelihood(self, rows=None):
         """Log density of all rows together; under run effects rows of a run are not independent."""
-        if not self.law.run_effects:
-            return super().total_log_likelihood(rows)
-        return self._by_run(self.rows if rows is None else rows).sum(RUN_ID)
+        rows = self.rows if rows is None else rows
+        density, dim = (self._by_run, RUN_ID) if self.law.run_effects else (self.log_likelihood, "run")
+        return sum(density(rows.iloc[own]).sum(dim) for own in self.blocks(rows))
 
     def cdf(self, rows=None, *, given="earlier"):
         """Probability of a loss of at most each one observed: the dims of the draws and ``run``.

@@ -27,9 +27,8 @@ class ChinchillaFindings(Findings):
     fits: dict
     elpd: dict
     comparison: object
-    parametric: dict
+    points: object
     trimmed: dict
-    envelopes: dict
     allocations: dict
     calibrated: object
 
@@ -42,8 +41,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         name: stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
         for name, law in LAWS.items()
     }
-    (parametric, envelopes), (trimmed, _) = stage(
-        "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5))
+    points, trimmed = stage(
+        "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
     elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()})
     comparison = compare(fits, results=elpd)
@@ -53,7 +52,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "calibration",
         lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
     )
-    found = ChinchillaFindings(fits, elpd, comparison, parametric, trimmed, envelopes, allocations, calibrated)
+    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, calibrated)
     found.posteriors = fits
     found.document = stage("chinchilla: numbers", lambda: _document(found, published))
     return found
@@ -71,13 +70,14 @@ def _document(found, published):
             for entry in results.allocation_entries(found.allocations[name], name, found.fits.get(name))
         ],
         "stacking": found.comparison["weight"].to_dict(),
+        "comparison": results.comparison_document(found.comparison),
         "calibration": {"chinchilla": results.calibration_entry(found.calibrated)},
         "published": published_entries(found.fits[MAIN], published),
     }
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p.constants for name, p in found.parametric.items()},
+        **{name: p.constants for name, p in found.points.parametric.items()},
         **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},
-        **{name: {"exponent_parameters": e.exponent} for name, e in found.envelopes.items()},
+        **{name: {"exponent_parameters": e.exponent} for name, e in found.points.envelopes.items()},
     }
     return document
 

@@ -86,6 +86,9 @@ def _misfit_table(law):
     return tables.html(pd.DataFrame(rows), rowname="test", note=note)
 
 
+LOO_NOTE = (
+    "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
+)
 LABELS = NAMES | {
     "sigma": "σ, relative scatter at the centre",
     "sigma_smallest_run": "σ at the smallest run",
@@ -123,40 +126,9 @@ def _short(x, digits=4):
     return "–" if x is None or not np.isfinite(x) else f"{x:.{digits}g}"
 
 
-def _loo_table(comparison):
-    frame = comparison.reset_index(names="fit")
-    shown = [
-        "fit",
-        "elpd",
-        "se",
-        "elpd_diff",
-        "dse",
-        "p",
-        "weight",
-        "pareto_k_max",
-        "k_above_0.7",
-        "r_hat_max",
-        "ess_bulk_min",
-        "divergences",
-    ]
-    decimals = {"elpd": 1, "se": 1, "elpd_diff": 1, "dse": 1, "p": 1, "weight": 2, "pareto_k_max": 2, "r_hat_max": 3}
-    renamed = {"elpd_diff": "difference", "dse": "its se", "weight": "stacking weight", "pareto_k_max": "largest k",
-               "k_above_0.7": "k > 0.7", "r_hat_max": "r_hat", "ess_bulk_min": "bulk ESS"}  # fmt: skip
-    note = (
-        "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
-    )
-    return tables.html(
-        frame[shown].rename(columns=renamed),
-        decimals={renamed.get(k, k): v for k, v in decimals.items()},
-        integers=["bulk ESS"],
-        rowname="fit",
-        note=note,
-    )
-
-
 def _point_table(found, sets):
     rows = []
-    for label, group in (("all runs", found.parametric), ("without the five highest losses", found.trimmed)):
+    for label, group in (("all runs", found.points.parametric), ("without the five highest losses", found.trimmed)):
         for estimate in group.values():
             kind = "free scale" if estimate.scale is not None else "fixed threshold"
             row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate.constants[n]:.5g}" for n in CONSTANTS}
@@ -277,7 +249,7 @@ def _law_sections(found, sets, table):
                 "on log loss, from many starts, as Hoffmann et al. and Besiroglu et al. did; then the two estimators "
                 "that need no law."
             ],
-            "blocks": [_point_table(found, sets), _envelope_table(found.envelopes, document)],
+            "blocks": [_point_table(found, sets), _envelope_table(found.points.envelopes, document)],
         },
         {
             "title": "The loss surface",
@@ -334,7 +306,7 @@ def _check_sections(found):
                 "uniform error of the half-width with which each loss was read off a colour scale; errors off one "
                 "scale are not independent, as it assumes."
             ],
-            "blocks": [_loo_table(found.comparison), checks.pareto_k(found.elpd)],
+            "blocks": [tables.comparison(found.comparison, note=LOO_NOTE, weights=True), checks.pareto_k(found.elpd)],
         },
     ]
 

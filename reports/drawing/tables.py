@@ -1,7 +1,10 @@
 """Tables of the report as HTML."""
 
+from html import escape
+
 import pandas as pd
 
+from ...inference.loo.differences import MEANING
 from .style import si
 
 
@@ -34,13 +37,27 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     return table.as_raw_html()
 
 
-def comparison(table, *, note=None):
-    """Write what `compare` returns of laws, without weights, as an HTML table."""
-    decimals = {"elpd": 1, "se": 1, "elpd_diff": 1, "dse": 1, "p": 1, "pareto_k_max": 2, "r_hat_max": 3}
-    shown = ["law", "elpd", "se", "elpd_diff", "dse", "p", "pareto_k_max", "k_above_0.7", "r_hat_max", "ess_bulk_min",
-             "divergences"]  # fmt: skip
-    frame = table.reset_index(names="law")
-    return html(frame[shown], decimals=decimals, integers=["ess_bulk_min"], rowname="law", note=note)
+COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1),
+              "p_worse": ("P(worse)", 3), "p": ("p", 1), "weight": ("stacking weight", 2),
+              "pareto_k_max": ("largest k", 2), "k_above_0.7": ("k > 0.7", 0), "r_hat_max": ("r_hat", 3),
+              "ess_bulk_min": ("bulk ESS", 0), "divergences": ("divergences", 0), "flags": ("flags", None)}  # fmt: skip
+
+
+def comparison(table, *, note=None, weights=False):
+    """Write what `compare` returns of laws as an HTML table, below it the sentence to quote and what flags mean."""
+    flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
+    held = {"weight": weights, "flags": bool(flags)}
+    shown = {name: column for name, column in COMPARISON.items() if held.get(name, True)}
+    frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
+    decimals = {title: digits for title, digits in shown.values() if digits}
+    said = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
+    return html(
+        frame.reset_index(names="fit"),
+        decimals=decimals,
+        integers=["bulk ESS"],
+        rowname="fit",
+        note=" ".join([*said, note or ""]),
+    )
 
 
 def of_rows(header, rows, note=None):

@@ -192,6 +192,7 @@ def _document(found):
         "moved": {label: results.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved},
         "omega": omega_entry(found),
         "weights": found.weights,
+        "comparison": results.comparison_document(found.comparison),
         "planning": [
             entry | {"vocabulary": vocabulary}
             for vocabulary, each in found.allocations.items()

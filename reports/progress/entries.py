@@ -94,6 +94,8 @@ def specification_entry(found, k):
         "elpd_diff": row["elpd_diff"],
         "elpd_diff_se": row["dse"],
         "elpd_diff_se_by_paper": row["dse_by_paper"],
+        "p_worse": results.finite(row["p_worse"]),
+        "flags": row["flags"],
         "elpd_leave_paper_out": row["elpd_papers"],
         "loo_mse": row["loo_mse"],
         "loo_r2": row["loo_r2"],

@@ -59,6 +59,7 @@ SCORES = {
     "elpd_diff": ("difference", "{:.1f}"),
     "dse": ("se by rows", "{:.1f}"),
     "dse_by_paper": ("se by papers", "{:.1f}"),
+    "p_worse": ("P(worse), by papers", "{:.3f}"),
     "elpd_papers": ("elpd by paper", "{:.1f}"),
     "loo_mse": ("LOO MSE", "{:.5f}"),
     "published": ("published LOO MSE", "{:.5f}"),
@@ -111,7 +112,7 @@ def _comparison_text(found, published):
     return [
         "Expected log predictive density of a row from the others, by Pareto-smoothed importance sampling with refits. "
         f"Rows of one paper are not independent ({found.table['paper_id'].nunique()} papers, {len(found.table)} rows), "
-        "so differences are judged by paper too.",
+        f"so differences are judged by paper too. {comparison.attrs['sentence'].capitalize()}.",
         f"LOO R² runs from {best.min():.3f} to {best.max():.3f} (published on held-out rows: {theirs:g}). "
         f"Specification {MAIN} has a leave-one-out MSE of {error:.5f} squared nats, published {published_error:.5f}; "
         f"{COMPUTE_ONLY} has {comparison.loc[COMPUTE_ONLY, 'loo_mse']:.5f}, published "

@@ -142,6 +142,10 @@ def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
     assert best["pareto_k_max"] == float(results["student"].pareto_k.max())
     assert other["k_above_0.7"] == 0
     assert best["divergences"] == 0
+    assert np.isnan(best["p_worse"])
+    assert other["p_worse"] == norm.cdf(-other["elpd_diff"] / other["dse"])
+    assert list(table["flags"]) == ["", ""]
+    assert table.attrs["sentence"].startswith("student predicts left-out runs better than normal by")
 
 
 @pytest.mark.parametrize("weighting", ["stacking", "pseudo_bma", "equal"])

@@ -205,6 +205,9 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     # No progress is far worse; compute alone is not told from the main specification.
     assert table.loc[16, "elpd_diff"] < -3 * table.loc[16, "dse_by_paper"]
     assert abs(table.loc[18, "elpd_diff"]) < 2 * table.loc[18, "dse_by_paper"]
+    other = table.loc[16]
+    assert other["p_worse"] == stats.norm.cdf(-other["elpd_diff"] / other["dse_by_paper"])
+    assert table.attrs["sentence"].startswith(f"specification {table.index[0]} ")
     with pytest.raises(bs.InputError, match="different observations"):
         cv.compare_progress(
             fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)}, fitter=progress_fitter

@@ -32,8 +32,7 @@ def tree(rows, prior_sd):
 
 def test_a_prior_that_decides_is_told_from_one_that_does_not(monkeypatch, capfd):
     monkeypatch.setattr(
-        "bayescaling.inference.quantities.sensitivity.independent_log_likelihood",
-        lambda fit: fit["log_likelihood"]["y"],
+        "bayescaling.inference.quantities.sensitivity.total", lambda fit: fit["log_likelihood"]["y"].sum("run")
     )
     assert prior_sensitive(tree(200, 10.0), ("mean", "absent")) == {}
     found = prior_sensitive(tree(4, 0.3), ("mean", "absent"))

@@ -1,0 +1,133 @@
+"""Pointwise log densities of a fit: those that it holds, or evaluated again from its draws, some rows at a time.
+
+A table of 100,000 rows with 4,000 draws has 3.2 GB of them. Beyond `MOST` they are left out of a fit, since all that
+rests on them can be had from the draws and the rows.
+"""
+
+import warnings
+
+import numpy as np
+
+from ..datasets import KINDS
+from ..errors import InputError, SizeNote
+from ..models.draws import DRAWS
+from .storage import draws_of, law_of, metadata
+
+GROUP = "log_likelihood"
+MOST = 20_000_000  # of a fit that holds them by default: 160 MB, 5,000 rows of 4,000 draws
+
+
+def held(asked, law, units, draws):
+    """Whether a fit is to hold its pointwise log densities.
+
+    Parameters
+    ----------
+    asked : bool or None
+        None for what the size says.
+    law : Law
+    units, draws : int
+
+    Returns
+    -------
+    bool
+
+    Warns
+    -----
+    SizeNote
+        If they are left out for their size alone.
+    """
+    if asked is not None:
+        return bool(asked)
+    if units * draws <= MOST:
+        return True
+    size = 8e-9 * units * draws
+    warnings.warn(
+        f"{law.label}: the log likelihood of {units:,} {law.unit}s under {draws:,} draws ({size:.2g} GB) is not kept "
+        "in the fit; what needs it evaluates it again (log_likelihood=True or --log-likelihood keeps it)",
+        SizeNote,
+        stacklevel=3,
+    )
+    return False
+
+
+def is_held(fit):
+    """Whether a fit holds its pointwise log densities."""
+    return GROUP in fit.children
+
+
+def blocks(fit, draws=None):
+    """Log densities of a fit's units, some at a time.
+
+    Parameters
+    ----------
+    fit : DataTree
+    draws : Draws, optional
+        From `draws_of`.
+
+    Yields
+    ------
+    positions : slice or ndarray of int
+        Of the units.
+    density : DataArray, dims (chain, draw, unit)
+    """
+    law = law_of(fit)
+    if is_held(fit):
+        yield slice(None), fit[GROUP][law.scale].transpose(*DRAWS, law.unit)
+        return
+    draws = draws_of(fit) if draws is None else draws
+    rows = law.unit == KINDS[law.kind].dimension
+    for positions, density in zip(draws.blocks(), draws.log_likelihood_blocks(seed=metadata(fit)["seed"]), strict=True):
+        if rows:
+            density = density.assign_coords({law.unit: positions})
+        yield positions if rows else slice(None), density.transpose(*DRAWS, law.unit)
+
+
+def of_rows(fit, positions, draws):
+    """Log densities of some units that are rows, independent given the draws: dims (chain, draw, unit)."""
+    if is_held(fit):
+        return fit[GROUP][draws.law.scale].isel({draws.law.unit: positions}).transpose(*DRAWS, ...)
+    return draws.log_likelihood(draws.rows.iloc[positions]).transpose(*DRAWS, ...)
+
+
+def of_unit(fit, i, draws):
+    """Log density of one unit, an ndarray (chain, draw)."""
+    if is_held(fit):
+        return fit[GROUP][law_of(fit).scale].isel({draws.law.unit: i}).transpose(*DRAWS).values
+    return draws.unit_log_likelihood(i).transpose(*DRAWS).values
+
+
+def units(fit, draws=None):
+    """Coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
+    law = law_of(fit)
+    if law.unit == KINDS[law.kind].dimension:
+        return np.arange(fit["observed_data"].sizes[law.unit])
+    ((_, density),) = blocks(fit, draws)
+    return density[law.unit].values
+
+
+def independent_blocks(fit, draws=None):
+    """As `blocks`; where rows say something of each other, of groups that do not, all at once."""
+    draws = draws_of(fit) if draws is None else draws
+    grouped = draws.of_groups()
+    if grouped is None:
+        yield from blocks(fit, draws)
+    else:
+        yield slice(None), grouped.transpose(*DRAWS, ...)
+
+
+def total(fit):
+    """Log density of all units together, dims (chain, draw)."""
+    return sum(density.sum(density.dims[-1]) for _, density in independent_blocks(fit))
+
+
+def needed_whole(fit, purpose):
+    """Refuse a fit that lacks its log densities where something needs all of them at once.
+
+    Raises
+    ------
+    InputError
+    """
+    if not is_held(fit):
+        raise InputError(
+            f"{purpose} needs the log likelihood, which this fit was made without; fit again with log_likelihood=True"
+        )
