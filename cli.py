@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, console, inputs, options, sweeps
+from . import __version__, console, inputs, options, reporting, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -327,8 +327,14 @@ def _list_tables(notes, json):
 
 
 @app.command()
+@options.shares(options.Reading)
 def report(
+    files: options.ReportFiles = None,
     out: options.ReportOut = Path("report"),
+    data: options.OwnRuns = None,
+    evaluations: options.OwnEvaluations = None,
+    law: options.Laws = None,
+    backdrop: options.Backdrop = False,
     page: options.Pages = None,
     draws: options.Draws = 1000,
     tune: options.Tune = 1000,
@@ -336,14 +342,19 @@ def report(
     sampler: options.Sampler = None,
     seed: options.Seed = 1,
     fresh: options.Fresh = False,
-    json: options.Json = False,
+    *,
+    reading,
 ):
-    """Run every analysis of the built-in tables and write an HTML report, results.json and the posteriors."""
+    """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    document = make_report(out, pages=page, progress=console.interactive(json), fresh=fresh, **sampling)
-    if json:
+    showing = {"progress": console.interactive(reading.json)}
+    if reporting.asked_for(files, data, evaluations, law):
+        document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **showing, **sampling)
+    else:
+        document = make_report(out, pages=page, fresh=fresh, **showing, **sampling)
+    if reading.json:
         console.print_json(document)
     else:
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")

@@ -169,6 +169,26 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
 ]
 ReportOut = Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")]
+ReportFiles = Annotated[
+    list[Path] | None, typer.Argument(metavar="[FILE.nc]...", help="Fits to report on, of one kind of law.")
+]
+OwnRuns = Annotated[
+    str | None, typer.Option("--data", help=f"Report on a table of runs of your own {FORMATS}", metavar="TABLE")
+]
+OwnEvaluations = Annotated[
+    str | None, typer.Option("--evaluations", help="Report on a table of evaluations of your own.", metavar="TABLE")
+]
+Laws = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--law",
+        help="A law to fit to it; by default chinchilla and coupled, or progress-7, -12, -14 and -16. Repeatable.",
+        metavar="LAW",
+    ),
+]
+Backdrop = Annotated[
+    bool, typer.Option("--backdrop", help="Show what the first law says of the built-in table beside it.")
+]
 _NAMES = list(PAGES)
 Pages = Annotated[
     list[str] | None,

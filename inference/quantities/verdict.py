@@ -1,9 +1,11 @@
 """The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
 
+import warnings
+
 import numpy as np
 
 from ...datasets.columns import SIZES
-from ...errors import InputError
+from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ..points.envelopes import fit_frontier, fit_isoflop
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata
@@ -123,10 +125,12 @@ def _exponent(estimator, table):
     """Exponent of N* in C that an estimator finds, None where it finds none."""
     if not (table["loss"] > 0).all():
         return None
-    try:
-        found = estimator(table)
-    except InputError:
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)  # said where they are asked for, by `points`
+        try:
+            found = estimator(table)
+        except InputError:
+            return None
     return found.exponent if found.converged and np.isfinite(found.exponent) else None
 
 
