@@ -187,7 +187,7 @@ Laws = Annotated[
     ),
 ]
 Backdrop = Annotated[
-    bool, typer.Option("--backdrop", help="Show what the first law says of the built-in table beside it.")
+    bool, typer.Option("--backdrop", help="Show what the best law says of the built-in table beside it.")
 ]
 _NAMES = list(PAGES)
 Pages = Annotated[

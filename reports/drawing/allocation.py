@@ -76,7 +76,7 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
         y={
             "title": "Optimal tokens per parameter D*/N*",
             "type": "log",
-            "tickvals": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+            "tickvals": [m * 10**k for k in range(-2, 5) for m in (1, 2, 3, 5, 7)],
         },
     ).update_layout(legend={"orientation": "h", "y": 1.14})
     return _with_range(drawn, fit)

@@ -22,6 +22,9 @@ def predictive_check(fit):
     low, middle, high = predicted.quantile([0.025, 0.5, 0.975], DRAWS).values
     percent = [100 * (x / middle - 1) for x in (low, runs["loss"].to_numpy(), high)]
     outside = (runs["loss"] < low) | (runs["loss"] > high)
+    # Where sizes scatter very differently, intervals of a few rows would hide all the others.
+    seen = 1.3 * np.abs(percent[1]).max()
+    widest = max(seen, 1.3 * float(np.median(percent[2])), -1.3 * float(np.median(percent[0])))
     traces = band(runs["training_flop"], percent[0], percent[2], BLUE, "95% predictive interval")
     for name, chosen, colour in (("run within", ~outside, BLUE), ("run outside", outside, RED)):
         traces.append(
@@ -39,7 +42,7 @@ def predictive_check(fit):
     return figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
-        y={"title": "Observed against predicted median (%)"},
+        y={"title": "Observed against predicted median (%)", "range": [-widest, widest]},
     ).update_layout(legend={"orientation": "h", "y": 1.1})
 
 

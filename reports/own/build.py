@@ -25,7 +25,7 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
         All of one kind.
     table : DataFrame
     backdrop : bool
-        Show what the first law says of the built-in table of its kind beside it.
+        Show what the law that predicts best says of the built-in table of its kind beside it.
     seed : int
     sampler : str, optional
     progress : bool
@@ -73,7 +73,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
     fits : dict of str to DataTree
         Of one kind of law, by the names that the report calls them.
     backdrop : bool
-        Show what the first law says of the built-in table of its kind beside it.
+        Show what the law that predicts best says of the built-in table of its kind beside it.
     progress : bool
         Show which step runs, on standard error.
     seconds : dict of str to float, optional
@@ -103,13 +103,14 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
     ['allocation', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
     """
     out = Path(out)
-    page, kind = _page_of(fits)
+    page = _page_of(fits)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
     with Stages(steps, progress, fresh=True) as stage:
         elpd = stage("leave-one-out", lambda: {name: loo(each) for name, each in fits.items()})
         comparison = _compared(fits, elpd)
-        behind = stage("backdrop", lambda: _behind(fits, kind)) if backdrop else None
+        main = law_of(fits[runs.main_of(fits, comparison)])
+        behind = stage("backdrop", lambda: _behind(main)) if backdrop else None
         document = {"schema": results.SCHEMA} | stage("tests and figures", lambda: page.entries(fits, elpd))
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
@@ -127,7 +128,7 @@ def _page_of(fits):
             raise InputError(
                 f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
             )
-    return PAGES[kind], kind
+    return PAGES[kind]
 
 
 def _compared(fits, elpd):
@@ -138,7 +139,5 @@ def _compared(fits, elpd):
         return str(error)
 
 
-def _behind(fits, kind):
-    law = law_of(next(iter(fits.values())))
-    name = KINDS[kind].built_in
-    return f"{law.label} on {name}", fit(law, law.usual_table(), seed=1, draws=500, tune=500)
+def _behind(law):
+    return f"{law.label} on {KINDS[law.kind].built_in}", fit(law, law.usual_table(), seed=1, draws=500, tune=500)

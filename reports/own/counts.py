@@ -6,7 +6,7 @@ from ...inference import table_of
 from ..arithmetic.entries import contrast_rows, lengths_rows
 from ..drawing import checks, tables
 from ..entries import fit_entry
-from .runs import laws_table, said_of, tests_table
+from .runs import laws_table, main_of, said_of, tests_table
 
 LENGTHS = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
 CONTRASTS = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
@@ -20,7 +20,7 @@ def entries(fits, elpd):
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
-    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    best = main_of(fits, comparison)
     entry, rows = document["laws"][best], table_of(fits[best])
     lengths = [tables.of_rows(LENGTHS, _escaped(lengths_rows(entry, kind)), note=f"Digits, {of}.") for kind, of in
                KINDS.items()]  # fmt: skip

@@ -10,7 +10,7 @@ from ..entries import fit_entry
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, finite, probability, words
 from ..results import comparison_entries
-from .runs import laws_table, said_of, tests_table
+from .runs import laws_table, main_of, said_of, tests_table
 
 
 def entries(fits, elpd):
@@ -31,7 +31,7 @@ def entries(fits, elpd):
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`, and a backdrop is a fit of built-in evaluations."""
-    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    best = main_of(fits, comparison)
     rows = table_of(fits[best])
     times = {name: _months(document["laws"][name]) for name in fits}
     shown = [_row(name, q, "your evaluations") for name, q in times.items()]

@@ -48,6 +48,11 @@ def entries(fits, elpd):
     return found | {"point_estimates": points}
 
 
+def main_of(fits, comparison):
+    """Name the fit that predicts best, the first where they cannot be compared."""
+    return next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+
+
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `entries`, with the table of `compare`, or None, and a backdrop.
 
@@ -61,7 +66,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         From `compare`, or why there is none.
     backdrop : tuple of str and DataTree, or None
     """
-    best = next(iter(fits)) if isinstance(comparison, str) else comparison.index[0]
+    best = main_of(fits, comparison)
     main, runs = fits[best], table_of(fits[best])
     sized = {"parameters", "tokens", "training_flop"} <= set(runs)
     found = [
@@ -136,11 +141,18 @@ def _findings(fits, document, comparison, best):
 
 def _of_table(runs):
     said = f"{len(runs)} rows of {html.escape(str(runs.attrs.get('source', 'a table')))}"
-    columns = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
+    columns = {
+        "parameters": (si, "parameters"),
+        "tokens": (si, "tokens"),
+        "training_flop": ("{:.2g}".format, "FLOP"),
+        "loss": ("{:.3g}".format, "nats per token"),
+    }
     spans = [
-        f"{si(runs[name].min())} to {si(runs[name].max())} {unit}" for name, unit in columns.items() if name in runs
+        f"{form(runs[name].min())} to {form(runs[name].max())} {unit}"
+        for name, (form, unit) in columns.items()
+        if name in runs
     ]
-    notes = [html.escape(", ".join(f"{k} {v}" for k, v in note.items())) for note in runs.attrs.get("reading", [])]
+    notes = [html.escape(_noted(note)) for note in runs.attrs.get("reading", [])]
     return f"{said}: {', '.join(spans)}.{' On reading: ' + '; '.join(notes) + '.' if notes else ''}"
 
 
@@ -158,6 +170,14 @@ def _laws_rows(fits, document, comparison):
                 row[label] = tables.interval(own[constant], "{:.3f}")
         rows.append(row | {"k > 0.7": str(entry["k_above_0.7"]), "verdict": entry["verdict"]["verdict"]})
     return rows
+
+
+def _noted(note):
+    """Say what one option of reading changed."""
+    if "what" in note:
+        return str(note["what"])
+    said = " ".join(str(note[name]) for name in ("option", "column", "value") if name in note)
+    return f"{said} left out {note['rows_left_out']} of {note['rows_before']} rows" if "rows_left_out" in note else said
 
 
 def laws_table(fits, document, comparison):

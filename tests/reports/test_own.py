@@ -1,0 +1,141 @@
+"""Reports on tables and fits of one's own."""
+
+import json
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.reporting import asked_for
+
+SHORT = {"draws": 200, "tune": 300, "chains": 2}
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory, runs):
+    """A table of one's own, whose column, source and groups have names that a page must not run."""
+    path = tmp_path_factory.mktemp("own") / "runs <b>&.csv"
+    frame = runs.iloc[::2][["parameters", "tokens", "loss"]].reset_index(drop=True)
+    frame[HOSTILE] = np.where(np.arange(len(frame)) % 2, "=cmd()", "<img src=x onerror=alert(1)>")
+    frame.loc[::2, "loss"] *= 1.05
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    """Run the command line and return its exit status and what it printed."""
+    import contextlib
+    import io
+    import sys
+    import warnings
+
+    from bayescaling.cli import main
+
+    printed, said = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said),
+        warnings.catch_warnings(),
+        pytest.raises(SystemExit) as left,
+    ):
+        warnings.simplefilter("default")
+        patch.setattr(warnings, "showwarning", warnings.showwarning)
+        patch.setattr(sys, "argv", ["bayescaling", "report", *map(str, arguments)])
+        main()
+    return left.value.code, printed.getvalue(), said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def made(table, tmp_path_factory):
+    out = tmp_path_factory.mktemp("own") / "report"
+    options = ["--draws", 200, "--tune", 300, "--chains", 2, "--json", "--backdrop", "--where", "loss > 2"]
+    code, printed, said = run("--data", table, "--law", "chinchilla", "--law", "coupled", "--out", out, *options)
+    assert code == 0, said
+    return out, json.loads(printed)
+
+
+def test_the_numbers_are_those_of_the_saved_fits(made):
+    out, document = made
+    assert document == json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(document["laws"]) == ["chinchilla", "coupled"] and set(document["stacking"]) == set(document["laws"])
+    for name, entry in document["laws"].items():
+        fit = bs.open_fit(out / "posteriors" / f"{name}.nc")
+        assert entry["rows"] == len(bs.table_of(fit)) and (bs.table_of(fit)["loss"] > 2).all()
+        assert entry["parameters"]["alpha"]["q50"] == float(np.quantile(fit["posterior"]["alpha"], 0.5))
+        budgets = [each for each in document["allocation"] if each["law"] == name]
+        again = bs.allocate(fit, [each["compute"] for each in budgets])
+        for i, each in enumerate(budgets):
+            assert each["parameters"]["q50"] == pytest.approx(float(np.quantile(again["parameters"][..., i], 0.5)))
+    assert {"isoflop", "frontier", "huber_free_scale"} <= set(document["point_estimates"])
+
+
+def test_the_groups_that_the_table_pools_are_found_and_named(made):
+    _, document = made
+    assert f"means by column {HOSTILE}" in document["laws"]["chinchilla"]["verdict"]["rejected_by"]
+
+
+def test_text_of_a_table_is_shown_and_not_run(made):
+    text = (made[0] / "index.html").read_text(encoding="utf-8")
+    body = text[text.index("<body>") :]
+    assert HOSTILE not in body and "<img src=x" not in body and "runs <b>&.csv" not in body
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in body and "runs &lt;b&gt;&amp;.csv" in body
+
+
+def test_the_page_says_what_the_document_says(made):
+    out, document = made
+    text = (out / "index.html").read_text(encoding="utf-8")
+    for entry in document["laws"].values():
+        assert f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}" in text
+    assert "on chinchilla_runs" in text  # the backdrop
+    assert ("rows of" in text and "left out" in text) or "where" in text
+
+
+def test_fits_that_saw_other_rows_are_shown_and_not_compared(fitter, runs, tmp_path, quiet):
+    fits = {"all": fitter.fit(runs, seed=1, **SHORT), "some": fitter.fit(runs.iloc[40:], seed=1, **SHORT)}
+    document = bs.report_fits(tmp_path / "two", fits)
+    assert "stacking" not in document and set(document["laws"]) == {"all", "some"}
+    assert "Not compared" in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
+
+
+def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp_path, quiet):
+    fits = {f"progress-{k}": progress_fitter.fit(law=bs.Progress(k), seed=1, **SHORT) for k in (7, 16)}
+    document = bs.report_fits(tmp_path / "progress", fits)
+    rate = bs.compute_equivalent_gain(fits["progress-7"]).values
+    own = document["laws"]["progress-7"]["doubling"]
+    assert own["p_progress"] == (rate > 0).mean()
+    assert own["months"]["q50"] == pytest.approx(12 * np.log(2) / np.median(rate), rel=0.02)
+    text = (tmp_path / "progress" / "index.html").read_text(encoding="utf-8")
+    assert "How fast do algorithms improve?" in text and f"{own['months']['q50']:.1f}" in text
+    with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
+        bs.report_fits(tmp_path / "both", fits | {"lengths": lengths_fit})
+    bs.report_fits(tmp_path / "counts", {"lengths": lengths_fit})
+    assert "How long do the models get?" in (tmp_path / "counts" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ((["a.nc"], "t.csv", None, None), "FILE.nc and --data"),
+        ((None, "t.csv", "e.csv", None), "--data and --evaluations"),
+        ((None, None, None, ["coupled"]), "name it with --data or --evaluations"),
+    ],
+)
+def test_what_excludes_each_other_is_refused(given, message):
+    with pytest.raises(bs.InputError, match=message):
+        asked_for(*given)
+
+
+def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
+    code, _, said = run("--data", table, "--law", "progress-7", "--out", tmp_path)
+    assert code == 2 and "--data is for laws of runs or counts" in said and said.count("\n") == 1
+    code, _, said = run("--data", tmp_path / "missing.csv", "--out", tmp_path / "new")
+    assert code == 2 and "missing.csv" in said and not (tmp_path / "new").exists()
+
+
+def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
+    frame = pd.DataFrame({"training_flop": runs["training_flop"], "loss": runs["loss"]})
+    document = bs.report_table(tmp_path / "frontier", [bs.Frontier()], frame, seed=1, **SHORT)
+    assert document["laws"]["frontier"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
+    assert "refused" in document["point_estimates"]["isoflop"]
