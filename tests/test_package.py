@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
-    "cli": {"__init__", "console", "files", "inputs", "options", "sweeps"}
+    "specifications": {"console", "datasets", "inference", "reports"},
+    "cli": {"__init__", "console", "files", "inputs", "options", "specifications", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [
