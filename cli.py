@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, console, inputs, options, reporting, sweeps
+from . import __version__, console, inputs, options, reporting, specifications, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -36,9 +36,10 @@ def fit(
     """Fit a law to a table of runs with NUTS."""
     from .files import check_writable
     from .inference import fit as fit_law
-    from .inference import metadata, save_fit
+    from .inference import loo, metadata, save_fit
     from .inference.diagnostics import sentence
     from .inference.quantities.alternatives import alternatives, suggestion, worth_trying
+    from .inference.steps import say
     from .reports import results
     from .reports.entries import fit_entry
 
@@ -48,9 +49,12 @@ def fit(
         check_writable(out)
     showing = console.interactive(fitting.json)
     asked = inputs.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
-    fitted = fit_law(chosen, table, progress=showing, **asked)
-    entry = fit_entry(fitted, seed=fitting.seed)
+    with console.verdict_later(unless=fitting.json):
+        fitted = fit_law(chosen, table, progress=showing, **asked)
+    say("judging the fit: leave-one-out, robust errors, tests of misfit", showing)
+    entry = fit_entry(fitted, loo(fitted, progress=showing), seed=fitting.seed)
     if worth_trying(fitted):
+        say("fitting what may fit better", showing)
         others = alternatives(fitted, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
@@ -113,7 +117,7 @@ def compare(
 ):
     """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
     if [str(path) for path in files] == ["progress"]:
-        _paper_grid(seed, json) if paper_grid else _compare_progress(seed, json)
+        (specifications.paper_grid if paper_grid else specifications.compare)(seed, json)
         return
     from .inference import compare as compare_fits
     from .inference import open_fit
@@ -121,39 +125,12 @@ def compare(
 
     if len(set(files)) < len(files):
         raise InputError("a file is named twice; name each fit once")
-    table = compare_fits({str(path): open_fit(path) for path in files}, weighting=weighting)
+    fits = {str(path): open_fit(path) for path in files}
+    table = compare_fits(fits, weighting=weighting, progress=console.interactive(json))
     if json:
         console.print_json(results.comparison_document(table, weighting=weighting))
     else:
         console.print_comparison(f"leave-one-out, {weighting} weights", table)
-
-
-def _paper_grid(seed, json):
-    from .datasets import load
-    from .inference.points.penalised import penalised_grid
-    from .reports import results
-
-    table = penalised_grid(load("lm_progress"), seed=seed, progress=console.interactive(json))
-    if json:
-        rows = [{name: results.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
-        console.print_json({"paper_grid": rows})
-        return
-    rows = [[console.number(x) for x in row] for row in table.to_numpy()]
-    console.print_table("the paper's estimator", list(table.columns), rows)
-
-
-def _compare_progress(seed, json):
-    from .datasets import load
-    from .inference import compare_progress, fit_progress, progress_fitter
-    from .reports import results
-
-    fitter = progress_fitter(load("lm_progress"))
-    fits = fit_progress(fitter=fitter, seed=seed, progress=console.interactive(json))
-    table, _ = compare_progress(fits, fitter=fitter, seed=seed, progress=console.interactive(json))
-    if json:
-        console.print_json(results.comparison_document(table))
-    else:
-        console.print_specifications(table)
 
 
 @app.command()

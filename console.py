@@ -1,6 +1,8 @@
 """How the command line prints: JSON, tables and numbers, the results of each command, warnings."""
 
 import sys
+import warnings
+from contextlib import contextmanager
 
 from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
@@ -99,6 +101,15 @@ def number(x, form=".4g"):
 def summary_row(name, q):
     """Row of a table under `SUMMARY_HEADER`, of a quantity's mean, sd and quantiles."""
     return name, *(number(q[key]) for key in ("mean", "sd", "q2.5", "q50", "q97.5"))
+
+
+@contextmanager
+def verdict_later(*, unless):
+    """Leave out the warning that chains cannot be trusted, since the verdict is printed with the result."""
+    with warnings.catch_warnings():
+        if not unless:
+            warnings.simplefilter("ignore", DiagnosticWarning)
+        yield
 
 
 def print_json(document):

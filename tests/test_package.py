@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
     "reporting": {"errors", "inputs", "models", "inference", "reports"},
-    "cli": {"__init__", "console", "files", "inputs", "options", "reporting", "sweeps"}
+    "specifications": {"console", "datasets", "inference", "reports"},
+    "cli": {"__init__", "console", "files", "inputs", "options", "reporting", "specifications", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

@@ -33,6 +33,7 @@ from ..fitting.fitter import Fitter
 from ..fitting.record import table_entry, versions
 from ..fitting.samplers import choose
 from ..fitting.settings import seed_of, settings_of
+from ..steps import counted
 from .uniformity import RANKS, p_uniform
 
 TRUTHS = ("posterior", "prior")
@@ -114,9 +115,6 @@ def calibrate(
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:
         raise InputError(f"simulations is {simulations!r}; give a whole number of at least 2")
     law.check_calibration(truth)
-    from rich.console import Console
-    from rich.progress import track
-
     seed, settings = seed_of(seed), SHORT | settings
     kept = settings_of(settings)
     needed = max(RANKS - 1, simulations if truth == "posterior" else 0)
@@ -136,11 +134,9 @@ def calibrate(
     done = _begun(out, record)
     if len(done) < simulations:
         fitter = fitter or Fitter(law, _design(law, table, truth), sampler=record["sampler"])
-        truth_of = _truths(fitter, truth, seed, settings)
-        for s in track(
-            range(len(done), simulations), "simulations", simulations, len(done),
-            console=Console(stderr=True), disable=not progress,
-        ):  # fmt: skip
+        truth_of = _truths(fitter, truth, seed, settings, progress)
+        text = f"{law.label}: fitting simulated tables"
+        for s in counted(range(len(done), simulations), text, progress, total=simulations, done=len(done)):
             done.append(_one(fitter, truth_of(s), truth, seed, s, settings))
             if out is not None:
                 sealed.write(_dataset(done, record), out)
@@ -154,7 +150,7 @@ def _design(law, table, truth):
     return table.assign(**{law.observed: 1.0})
 
 
-def _truths(fitter, truth, seed, settings):
+def _truths(fitter, truth, seed, settings, progress):
     """Give the truth of a simulation, `Draws` of one draw, as a function of its number alone."""
     law, rows, reference = fitter.of()
     if isinstance(truth, Mapping):
@@ -162,7 +158,7 @@ def _truths(fitter, truth, seed, settings):
         return lambda s: known
     if truth == "prior":
         return lambda s: _prior_truth(fitter, np.random.default_rng([seed, 0, s]))
-    sampled = fitter.sample(seed=seed, least_ess=0, **settings)
+    sampled = fitter.sample(seed=seed, progress=progress, least_ess=0, **settings)
     diagnostics.warn(law, sampled.diagnostics)
     posterior = sampled.posterior.assign(z=sampled.draws.real_line())
     chains, length = posterior.sizes["chain"], posterior.sizes["draw"]

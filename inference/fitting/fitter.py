@@ -10,6 +10,7 @@ import xarray as xr
 from ...datasets import KINDS
 from ...models.draws import Draws
 from .. import densities, diagnostics
+from ..steps import lasting, say
 from ..storage import with_metadata
 from .effort import sample_enough, thinned
 from .record import record
@@ -86,12 +87,13 @@ class Fitter:
             self._seen[known] = rows, law.reference(rows)
         return law, *self._seen[known]
 
-    def compiled(self, law=None):
+    def compiled(self, law=None, *, progress=False):
         """Return the compiled program that serves a law, by default this one's."""
         law, rows, reference = self.of(law)
         program = law.program()
         if program not in self._compiled:
             law.check(rows, reference)
+            say(f"compiling {law.label}", progress)
             self._compiled[program] = _compiled(law, rows, reference, self.sampler)
         return self._compiled[program]
 
@@ -142,14 +144,18 @@ class Fitter:
         -------
         Sampled
         """
-        seconds = []
+        law = law or self.law
+        count, seconds, tries = len(self.of(law)[1] if rows is None else rows), [], []
 
         def draw(asked, thin):
+            self.compiled(law, progress=progress)
+            tries.append((asked, thin))
+            say(_trying(law, count, tries, seconds), progress)
             draws, stats, took = self.draws(rows, law=law, settings=asked, seed=seed, progress=progress, thin=thin)
             seconds.append(took)
             return draws, draws.named(), stats
 
-        effort = (law or self.law).effort
+        effort = law.effort
         (draws, posterior, stats), asked, found = sample_enough(draw, effort, least_ess=least_ess, **settings)
         return Sampled(draws, posterior, stats, asked, sum(seconds), found)
 
@@ -227,6 +233,20 @@ class Fitter:
             groups["prior"] = prior.named()
             groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
         return groups, figures
+
+
+def _trying(law, count, tries, seconds):
+    """Say what is sampled and, of another try, why and how long it should take."""
+    asked, thin = tries[-1]
+    length = asked.longer(thin)
+    said = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
+    if not seconds:
+        return said
+    before = tries[-2][0].longer(tries[-2][1])
+    smaller = asked.target_accept != tries[-2][0].target_accept
+    why = "smaller steps after divergences" if smaller else "longer for more effective draws"
+    expected = seconds[-1] * (length.tune + length.draws) / (before.tune + before.draws)
+    return f"{said}, {why}, {'at least' if smaller else 'up to'} {lasting(expected)}"
 
 
 def _compiled(law, rows, reference, sampler):

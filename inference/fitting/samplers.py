@@ -7,6 +7,7 @@ can be traced.
 
 import importlib.util
 import os
+import sys
 import time
 import warnings
 from contextlib import contextmanager, suppress
@@ -232,7 +233,10 @@ def _sample_with_nutpie(compiled, settings, seed, progress, **options):
         **options,
     )
     try:
-        return run.wait()
+        trace = run.wait()
+        if progress:  # its table ends without a line's end
+            print(file=sys.stderr)
+        return trace
     except BaseException as error:
         run.cancel()
         if "initialization points failed" in str(error):

@@ -49,7 +49,7 @@ def check_comparable(fits):
             )
 
 
-def compare(fits, *, weighting="stacking", results=None):
+def compare(fits, *, weighting="stacking", results=None, progress=False):
     """Compare fits of the same rows by leave-one-out.
 
     Parameters
@@ -58,6 +58,8 @@ def compare(fits, *, weighting="stacking", results=None):
     weighting : {"stacking", "pseudo_bma", "equal"}
     results : dict of str to ELPDData, optional
         What `loo` returned for the same fits, if it was called before.
+    progress : bool
+        Name what runs on standard error.
 
     Returns
     -------
@@ -88,7 +90,7 @@ def compare(fits, *, weighting="stacking", results=None):
     ['Student-t', 'normal']
     """
     check_comparable(fits)
-    results = results or {name: loo(fit) for name, fit in fits.items()}
+    results = results or {name: loo(fit, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
     weights = dict(zip(results, weigh(np.ascontiguousarray(pointwise), weighting), strict=True))
     high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...models.progress.draws import ProgressDraws
+from ..steps import counted
 from .bridge import log_mean_exp
 from .differences import differences, p_worse
 from .refits import REFIT
@@ -98,11 +99,8 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **
     >>> list(table.index)
     ['progress', 'none']
     """
-    from rich.console import Console
-    from rich.progress import track
-
     rows = {}
-    for name, law in track(laws.items(), "predicting the future", console=Console(stderr=True), disable=not progress):
+    for name, law in counted(laws.items(), "predicting the future", progress, total=len(laws)):
         rows[name] = future_rows(fitter, law, cutoffs=cutoffs, seed=seed, **settings)
     common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
     rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}

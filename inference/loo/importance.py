@@ -19,13 +19,14 @@ from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
+from ..steps import counted
 from ..storage import draws_of, law_of
 from .weights import sum_error
 
 STORED = "importance_sampling"
 
 
-def importance_sampling(fit, joint=None):
+def importance_sampling(fit, joint=None, *, progress=False):
     """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_.
 
     A fit that holds no log densities gets what was found of its units in the group ``importance_sampling``, which is
@@ -36,6 +37,8 @@ def importance_sampling(fit, joint=None):
     fit : DataTree
     joint : DataArray, optional
         Log density of what is left out, dims (chain, draw, unit); by default that of the fit's own units.
+    progress : bool
+        Show a bar on standard error where units are taken some at a time.
 
     Returns
     -------
@@ -49,7 +52,10 @@ def importance_sampling(fit, joint=None):
     unit = law_of(fit).unit if joint is None else joint.dims[-1]
     draws = None if whole else draws_of(fit)
     parts, log_weights = [], None
-    for positions, density, log_weights, k in weighted(fit, joint, draws):
+    blocks = weighted(fit, joint, draws)
+    if not whole:
+        blocks = counted(blocks, f"leave-one-out of {len(draws.rows):,} rows", progress, total=len(draws.blocks()))
+    for positions, density, log_weights, k in blocks:
         found = {
             "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
             "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),

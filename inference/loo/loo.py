@@ -22,7 +22,7 @@ from .refits import largest_k_left, resolve, unreliable
 MENDS = ("refit", "moment_matching", "none")
 
 
-def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
+def loo(fit, *, mend=None, fitter=None, seed=1, progress=False, **settings):
     """Estimate the expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
 
     What is left out is a run, an evaluation or, of a law of counts, all counts of a run.
@@ -38,6 +38,8 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
         For refits, compiled before.
     seed : int
         Of refits.
+    progress : bool
+        Name what runs on standard error, with a bar for refits and for large tables.
     **settings
         Of refits; 4 x (500 + 500) by default.
 
@@ -75,9 +77,9 @@ def loo(fit, *, mend=None, fitter=None, seed=1, **settings):
             f"mend={mend!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior that "
             'could be moved or fitted again without an observation; use mend="none", or joint=True of the law'
         )
-    result = importance_sampling(fit)
+    result = importance_sampling(fit, progress=progress)
     if mend == "refit":
-        resolve(fit, result, fitter=fitter, seed=seed, **settings)
+        resolve(fit, result, fitter=fitter, seed=seed, progress=progress, **settings)
     elif mend == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
         # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it
         # moves them far, ratios of densities overflow, and what it finds is then not taken.

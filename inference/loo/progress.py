@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..fitting.progress import progress_fitter
+from ..steps import counted
 from ..storage import draws_of, law_of, metadata
 from .compare import check_comparable
 from .differences import differences, p_worse, sentence
@@ -120,14 +121,11 @@ def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     -------
     ProgressScores
     """
-    from rich.console import Console
-    from rich.progress import track
-
     rows = draws_of(next(iter(fits.values()))).rows
     loss = np.log(rows["perplexity"].to_numpy(float))
     fitter = fitter or progress_fitter(rows)
     entries, rowwise, paperwise = {}, {}, {}
-    for k, fit in track(fits.items(), "leave-one-out", console=Console(stderr=True), disable=not progress):
+    for k, fit in counted(fits.items(), "leave-one-out", progress, total=len(fits)):
         jacobian = -np.log(loss) if law_of(fit).scale == "log_loss" else np.zeros(len(loss))
         result = importance_sampling(fit)
         refitted = resolve(fit, result, fitter=fitter, seed=seed)

@@ -9,6 +9,7 @@ from ...errors import DiagnosticWarning
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..fitting.fitter import Fitter
+from ..steps import counted
 from ..storage import draws_of, law_of, metadata
 from .bridge import LEAST_OVERLAP, LeftOut
 from .importance import with_se
@@ -94,16 +95,13 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     DiagnosticWarning
         If draws of a refit diverged.
     """
-    from rich.console import Console
-    from rich.progress import track
-
     refits = Refits(fit, fitter, seed=seed, **settings)
     draws = refits.draws
     law, coordinate = draws.law, densities.units(fit, draws)
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
     found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
-    for i in track(units.tolist(), "exact leave-one-out", console=Console(stderr=True), disable=not progress):
+    for i in counted(units.tolist(), f"{law.label}: refitting without a {law.unit}", progress):
         bridged, without = refits.without(
             draws.without(i),
             densities.of_unit(fit, i, draws),

@@ -25,6 +25,7 @@ from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
+from ..steps import counted
 from . import l1
 
 DELTAS = (0, 0.001, 0.0025, 0.005, 0.01, 0.02)
@@ -392,7 +393,4 @@ def _mapped(function, tasks, processes):
 
 
 def _shown(results, total, progress):
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(results, "Leaving out rows", total=total, console=Console(stderr=True), disable=not progress)
+    return counted(results, "leaving out rows", progress, total=total)

@@ -1,0 +1,137 @@
+import warnings
+
+import arviz_stats as azs
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.inference import densities, metadata
+from bayescaling.inference.loo import weights
+from bayescaling.inference.quantities import misfit, robust
+from bayescaling.models.loss import draws as loss_draws
+from bayescaling.reports.entries import fit_entry
+
+SHORT = {"seed": 3, "draws": 250, "tune": 300, "least_ess": 0}
+
+
+def pair(fitter):
+    """One fit with its log densities and one without, the draws the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return fitter.fit(**SHORT), fitter.fit(**SHORT, log_likelihood=False)
+
+
+@pytest.fixture(scope="module")
+def fits(fitter):
+    return pair(fitter)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Rows a few at a time: 37 of 1,000 draws, and 9 draws of a fit's 245 rows."""
+    monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
+    monkeypatch.setattr(robust, "BLOCK", 37_000)
+    monkeypatch.setattr(misfit, "BLOCK", 8 * 245 * 4 * 9)
+
+
+def close(one, other):
+    """Whether two entries are the same but for rounding."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(close(one[key], other[key]) for key in one)
+    return one == pytest.approx(other, rel=1e-9, abs=1e-12) if isinstance(one, float) else one == other
+
+
+def test_a_fit_without_its_densities_is_judged_alike(fits, small_blocks, quiet):
+    having, lacking = fits
+    assert "log_likelihood" in having.children and "log_likelihood" not in lacking.children
+    assert len(bs.draws_of(lacking).blocks()) == 7
+    assert close(fit_entry(having), fit_entry(lacking))
+    exponent = having["posterior"]["exponent_parameters"]
+    np.testing.assert_allclose(robust.influence(lacking, exponent), robust.influence(having, exponent), rtol=1e-9)
+    by_size = [bs.loo_by_group(fit, by="parameters")["elpd"].sum() for fit in fits]
+    assert by_size[0] == pytest.approx(by_size[1])
+
+
+def test_what_was_found_by_blocks_is_kept_and_saved(fits, small_blocks, tmp_path, quiet):
+    having, lacking = fits
+    elpd = bs.loo(lacking).elpd
+    bs.save_fit(lacking, tmp_path / "f.nc")
+    bs.save_fit(having, tmp_path / "whole.nc")
+    assert (tmp_path / "f.nc").stat().st_size < 0.3 * (tmp_path / "whole.nc").stat().st_size
+    opened = bs.open_fit(tmp_path / "f.nc")
+    assert metadata(opened)["log_likelihood"].startswith("left out")
+    assert metadata(having)["log_likelihood"] == "kept"
+    assert opened["importance_sampling"].sizes == {"run": 245}
+    table = bs.compare({"having": having, "lacking": opened})
+    assert bs.loo(opened).elpd == elpd
+    assert table["elpd_diff"].abs().max() < 1e-8
+    short = opened.copy()
+    short["importance_sampling"] = opened["importance_sampling"].isel(run=slice(9))
+    bs.save_fit(short, tmp_path / "short.nc")
+    with pytest.raises(bs.InputError, match=r'short\.nc: its group "importance_sampling" is not of the rows'):
+        bs.open_fit(tmp_path / "short.nc")
+
+
+def test_arviz_takes_an_ordinary_fit_and_a_method_that_needs_all_densities_says_so(fits, fitter_normal, quiet):
+    having, _ = fits
+    assert azs.loo(having, var_name="log_loss").elpd == pytest.approx(bs.loo(having).elpd, abs=0.1)
+    _, lacking = pair(fitter_normal)
+    with pytest.raises(bs.InputError, match='mend="moment_matching" needs the log likelihood'):
+        bs.loo(lacking, mend="moment_matching")
+
+
+def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
+    having, lacking = pair(fitter_normal)
+    mended = [bs.loo(fit, fitter=fitter_normal, draws=200, tune=200) for fit in (having, lacking)]
+    assert mended[0].mended.any()
+    np.testing.assert_allclose(mended[0].elpd_i, mended[1].elpd_i)
+    assert mended[0].p == pytest.approx(mended[1].p)
+
+
+def test_densities_are_left_out_for_their_size_with_a_note(fitter, monkeypatch, quiet):
+    monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
+    with pytest.warns(bs.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not kept in the fit"):
+        fit = fitter.fit(**SHORT)
+    assert not densities.is_held(fit)
+    monkeypatch.setattr(densities, "MOST", 245 * 1000)
+    assert densities.is_held(fitter.fit(**SHORT))
+
+
+def curves(rows_of_each):
+    """Readings of runs, those of each run spread over the table."""
+    random = np.random.default_rng(2)
+    names = random.permutation(np.repeat(np.arange(len(rows_of_each)), rows_of_each))
+    table = pd.DataFrame({"run": [f"run-{name}" for name in names], "parameters": 10.0 ** (7 + names % 3)})
+    table["tokens"] = 10 ** random.uniform(9, 11, len(table))
+    loss = 1.8 + 480 * table["parameters"] ** -0.35 + 2000 * table["tokens"] ** -0.37
+    return bs.read(table.assign(loss=loss * np.exp(0.01 * random.standard_normal(len(table)))))
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.TableWarning")
+def test_blocks_hold_whole_runs_in_their_order(monkeypatch):
+    law, table = bs.Chinchilla(run_effects=True), curves([3, 1, 40, 7, 2, 9, 5])
+    rows = law.rows(table)
+    drawn = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 50)
+    whole = drawn.total_log_likelihood(), drawn.of_groups(), drawn.log_likelihood(), drawn.by_group("parameters")
+    monkeypatch.setattr(loss_draws, "BLOCK", 50 * 10)
+    blocks = drawn.blocks()
+    assert len(blocks) > 3 and sorted(np.concatenate(blocks)) == list(range(len(rows)))
+    runs = [set(rows["run"].iloc[own]) for own in blocks]
+    assert sum(map(len, runs)) == len(set().union(*runs)) == 7
+    for own in blocks:
+        for name in set(rows["run"].iloc[own]):
+            places = own[(rows["run"].iloc[own] == name).to_numpy()]
+            assert (np.diff(places) > 0).all()
+    np.testing.assert_allclose(drawn.total_log_likelihood(), whole[0])
+    np.testing.assert_allclose(drawn.of_groups(), whole[1])
+    np.testing.assert_array_equal(drawn.of_groups()["run_id"], whole[1]["run_id"])
+    np.testing.assert_allclose(drawn.by_group("parameters"), whole[3])
+    for own, density in zip(blocks, drawn.log_likelihood_blocks(), strict=True):
+        np.testing.assert_allclose(density, whole[2].isel(run=own))
+
+
+def test_weights_of_a_large_table_are_those_made_at_once(monkeypatch):
+    elpd_i = np.random.default_rng(0).normal(-1, 1, (60, 3))
+    whole = weights.pseudo_bma(elpd_i)
+    monkeypatch.setattr(weights, "BLOCK", 60 * 7)
+    np.testing.assert_allclose(weights.pseudo_bma(elpd_i), whole, rtol=1e-12)
