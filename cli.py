@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, console, inputs, options, sweeps
+from . import __version__, allocations, console, inputs, options, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -175,29 +175,22 @@ def doubling(
 @app.command()
 def allocate(
     file: options.FitFile,
-    compute: options.Budgets,
+    compute: options.Budgets = None,
+    loss: options.Targets = None,
+    demand: options.Demands = None,
+    near_optimal: options.NearOptimal = None,
     vocabulary: options.Vocabulary = None,
     aspect_ratio: options.AspectRatio = None,
     plan: options.Plan = None,
     json: options.Json = False,
 ):
-    """Print the compute-optimal parameters, tokens and loss at a budget C = 6 N_T D, N_T all parameters."""
-    from .inference import allocate as allocate_fit
-    from .inference import diagnose, law_of, open_fit
-    from .reports import results
+    """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
 
-    fitted = open_fit(file)
+    A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
+    together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
+    """
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | inputs.values(plan, "--plan")
-    found = allocate_fit(fitted, compute, **planned)
-    entries = results.allocation_entries(found, law_of(fitted).name, fitted)
-    misfit = results.misfit_entries(fitted)
-    if json:
-        console.print_json({"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit})
-        return
-    for entry in entries:
-        console.print_allocation(entry)
-    console.print_diagnostics(file, diagnose(fitted))
-    console.print_misfit(file, misfit)
+    allocations.run(file, compute, loss, demand, near_optimal, planned, json=json)
 
 
 @app.command()

@@ -56,7 +56,7 @@ class Law:
     upstream : tuple of str
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
     planned : tuple of str
-        What `optimum` may be told of the runs planned.
+        What `plan` and `optimum` may be told of the runs planned.
     effort : Effort
     clusters : tuple of str
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
@@ -203,14 +203,30 @@ class Law:
         """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
 
     def optimum(self, draws, compute, **planned):
-        """Compute-optimal sizes at training budgets, for each draw.
+        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
+
+        Returns
+        -------
+        Dataset
+            What the law's `plan` describes.
 
         Raises
         ------
         InputError
             If the law has none.
         """
-        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
+        plan = self.plan(draws.constants(), **planned)
+        return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
+
+    def plan(self, constants, **planned):
+        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
+
+        Raises
+        ------
+        InputError
+            If the law is not one of parameters and tokens, or what is planned is no positive number.
+        """
+        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss such as chinchilla")
 
     # Priors ----------------------------------------------------------------------------------------------------------
 

@@ -214,6 +214,41 @@ def test_allocate(fits):
     assert "decades above the fitted runs" in text and "not trusting the law" in text
 
 
+def test_allocate_for_a_demand_and_on_a_grid(fits):
+    asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3")
+    document = json.loads(succeeded("allocate", "student.nc", *asked, "--json", folder=fits))
+    expected = bs.allocate(bs.open_fit(fits / "student.nc"), loss=2.1, demand=[0, 1e12, 1e13], near_optimal=0.3)
+    assert [(entry["target"], entry["demand"]) for entry in document["allocation"]] == [
+        (2.1, 0),
+        (2.1, 1e12),
+        (2.1, 1e13),
+    ]
+    for entry in document["allocation"]:
+        at = expected.sel(target=2.1, demand=entry["demand"])
+        for name in ("parameters", "tokens", "total_compute", "saved", "parameters_near_high"):
+            assert entry[name]["q50"] == pytest.approx(float(at[name].median()), rel=1e-9)
+        for name in ("near_low", "near_high", "near_probability"):
+            assert entry[name] == pytest.approx(float(at[name]), rel=1e-9)
+        assert (entry["p_reached"], entry["near_optimal"]) == (1.0, 0.3)
+    text = succeeded("allocate", "student.nc", *asked, folder=fits)
+    assert "to a loss of 2.1, demand 1e+13" in text and "share saved by planning for demand" in text
+    assert "within 30% of the best compute" in text
+    text = succeeded("allocate", "student.nc", "--compute", "1e19:1e23:5", "--near-optimal", "0.001", folder=fits)
+    assert text.count("FLOP") == 5 and "near, most" in text
+
+
+def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
+    floor = bs.open_fit(fits / "student.nc")["posterior"]["E"]
+    target = f"{float(floor.quantile(0.6)):.6f}"
+    text = succeeded("allocate", "student.nc", "--loss", target, folder=fits)
+    assert "never" in text and "of the draws, which no size reaches" in text
+    document = json.loads(succeeded("allocate", "student.nc", "--loss", target, "--json", folder=fits))
+    (entry,) = document["allocation"]
+    assert entry["p_reached"] == pytest.approx(float((floor < float(target)).mean()))
+    assert entry["parameters"]["q2.5"] > 0 and entry["parameters"]["q97.5"] is None
+    assert "robust_parameters" not in entry
+
+
 def test_points(tmp_path):
     bs.load("chinchilla_runs").to_csv(tmp_path / "runs.csv", index=False)
     document = json.loads(succeeded("points", "--data", "runs.csv", "--drop-highest", "5", "--json", folder=tmp_path))
@@ -403,8 +438,11 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["compare", "random.nc", "other.nc"], "random.nc: not a netCDF file"),
         (["allocate", "other.nc", "--compute", "1e21"], "other.nc: a netCDF file, but no fit"),
         (["allocate", "file", "--compute", "1e21"], "file: not a netCDF file"),
-        (["allocate", "other.nc"], "--compute"),
-        (["allocate", "other.nc", "--compute", "much"], "--compute"),
+        (["allocate", "other.nc"], "give --compute, a budget in FLOP, or --loss, a target in nats per token"),
+        (["allocate", "other.nc", "--compute", "1e21", "--loss", "2.5"], "nats per token, not both"),
+        (["allocate", "other.nc", "--compute", "much"], "--compute 'much': write a number, or LOW:HIGH:COUNT"),
+        (["allocate", "other.nc", "--compute", "1e20:1e22"], "--compute '1e20:1e22': write a number, or LOW:HIGH"),
+        (["allocate", "other.nc", "--demand", "1e22:1e20:3", "--loss", "2"], "with 0 < LOW < HIGH"),
         (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
         (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),
@@ -435,6 +473,9 @@ def test_the_installed_command_refuses_in_one_line(arguments, folder):
         (["compare", "student.nc", "mine.nc"], "245 and 80 rows"),
         (["compare", "student.nc", "normal.nc", "--weighting", "best"], "best"),
         (["allocate", "student.nc", "--compute", "-1e21"], "positive"),
+        (["allocate", "student.nc", "--loss", "0.1"], "loss 0.1 is at or below the floor of the chinchilla fit"),
+        (["allocate", "student.nc", "--loss", "2.5", "--demand", "-1"], "demand must be tokens, at least 0"),
+        (["allocate", "student.nc", "--compute", "1e21", "--near-optimal", "0"], "near_optimal must be one positive"),
         (["allocate", "student.nc", "--compute", "0"], "positive"),
         (["allocate", "student.nc", "--compute", "nan"], "positive"),
     ],

@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
-    "cli": {"__init__", "console", "files", "inputs", "options", "sweeps"}
+    "allocations": {"console", "errors", "inference", "inputs", "reports"},
+    "cli": {"__init__", "allocations", "console", "files", "inputs", "options", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

@@ -20,6 +20,7 @@ from . import graph
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
+from .plan import FamilyPlan
 from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
@@ -40,7 +41,7 @@ class LossLaw(Law):
 
     A law says its `mean_parameters`, `columns`, `centre`, `constants` and `mean` and, where it has an optimum,
     ``optimal_sizes(constants, compute, *, gamma)``: compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as in
-    `embeddings.embedding_constant`.
+    `embeddings.embedding_constant`; or a `plan`, in which the optimum is searched for.
     """
 
     noise: str = "student_t"
@@ -363,36 +364,24 @@ class LossLaw(Law):
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
-    def optimum(self, draws, compute, *, vocabulary=None, aspect_ratio=None):
-        """Compute-optimal sizes at training budgets C = 6 N_T D, for each draw.
+    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
+        """Models of one family, whose embeddings grow with their size.
 
         Parameters
         ----------
-        draws : LossDraws
-        compute : DataArray
-            Budgets in FLOP.
+        constants : mapping of str to array_like
         vocabulary, aspect_ratio : float, optional
             Of the models planned; see `sizes.family_constant`.
 
         Returns
         -------
-        Dataset
-            ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss, nats
-            per token).
+        FamilyPlan
+            It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
+            nats per token).
         """
         if self.optimal_sizes is None:
-            return super().optimum(draws, compute)
-        constants = draws.named()
-        gamma = family_constant(vocabulary, aspect_ratio)
-        nonembedding, parameters, tokens = self.optimal_sizes(constants, compute, gamma=gamma)
-        return xr.Dataset(
-            {
-                "parameters": parameters,
-                "parameters_nonembedding": nonembedding,
-                "tokens": tokens,
-                "loss": self.mean_of_sizes(constants, nonembedding, parameters, tokens),
-            }
-        )
+            return super().plan(constants)
+        return FamilyPlan(self, constants, family_constant(vocabulary, aspect_ratio))
 
 
 def describe(law):
