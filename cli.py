@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, allocations, console, inputs, options, sweeps
+from . import __version__, allocations, console, inputs, options, rollouts, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -88,6 +88,21 @@ def calibrate(
     console.print_calibration(f"{law}, {len(found['simulation'])} truths from the {truth}", summary)
     print(sentence(summary))
     console.print_written(out)
+
+
+@app.command()
+@options.shares(options.Fitting)
+def rollout(
+    law: options.LawName,
+    below: options.Cutoffs,
+    by: options.CutBy = "compute",
+    data: options.AnyTable = None,
+    figure: options.Figure = None,
+    *,
+    fitting,
+):
+    """Fit a law to the rows below each cutoff, predict the others, and say how well."""
+    rollouts.run(law, data, by, below, figure, fitting)
 
 
 @app.command()

@@ -99,6 +99,17 @@ RanksOut = Annotated[
     ),
 ]
 
+Cutoffs = Annotated[
+    list[str], typer.Option(help="Fit the rows below this: 1e20, 2019.5 or 2019-06-30. Repeatable.", metavar="CUTOFF")
+]
+CutBy = Annotated[
+    str, typer.Option(help="What to cut along: compute of runs, date of evaluations, or a column.", metavar="COLUMN")
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option(help="Draw predicted intervals against what was observed.", metavar="FILE.svg|.png|.pdf"),
+]
+
 FitFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")]
 FitFilesOrProgress = Annotated[
     list[Path],

@@ -7,10 +7,11 @@ import json
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 
-from ..datasets import KINDS, sha256
-from ..datasets.wording import shortened
+from ..datasets import KINDS, fractional_years, sha256
+from ..datasets.wording import shortened, unknown
 from ..errors import InputError
 
 
@@ -60,6 +61,8 @@ class Law:
     effort : Effort
     clusters : tuple of str
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
+    axes : dict of str to str
+        Columns along which rows may be cut, by another name.
     group : str, optional
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
@@ -81,6 +84,7 @@ class Law:
     planned: ClassVar[tuple] = ()
     effort: ClassVar[Effort] = Effort()
     clusters: ClassVar[tuple] = ()
+    axes: ClassVar[dict] = {}
     group: ClassVar[str | None] = None
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
@@ -127,6 +131,39 @@ class Law:
         found = pd.concat([rows, simulated], ignore_index=True)
         found.attrs = dict(rows.attrs)
         return found
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut.
+
+        Parameters
+        ----------
+        rows : DataFrame
+        by : str
+            A name of `axes`, or a column of numbers or of dates, which become fractional years.
+
+        Returns
+        -------
+        ndarray, shape (row,)
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or a row of it holds no number.
+        """
+        column = by if by in rows else self.axes.get(by, by)
+        if column not in rows:
+            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, [*self.axes, *rows]))
+        cells = rows[column]
+        if cells.dtype.kind == "M":
+            cells = fractional_years(cells)
+        values = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InputError(
+                f"{rows.attrs.get('source', 'the table')}: column {column!r} is {rows[column].iloc[row]} in row "
+                f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
+            )
+        return values
 
     # The model and its draws -----------------------------------------------------------------------------------------
 

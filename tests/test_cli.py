@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections import namedtuple
 from pathlib import Path
 from unittest import mock
@@ -249,6 +250,33 @@ def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
     assert "robust_parameters" not in entry
 
 
+def test_rollout(fits):
+    asked = ("--by", "compute", "--below", "1e20", "--below", "5e20", "--seed", "2", *SHORT, "--noise", "normal")
+    document = json.loads(succeeded("rollout", "chinchilla", "--data", "mine.csv", *asked, "--json", folder=fits))
+    runs = bs.read(fits / "mine.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        table, rows = bs.rollout(
+            bs.Chinchilla(noise="normal"), runs, "compute", [1e20, 5e20], seed=2, draws=200, tune=300, chains=2
+        )
+    for entry, (cutoff, row) in zip(document["cutoffs"], table.iterrows(), strict=True):
+        assert entry["cutoff"] == cutoff
+        for name in row.index:
+            assert entry[name] == pytest.approx(row[name], rel=1e-9), name
+    for name in ("cutoff", "observed", "q5", "q95", "crps"):
+        assert document["predictions"][name] == pytest.approx(list(rows[name].values), rel=1e-9)
+    assert (document["scale"], document["by"]) == ("log_loss", "compute")
+
+
+def test_rollout_draws_a_figure(fits, tmp_path):
+    for name, magic in (("f.svg", b"<?xml"), ("f.png", b"\x89PNG")):
+        asked = ("--below", "1e20", *SHORT, "--data", str(fits / "mine.csv"), "--figure", name)
+        text = succeeded("rollout", "chinchilla", *asked, folder=tmp_path)
+        assert "50% covers" in text and f"written to {name}" in text
+        assert (tmp_path / name).read_bytes().startswith(magic)
+    assert sorted(os.listdir(tmp_path)) == ["f.png", "f.svg"]
+
+
 def test_points(tmp_path):
     bs.load("chinchilla_runs").to_csv(tmp_path / "runs.csv", index=False)
     document = json.loads(succeeded("points", "--data", "runs.csv", "--drop-highest", "5", "--json", folder=tmp_path))
@@ -430,6 +458,11 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["points", "--where", "loss > 20"], "none of the 245 rows"),
         (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
+        (["rollout", "chinchilla"], "--below"),
+        (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
+        (["rollout", "chinchilla", "--below", "1e20", "--figure", "f.gif"], "a figure is written as svg, png"),
+        (["rollout", "chinchilla", "--below", "1e20", "--figure", "file/f.svg"], "file/f.svg"),
+        (["rollout", "progress-7", "--below", "2020", "--by", "day"], 'column "day" is unknown'),
         (["calibrate", "chinchilla", "--where", "loss > 20"], "none of the 245 rows"),
         (["compare"], "FILE.nc"),
         (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),

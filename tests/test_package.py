@@ -28,8 +28,9 @@ MAY_IMPORT = {
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
+    "rollouts": {"console", "files", "inference", "inputs", "reports"},
     "allocations": {"console", "errors", "inference", "inputs", "reports"},
-    "cli": {"__init__", "allocations", "console", "files", "inputs", "options", "sweeps"}
+    "cli": {"__init__", "allocations", "console", "files", "inputs", "options", "rollouts", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

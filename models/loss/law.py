@@ -61,6 +61,7 @@ class LossLaw(Law):
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
     effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16)
+    axes: ClassVar[dict] = {"compute": "training_flop"}
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True
@@ -182,6 +183,13 @@ class LossLaw(Law):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
             found["slopes by compute"] = Contrast(what, within)
         return found
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
+        size = next((c for c in ("parameters", "parameters_nonembedding") if c in rows), None)
+        if by == "compute" and not {"compute", "training_flop"} & set(rows) and size and "tokens" in rows:
+            rows = rows.assign(training_flop=FLOP_PER_PARAMETER_TOKEN * rows[size] * rows["tokens"])
+        return super().along(rows, by)
 
     # The model -------------------------------------------------------------------------------------------------------
 
