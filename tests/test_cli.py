@@ -460,7 +460,10 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
         (["rollout", "chinchilla"], "--below"),
         (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
-        (["rollout", "chinchilla", "--below", "1e20", "--figure", "f.gif"], "a figure is written as svg, png"),
+        (
+            ["rollout", "chinchilla", "--below", "1e20", "--figure", "f.gif"],
+            "f.gif: a figure is written as .svg, .png or .pdf",
+        ),
         (["rollout", "chinchilla", "--below", "1e20", "--figure", "file/f.svg"], "file/f.svg"),
         (["rollout", "progress-7", "--below", "2020", "--by", "day"], 'column "day" is unknown'),
         (["calibrate", "chinchilla", "--where", "loss > 20"], "none of the 245 rows"),

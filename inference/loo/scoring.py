@@ -8,6 +8,7 @@ def crps(draws, observed):
     """Continuous ranked probability score of predictive draws, ``E|X - y| - E|X - X'|/2``: the less the better.
 
     The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number.
+    One draw is a point forecast, whose score is its error.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def crps(draws, observed):
     array([0.])
     """
     count = len(draws)
-    weights = (2 * np.arange(1, count + 1) - count - 1) / (count * (count - 1))
+    weights = (2 * np.arange(1, count + 1) - count - 1) / (count * max(count - 1, 1))
     return abs(draws - observed).mean(0) - weights @ np.sort(draws, axis=0)
 
 
@@ -41,7 +42,7 @@ def binomial_interval(hits, count, level=0.95):
     --------
     >>> low, high = binomial_interval(45, 50)
     >>> round(float(low), 2), round(float(high), 2)
-    (0.8, 0.96)
+    (0.79, 0.96)
     """
     low, high = st.beta.ppf([(1 - level) / 2, (1 + level) / 2], hits + 0.5, count - hits + 0.5)
     return low, high

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...datasets.wording import listed, printable, quoted
+from ...datasets.wording import printable, quoted
 from ...errors import InputError
 from ...files import written_whole
 from .style import BLUE, COMPUTE, GREY, RED
@@ -20,7 +20,7 @@ def check_format(path):
     InputError
     """
     if path.suffix.lstrip(".").lower() not in FORMATS:
-        raise InputError(f"{printable(path)}: a figure is written as {listed(FORMATS)}, not {quoted(path.suffix)}")
+        raise InputError(f"{printable(path)}: a figure is written as .svg, .png or .pdf, not {quoted(path.suffix)}")
 
 
 def figure(rows):

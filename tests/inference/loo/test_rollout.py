@@ -83,7 +83,7 @@ def test_the_table_sums_the_rows_up(rolled):
         for level, low, high in ((50, 0.25, 0.75), (90, 0.05, 0.95)):
             # Quantiles of draws are interpolated; the share of draws below what was observed is not.
             inside = ((found["pit"] >= low) & (found["pit"] <= high)).mean()
-            assert summary[f"coverage_{level}"] == pytest.approx(float(inside), abs=0.02)
+            assert summary[f"coverage_{level}"] == pytest.approx(float(inside), abs=2.01 / summary["predicted"])
             ends = binomial_interval(summary[f"coverage_{level}"] * summary["predicted"], summary["predicted"])
             assert (summary[f"coverage_{level}_low"], summary[f"coverage_{level}_high"]) == pytest.approx(ends)
         for name in ("crps", "log_score"):
@@ -161,7 +161,7 @@ def test_counts_are_foretold_at_lengths_not_seen(lengths_counts):
     [
         ("compute", 1e30, "a cutoff of 1e\\+30 leaves no row at or above it to predict; compute goes from"),
         ("compute", [1e20, 1.0], "a cutoff of 1 leaves no row below it to fit"),
-        ("compute", 1e18, "below compute 1e\\+18: chinchilla_runs: . rows are fewer than the 6 sampled quantities"),
+        ("compute", 3e18, "below compute 3e\\+18: chinchilla_runs: . rows are fewer than the 6 sampled quantities"),
         ("computer", 1e20, 'column "computer" is unknown; did you mean "compute"'),
         ("compute", "soon", "cutoff 'soon' is neither a number nor a date such as 2019-06-30"),
         ("compute", np.nan, "cutoff nan is neither"),
