@@ -4,6 +4,8 @@ from . import console, inputs
 
 HEADER = ("", "fitted", "predicted", "50% covers", "90% covers", "CRPS", "bias", "log score", "r_hat", "divergences")
 
+UNSETTLED = 0.2  # our choice: a CRPS whose Monte-Carlo error is a larger share of it is not to be read
+
 
 def run(law, data, by, below, figure, fitting):
     """Roll a law out as asked on the command line and print what came of it.
@@ -44,6 +46,8 @@ def run(law, data, by, below, figure, fitting):
     console.print_table(title, HEADER, lines, least=("divergences", "log score", "r_hat", "fitted"))
     print("coverage with the 95% interval of a share of so many independent rows; those of a cutoff share one fit")
     for cutoff, row in found.iterrows():
+        if not row["crps_se"] < UNSETTLED * row["crps"]:
+            print(f"below {cutoff:g}: the CRPS is not settled, a few draws foretell anything; read the log score")
         if not row["ok"]:
             print(f"below {cutoff:g}: the chains are NOT TO BE TRUSTED; draw more")
     console.print_written(figure)
@@ -63,9 +67,8 @@ def _line(cutoff, row):
         f"{entry[name]:.0%} [{100 * entry[f'{name}_low']:.0f}, {100 * entry[f'{name}_high']:.0f}]"
         for name in ("coverage_50", "coverage_90")
     )
-    scores = (
-        console.number(entry[name], form) for name, form in (("crps", ".3g"), ("bias", "+.3g"), ("log_score", ".3g"))
-    )
+    crps = f"{console.number(entry['crps'], '.3g')} ± {console.number(entry['crps_se'], '.1g')}"
+    scores = (crps, console.number(entry["bias"], "+.3g"), console.number(entry["log_score"], ".3g"))
     return (
         f"{cutoff:g}",
         entry["fitted"],

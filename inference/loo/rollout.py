@@ -17,6 +17,7 @@ from .scoring import binomial_interval, crps
 
 LEVELS = (0.5, 0.9)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
 AT_ONCE = 4_000_000  # predictive draws held in memory together
 SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
@@ -53,9 +54,10 @@ def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False,
         By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50`` and ``coverage_90``, the shares of rows
         within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95% interval (as if rows
         were independent; those of one cutoff share the error of one fit), ``crps`` (mean continuous ranked probability
-        score), ``bias`` (mean of predicted medians less what was observed), ``log_score`` (mean log predictive density;
-        NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``, ``ess_bulk_min`` and
-        ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+        score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws foretell anything, so that the
+        score hardly exists), ``bias`` (mean of predicted medians less what was observed), ``log_score`` (mean log
+        predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
+        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
         By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
         observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; the coordinates ``cutoff``,
@@ -93,9 +95,10 @@ def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False,
         fit = fit_law(law, past[cutoff], seed=seed, sampler=sampler, **settings)
         ahead = values >= cutoff
         found = predicted(draws_of(fit), rows[ahead].reset_index(drop=True), seed)
-        named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
-        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
         entries[cutoff] = {"fitted": len(past[cutoff])} | summarised(found) | {x: diagnose(fit)[x] for x in SAID}
+        named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
+        found = found.drop_vars("crps_without")
+        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
     found = xr.concat(parts, "prediction")
     found.attrs = {"law": law.label, "by": by, "scale": law.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
@@ -151,7 +154,8 @@ def predicted(draws, rows, seed):
     Returns
     -------
     Dataset
-        As the second of `rollout`, without coordinates.
+        As the second of `rollout`, without coordinates, and ``crps_without`` (part, prediction), without each part of
+        the draws.
     """
     law, rng = draws.law, np.random.default_rng(seed)
     alone = rows if law.group is None else rows.assign(**{law.group: np.arange(len(rows))})
@@ -167,17 +171,24 @@ def predicted(draws, rows, seed):
 def _scored(draws, rows, rng):
     law = draws.law
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-    observed = law.on_scale(rows[law.observed].to_numpy(float))
+    found = scored(sample, law.on_scale(rows[law.observed].to_numpy(float)))
+    if law.unit != KINDS[law.kind].dimension:
+        return found
+    density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+    return found.assign(log_score=("prediction", logsumexp(density, axis=0) - np.log(len(density))))
+
+
+def scored(sample, observed):
+    """Quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
     found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
     found |= {
         "observed": observed,
         "pit": (sample < observed).mean(0) + (sample == observed).mean(0) / 2,
         "crps": crps(sample, observed),
     }
-    if law.unit == KINDS[law.kind].dimension:
-        density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-        found["log_score"] = logsumexp(density, axis=0) - np.log(len(density))
-    return xr.Dataset({name: ("prediction", x) for name, x in found.items()})
+    part = np.arange(len(sample)) * PARTS // len(sample)
+    found["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
+    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
 
 
 def summarised(found):
@@ -189,5 +200,8 @@ def summarised(found):
         name = f"coverage_{100 * level:.0f}"
         ends = binomial_interval(hits, count)
         entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
-    entry |= {"crps": float(found["crps"].mean()), "bias": float((found["q50"] - observed).mean())}
+    without = found["crps_without"].mean("prediction")
+    # The jackknife over parts of the draws.
+    entry |= {"crps": float(found["crps"].mean()), "crps_se": float(without.std() * np.sqrt(without.size - 1))}
+    entry |= {"bias": float((found["q50"] - observed).mean())}
     return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}

@@ -7,7 +7,9 @@ import scipy.stats as st
 def crps(draws, observed):
     """Continuous ranked probability score of predictive draws, ``E|X - y| - E|X - X'|/2``: the less the better.
 
-    The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number.
+    The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number. It is
+    added up as the integral of ``F**2`` below what was observed and of ``(1 - F)**2`` above, so that no draw far out
+    takes away what another adds.
     One draw is a point forecast, whose score is its error.
 
     Parameters
@@ -31,8 +33,17 @@ def crps(draws, observed):
     array([0.])
     """
     count = len(draws)
-    weights = (2 * np.arange(1, count + 1) - count - 1) / (count * max(count - 1, 1))
-    return abs(draws - observed).mean(0) - weights @ np.sort(draws, axis=0)
+    ordered = np.sort(draws, axis=0)
+    first, last = np.minimum(ordered[:1], observed), np.maximum(ordered[-1:], observed)
+    ends = np.concatenate([first, ordered, last])
+    # Between two neighbours i draws lie below and the others above. The chance that two draws, of those that are not
+    # the same, both lie on the far side of what was observed stands for F**2 and (1 - F)**2: nothing is negative.
+    below = np.arange(count + 1)[:, None]
+    pairs = count * max(count - 1, 1)
+    to_left = np.diff(np.minimum(ends, observed), axis=0) * (below * np.maximum(below - 1, count == 1)) / pairs
+    above = count - below
+    to_right = np.diff(np.maximum(ends, observed), axis=0) * (above * np.maximum(above - 1, count == 1)) / pairs
+    return (to_left + to_right).sum(0)
 
 
 def binomial_interval(hits, count, level=0.95):

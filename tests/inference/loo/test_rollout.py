@@ -28,6 +28,16 @@ def test_crps_of_few_draws_is_right_on_average():
     assert found.mean() == pytest.approx(crps_of_normal(0.7, 0, 1), abs=4 * found.std() / np.sqrt(200_000))
 
 
+def test_crps_is_the_mean_over_pairs_and_no_draw_far_out_spoils_it():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(50, 7)), 2 * rng.normal(size=7)
+    between = abs(x[:, None] - x[None]).sum((0, 1)) / (50 * 49)
+    np.testing.assert_allclose(crps(x, y), abs(x - y).mean(0) - between / 2, rtol=1e-12)
+    near, far = x.copy(), x.copy()
+    near[3], far[3] = 1e3, 1e18
+    np.testing.assert_allclose(crps(far, y), crps(near, y), rtol=1e-9)
+
+
 def test_a_share_has_the_interval_of_jeffreys():
     low, high = binomial_interval(90, 100)
     assert stats.beta.cdf(low, 90.5, 10.5) == pytest.approx(0.025)
@@ -140,6 +150,20 @@ def test_evaluations_are_cut_at_dates(evaluations):
     by_column, _ = bs.rollout(law, evaluations, "publication_date", "2020-01-01", seed=1, **SHORT)
     assert by_column.loc[2020.0].equals(table.loc[2020.0])
     assert table.loc[2020.0, "coverage_90"] > 0.75
+
+
+def test_a_score_that_a_few_draws_decide_says_so(law, runs, rolled):
+    """Where the square root of the error has no mean, the CRPS does not exist."""
+    table, _ = rolled
+    assert (table["crps_se"] < 0.1 * table["crps"]).all()
+    rng, observed = np.random.default_rng(3), np.zeros(5)
+    settled = rolling.summarised(rolling.scored(rng.standard_normal((1000, 5)), observed))
+    wild = rolling.summarised(rolling.scored(rng.standard_cauchy((1000, 5)) ** 3, observed))
+    assert settled["crps_se"] < 0.05 * settled["crps"]
+    assert wild["crps_se"] > 0.2 * wild["crps"]
+    again = [rolling.summarised(rolling.scored(rng.standard_normal((400, 5)), observed))["crps"] for _ in range(300)]
+    once = rolling.summarised(rolling.scored(rng.standard_normal((400, 5)), observed))["crps_se"]
+    assert np.std(again) / 2.5 < once < 2.5 * np.std(again)
 
 
 def test_compute_is_6nd_where_the_table_does_not_say_it(law, runs):
