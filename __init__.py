@@ -67,6 +67,7 @@ _HOMES = {
         "reconcile",
         "robust",
         "robust_sd",
+        "rollout",
         "save_fit",
         "stack_allocations",
         "table_of",

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, console, inputs, options, reporting, specifications, sweeps
+from . import __version__, allocations, console, inputs, options, reporting, rollouts, specifications, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -108,6 +108,21 @@ def calibrate(
 
 
 @app.command()
+@options.shares(options.Fitting)
+def rollout(
+    law: options.LawName,
+    below: options.Cutoffs,
+    by: options.CutBy = "compute",
+    data: options.AnyTable = None,
+    figure: options.Figure = None,
+    *,
+    fitting,
+):
+    """Fit a law to the rows below each cutoff, predict the others, and say how well."""
+    rollouts.run(law, data, by, below, figure, fitting)
+
+
+@app.command()
 def compare(
     files: options.FitFilesOrProgress,
     weighting: options.Weighting = "stacking",
@@ -165,30 +180,22 @@ def doubling(
 @app.command()
 def allocate(
     file: options.FitFile,
-    compute: options.Budgets,
+    compute: options.Budgets = None,
+    loss: options.Targets = None,
+    demand: options.Demands = None,
+    near_optimal: options.NearOptimal = None,
     vocabulary: options.Vocabulary = None,
     aspect_ratio: options.AspectRatio = None,
     plan: options.Plan = None,
     json: options.Json = False,
 ):
-    """Print the compute-optimal parameters, tokens and loss at a budget C = 6 N_T D, N_T all parameters."""
-    from .inference import allocate as allocate_fit
-    from .inference import diagnose, law_of, open_fit
-    from .reports import results
+    """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
 
-    fitted = open_fit(file)
+    A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
+    together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
+    """
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | inputs.values(plan, "--plan")
-    found = allocate_fit(fitted, compute, **planned)
-    entries = results.allocation_entries(found, law_of(fitted).name, fitted)
-    misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
-    if json:
-        found = {"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit, "verdict": verdict}
-        console.print_json(found)
-        return
-    for entry in entries:
-        console.print_allocation(entry)
-    console.print_diagnostics(file, diagnose(fitted))
-    console.print_verdict(file, verdict)
+    allocations.run(file, compute, loss, demand, near_optimal, planned, json=json)
 
 
 @app.command()

@@ -12,7 +12,6 @@ COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "paret
 SPECIFICATIONS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "p_worse", "loo_mse", "stacking",
                   "by_paper_stacking", "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences",
                   "flags")  # fmt: skip
-ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
 REGIONS = ("id", "ood", "ood100")
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
 # In the names of parameters that each run has: too many to print.
@@ -261,16 +260,6 @@ def print_doubling(found):
 
 def _months(x):
     return "never" if x == float("inf") else f"{x:.1f}"
-
-
-def print_allocation(entry):
-    """Print one entry of the optimal sizes at a budget."""
-    beyond = entry["extrapolation"]
-    note = f", {abs(beyond):.1f} decades {'above' if beyond > 0 else 'below'} the fitted runs" if beyond else ""
-    rows = [summary_row(name, entry[name]) for name in ALLOCATED if name in entry]
-    if "robust_parameters" in entry:
-        rows.append(summary_row("parameters, not trusting the law", entry["robust_parameters"]))
-    print_table(f"{entry['law']} at {entry['compute']:.3g} FLOP{note}", SUMMARY_HEADER, rows)
 
 
 def print_exponents(law, basis, exponents):

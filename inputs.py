@@ -7,6 +7,7 @@ from .errors import InputError
 
 # Parameters of a reader, and those that tell how to read columns of a file.
 _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token")
+MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 _OPTION = {"columns": "--column"}
 _READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "last_of", "best_of", "drop_highest")
 
@@ -33,6 +34,32 @@ def values(items, option="--option"):
         except ValueError:
             found[name] = text
     return found
+
+
+def numbers(texts, option):
+    """Numbers of a repeatable option, each a number or a range LOW:HIGH:COUNT evenly spaced in logarithms.
+
+    Examples
+    --------
+    >>> numbers(["1e20:1e22:3", "5e22"], "--compute")
+    [1e+20, 1e+21, 1e+22, 5e+22]
+    """
+    return [x for text in texts for x in _numbers(text, option)]
+
+
+def _numbers(text, option):
+    parts = text.split(":")
+    try:
+        if len(parts) == 1:
+            return [float(text)]
+        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
+        if len(parts) == 3 and 0 < low < high < float("inf") and 2 <= count <= MOST_NUMBERS:
+            return [float(f"{low * (high / low) ** (i / (count - 1)):.12g}") for i in range(count)]
+    except (ValueError, IndexError):
+        pass
+    raise InputError(
+        f"{option} {text!r}: write a number, or LOW:HIGH:COUNT with 0 < LOW < HIGH and 2 to {MOST_NUMBERS} of them"
+    )
 
 
 def runs_from(data, reading):

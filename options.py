@@ -108,6 +108,17 @@ RanksOut = Annotated[
     ),
 ]
 
+Cutoffs = Annotated[
+    list[str], typer.Option(help="Fit the rows below this: 1e20, 2019.5 or 2019-06-30. Repeatable.", metavar="CUTOFF")
+]
+CutBy = Annotated[
+    str, typer.Option(help="What to cut along: compute of runs, date of evaluations, or a column.", metavar="COLUMN")
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option(help="Draw predicted intervals against what was observed.", metavar="FILE.svg|.png|.pdf"),
+]
+
 FitFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")]
 FitFilesOrProgress = Annotated[
     list[Path],
@@ -122,7 +133,31 @@ PaperGrid = Annotated[
 ]
 RateCompute = Annotated[float, typer.Option(help="FLOP at which exponents that change are taken.", metavar="FLOP")]
 RateYear = Annotated[float, typer.Option(help="Year at which they are taken.")]
-Budgets = Annotated[list[float], typer.Option(help="Training budget in FLOP. Repeatable.", metavar="FLOP")]
+Budgets = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Budget in FLOP, or 1e20:1e24:5 for five from 1e20 to 1e24, evenly spaced in logarithms. Repeatable.",
+        metavar="FLOP",
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--loss", help="Loss to reach with the least compute, in place of a budget. Repeatable.", metavar="NATS"
+    ),
+]
+Demands = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Tokens that the model is to read and write over its life, 2 N FLOP each, or a range as of --compute. "
+        "Repeatable.",
+        metavar="TOKENS",
+    ),
+]
+NearOptimal = Annotated[
+    float | None,
+    typer.Option(help="Give the sizes whose loss is within so much of the best, relatively: 0.001.", metavar="SHARE"),
+]
 Vocabulary = Annotated[
     float | None, typer.Option(help="Vocabulary of the planned models; 32000 by default.", metavar="V")
 ]

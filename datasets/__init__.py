@@ -2,7 +2,7 @@
 
 from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
 from .counts import read_counts
-from .evaluations import read_evaluations
+from .evaluations import fractional_years, read_evaluations
 from .fingerprint import sha256
 from .kinds import KINDS, Kind
 from .reading import read
@@ -14,6 +14,7 @@ __all__ = [
     "Kind",
     "catalogue",
     "filled",
+    "fractional_years",
     "load",
     "notes",
     "positive_columns",

@@ -63,12 +63,23 @@ def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
     dates, undated = _dates(table["publication_date"])
     faults += undated + _unknown_benchmarks(table["benchmark"])
     result = table.assign(**read, publication_date=dates)
-    result["year"] = dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
+    result["year"] = fractional_years(dates)
     if "paper_id" not in result:
         result["paper_id"] = np.arange(1.0, len(result) + 1)
     result = check(result, "evaluations", label=label, faults=faults).astype({"transformer": "int64"})
     storing.note_names(result, changes)
     return with_origin(result, name, changes)
+
+
+def fractional_years(dates):
+    """Years of a Series of dates, with the days of each as their fraction.
+
+    Examples
+    --------
+    >>> float(fractional_years(pd.Series(pd.to_datetime(["2019-01-01"]))).iloc[0])
+    2019.0
+    """
+    return dates.dt.year + (dates.dt.day_of_year - 1) / DAYS
 
 
 TEXT = ("publication_date", "benchmark")

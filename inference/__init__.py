@@ -10,6 +10,7 @@ from .loo.future import compare_futures
 from .loo.groups import loo_by_group
 from .loo.loo import loo
 from .loo.progress import compare_progress
+from .loo.rollout import rollout
 from .points.curves import curve_frontier
 from .points.envelopes import fit_frontier, fit_isoflop
 from .points.parametric import fit_huber
@@ -73,6 +74,7 @@ __all__ = [
     "reconcile",
     "robust",
     "robust_sd",
+    "rollout",
     "save_fit",
     "stack_allocations",
     "table_of",

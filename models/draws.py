@@ -31,6 +31,19 @@ class Draws:
         """Name the sampled and derived quantities: a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError
 
+    def constants(self):
+        """Give the scalars of `named` as arrays, (sample, 1), all draws of all chains in one axis."""
+        scalars = {name: x for name, x in self.named().data_vars.items() if set(x.dims) == set(DRAWS)}
+        return {name: x.transpose(*DRAWS).values.reshape(-1, 1) for name, x in scalars.items()}
+
+    def by_draw(self, arrays, coordinates):
+        """Name arrays that broadcast to (sample, ...) by chain, draw and coordinates: a Dataset."""
+        own = {dim: self.named()[dim] for dim in DRAWS}
+        draws, lengths = [x.size for x in own.values()], [len(x) for x in coordinates.values()]
+        whole = {name: np.broadcast_to(x, (np.prod(draws), *lengths)) for name, x in arrays.items()}
+        dims = (*DRAWS, *coordinates)
+        return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, own | coordinates)
+
     def mean(self, rows=None):
         """Mean of the observations at the rows, in the unit of the table: a DataArray of dims (chain, draw, row)."""
         raise NotImplementedError

@@ -7,10 +7,11 @@ import json
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 
-from ..datasets import KINDS, sha256
-from ..datasets.wording import shortened
+from ..datasets import KINDS, fractional_years, sha256
+from ..datasets.wording import shortened, unknown
 from ..errors import InputError
 
 
@@ -59,10 +60,12 @@ class Law:
     upstream : tuple of str
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
     planned : tuple of str
-        What `optimum` may be told of the runs planned.
+        What `plan` and `optimum` may be told of the runs planned.
     effort : Effort
     clusters : tuple of str
         Columns whose rows of one value may be alike: sizes of models, runs, papers.
+    axes : dict of str to str
+        Columns along which rows may be cut, by another name.
     group : str, optional
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
@@ -90,6 +93,7 @@ class Law:
     planned: ClassVar[tuple] = ()
     effort: ClassVar[Effort] = Effort()
     clusters: ClassVar[tuple] = ()
+    axes: ClassVar[dict] = {}
     group: ClassVar[str | None] = None
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
@@ -147,6 +151,39 @@ class Law:
         found = pd.concat([rows, simulated], ignore_index=True)
         found.attrs = dict(rows.attrs)
         return found
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut.
+
+        Parameters
+        ----------
+        rows : DataFrame
+        by : str
+            A name of `axes`, or a column of numbers or of dates, which become fractional years.
+
+        Returns
+        -------
+        ndarray, shape (row,)
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or a row of it holds no number.
+        """
+        column = by if by in rows else self.axes.get(by, by)
+        if column not in rows:
+            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, [*self.axes, *rows]))
+        cells = rows[column]
+        if cells.dtype.kind == "M":
+            cells = fractional_years(cells)
+        values = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InputError(
+                f"{rows.attrs.get('source', 'the table')}: column {column!r} is {rows[column].iloc[row]} in row "
+                f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
+            )
+        return values
 
     # The model and its draws -----------------------------------------------------------------------------------------
 
@@ -223,14 +260,30 @@ class Law:
         """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
 
     def optimum(self, draws, compute, **planned):
-        """Compute-optimal sizes at training budgets, for each draw.
+        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
+
+        Returns
+        -------
+        Dataset
+            What the law's `plan` describes.
 
         Raises
         ------
         InputError
             If the law has none.
         """
-        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss")
+        plan = self.plan(draws.constants(), **planned)
+        return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
+
+    def plan(self, constants, **planned):
+        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
+
+        Raises
+        ------
+        InputError
+            If the law is not one of parameters and tokens, or what is planned is no positive number.
+        """
+        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss such as chinchilla")
 
     # Priors ----------------------------------------------------------------------------------------------------------
 

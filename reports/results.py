@@ -14,8 +14,12 @@ from ..inference.quantities.verdict import judge, verdict_sentence
 from ..models.draws import flatten
 
 SCHEMA = 1
-SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss")
+SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
+         "training_compute", "inference_compute", "total_compute", "saved", "parameters_near_low",
+         "parameters_near_high", "tokens_near_low", "tokens_near_high")  # fmt: skip
 RATIOS = ("tokens_per_parameter", "epochs")
+BEYOND = ("extrapolation", "tokens_per_parameter_extrapolation")
+NEAR = ("near_low", "near_high", "near_parameters", "near_probability")
 ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 
@@ -36,8 +40,11 @@ def summary(draws, *, ratio=False):
         ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
     """
     values = np.ravel(np.asarray(draws, float))
+    ratio = ratio or bool(np.isinf(values).any())
     moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
-    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())), strict=True))
+    # Between a finite and an infinite draw there is no linear interpolation.
+    method = "inverted_cdf" if np.isinf(values).any() else "linear"
+    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values()), method=method), strict=True))
     return {name: finite(x) for name, x in (moments | quantiles).items()}
 
 
@@ -116,21 +123,35 @@ def law_entry(fit, result=None, points=None):
 
 
 def allocation_entries(allocation, law, fit=None):
-    """Entries of results.json of compute-optimal sizes, one a budget; with `fit` robust intervals of N* too."""
+    """Entries of results.json of what `allocate` found, one a thing asked; with `fit` robust intervals of N* too."""
+    dims = [dim for dim in ("compute", "target", "demand") if dim in allocation.dims]
+    places = np.ndindex(*(allocation.sizes[dim] for dim in dims))
+    chosen = (allocation.isel(dict(zip(dims, place, strict=True))) for place in places)
     return [
-        {
-            "law": law,
-            "compute": float(at["compute"]),
-            **{name: summary(at[name], ratio=name in RATIOS) for name in SIZES if name in at},
-            "extrapolation": float(at["extrapolation"]),
-        }
+        {"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)}
         | (
             {"robust_parameters": summary(robust(fit, at["parameters"], positive=True))}
-            if fit is not None and "parameters" in at
+            if fit is not None and "parameters" in at and bool(np.isfinite(at["parameters"]).all())
             else {}
         )
-        for at in (allocation.isel(compute=i) for i in range(allocation.sizes["compute"]))
+        for at in chosen
     ]
+
+
+def _allocated(at):
+    """Quantities of one allocation; those of draws that do not reach a target are infinite, null as quantiles."""
+    reached = at["reached"].values if "reached" in at else np.ones((), bool)
+    # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
+    found = {
+        name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
+    }
+    entry = {name: summary(x, ratio=name in RATIOS) for name, x in found.items()}
+    entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
+    if "reached" in at:
+        entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}
+    if "near_low" in at:
+        entry |= {"near_optimal": at.attrs["near_optimal"]} | {name: finite(at[name]) for name in NEAR}
+    return entry
 
 
 def provenance(fits):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections import namedtuple
 from pathlib import Path
 from unittest import mock
@@ -230,6 +231,68 @@ def test_allocate(fits):
     assert "decades above the fitted runs" in text and "not trusting the law" in text
 
 
+def test_allocate_for_a_demand_and_on_a_grid(fits):
+    asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3")
+    document = json.loads(succeeded("allocate", "student.nc", *asked, "--json", folder=fits))
+    expected = bs.allocate(bs.open_fit(fits / "student.nc"), loss=2.1, demand=[0, 1e12, 1e13], near_optimal=0.3)
+    assert [(entry["target"], entry["demand"]) for entry in document["allocation"]] == [
+        (2.1, 0),
+        (2.1, 1e12),
+        (2.1, 1e13),
+    ]
+    for entry in document["allocation"]:
+        at = expected.sel(target=2.1, demand=entry["demand"])
+        for name in ("parameters", "tokens", "total_compute", "saved", "parameters_near_high"):
+            assert entry[name]["q50"] == pytest.approx(float(at[name].median()), rel=1e-9)
+        for name in ("near_low", "near_high", "near_probability"):
+            assert entry[name] == pytest.approx(float(at[name]), rel=1e-9)
+        assert (entry["p_reached"], entry["near_optimal"]) == (1.0, 0.3)
+    text = succeeded("allocate", "student.nc", *asked, folder=fits)
+    assert "to a loss of 2.1, demand 1e+13" in text and "share saved by planning for demand" in text
+    assert "within 30% of the best compute" in text
+    text = succeeded("allocate", "student.nc", "--compute", "1e19:1e23:5", "--near-optimal", "0.001", folder=fits)
+    assert text.count("FLOP") == 5 and "near, most" in text
+
+
+def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
+    floor = bs.open_fit(fits / "student.nc")["posterior"]["E"]
+    target = f"{float(floor.quantile(0.6)):.6f}"
+    text = succeeded("allocate", "student.nc", "--loss", target, folder=fits)
+    assert "never" in text and "of the draws, which no size reaches" in text
+    document = json.loads(succeeded("allocate", "student.nc", "--loss", target, "--json", folder=fits))
+    (entry,) = document["allocation"]
+    assert entry["p_reached"] == pytest.approx(float((floor < float(target)).mean()))
+    assert entry["parameters"]["q2.5"] > 0 and entry["parameters"]["q97.5"] is None
+    assert "robust_parameters" not in entry
+
+
+def test_rollout(fits):
+    asked = ("--by", "compute", "--below", "1e20", "--below", "5e20", "--seed", "2", *SHORT, "--noise", "normal")
+    document = json.loads(succeeded("rollout", "chinchilla", "--data", "mine.csv", *asked, "--json", folder=fits))
+    runs = bs.read(fits / "mine.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        table, rows = bs.rollout(
+            bs.Chinchilla(noise="normal"), runs, "compute", [1e20, 5e20], seed=2, draws=200, tune=300, chains=2
+        )
+    for entry, (cutoff, row) in zip(document["cutoffs"], table.iterrows(), strict=True):
+        assert entry["cutoff"] == cutoff
+        for name in row.index:
+            assert entry[name] == pytest.approx(row[name], rel=1e-9), name
+    for name in ("cutoff", "observed", "q5", "q95", "crps"):
+        assert document["predictions"][name] == pytest.approx(list(rows[name].values), rel=1e-9)
+    assert (document["scale"], document["by"]) == ("log_loss", "compute")
+
+
+def test_rollout_draws_a_figure(fits, tmp_path):
+    for name, magic in (("f.svg", b"<?xml"), ("f.png", b"\x89PNG")):
+        asked = ("--below", "1e20", *SHORT, "--data", str(fits / "mine.csv"), "--figure", name)
+        text = succeeded("rollout", "chinchilla", *asked, folder=tmp_path)
+        assert "50% covers" in text and f"written to {name}" in text
+        assert (tmp_path / name).read_bytes().startswith(magic)
+    assert sorted(os.listdir(tmp_path)) == ["f.png", "f.svg"]
+
+
 def test_points(tmp_path):
     bs.load("chinchilla_runs").to_csv(tmp_path / "runs.csv", index=False)
     document = json.loads(succeeded("points", "--data", "runs.csv", "--drop-highest", "5", "--json", folder=tmp_path))
@@ -428,6 +491,14 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["points", "--where", "loss > 20"], "none of the 245 rows"),
         (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
+        (["rollout", "chinchilla"], "--below"),
+        (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
+        (
+            ["rollout", "chinchilla", "--below", "1e20", "--figure", "f.gif"],
+            "f.gif: a figure is written as .svg, .png or .pdf",
+        ),
+        (["rollout", "chinchilla", "--below", "1e20", "--figure", "file/f.svg"], "file/f.svg"),
+        (["rollout", "progress-7", "--below", "2020", "--by", "day"], 'column "day" is unknown'),
         (["calibrate", "chinchilla", "--where", "loss > 20"], "none of the 245 rows"),
         (["compare"], "FILE.nc"),
         (["compare", "other.nc"], "other.nc: a netCDF file, but no fit"),
@@ -436,8 +507,11 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["compare", "random.nc", "other.nc"], "random.nc: not a netCDF file"),
         (["allocate", "other.nc", "--compute", "1e21"], "other.nc: a netCDF file, but no fit"),
         (["allocate", "file", "--compute", "1e21"], "file: not a netCDF file"),
-        (["allocate", "other.nc"], "--compute"),
-        (["allocate", "other.nc", "--compute", "much"], "--compute"),
+        (["allocate", "other.nc"], "give --compute, a budget in FLOP, or --loss, a target in nats per token"),
+        (["allocate", "other.nc", "--compute", "1e21", "--loss", "2.5"], "nats per token, not both"),
+        (["allocate", "other.nc", "--compute", "much"], "--compute 'much': write a number, or LOW:HIGH:COUNT"),
+        (["allocate", "other.nc", "--compute", "1e20:1e22"], "--compute '1e20:1e22': write a number, or LOW:HIGH"),
+        (["allocate", "other.nc", "--demand", "1e22:1e20:3", "--loss", "2"], "with 0 < LOW < HIGH"),
         (["report", "--out", "report", "--page", "chinchila"], "chinchilla"),
         (["report", "--out", "report", "--draws", "0"], "draws"),
         (["report", "--out", "report", "--sampler", "stan"], "stan"),
@@ -468,6 +542,9 @@ def test_the_installed_command_refuses_in_one_line(arguments, folder):
         (["compare", "student.nc", "mine.nc"], "245 and 80 rows"),
         (["compare", "student.nc", "normal.nc", "--weighting", "best"], "best"),
         (["allocate", "student.nc", "--compute", "-1e21"], "positive"),
+        (["allocate", "student.nc", "--loss", "0.1"], "loss 0.1 is at or below the floor of the chinchilla fit"),
+        (["allocate", "student.nc", "--loss", "2.5", "--demand", "-1"], "demand must be tokens, at least 0"),
+        (["allocate", "student.nc", "--compute", "1e21", "--near-optimal", "0"], "near_optimal must be one positive"),
         (["allocate", "student.nc", "--compute", "0"], "positive"),
         (["allocate", "student.nc", "--compute", "nan"], "positive"),
     ],

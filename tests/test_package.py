@@ -30,7 +30,10 @@ MAY_IMPORT = {
     "sweeps": {"console", "errors"},
     "reporting": {"errors", "inputs", "models", "inference", "reports"},
     "specifications": {"console", "datasets", "inference", "reports"},
-    "cli": {"__init__", "console", "files", "inputs", "options", "reporting", "specifications", "sweeps"}
+    "rollouts": {"console", "files", "inference", "inputs", "reports"},
+    "allocations": {"console", "errors", "inference", "inputs", "reports"},
+    "cli": {"__init__", "allocations", "console", "files", "inputs", "options", "reporting", "rollouts"}
+    | {"specifications", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

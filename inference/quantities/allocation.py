@@ -1,4 +1,4 @@
-"""The compute-optimal size at a training budget, draw by draw."""
+"""The best size at a budget, or to reach a loss, draw by draw."""
 
 import numpy as np
 import xarray as xr
@@ -7,17 +7,36 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...models.loss.plan import inference_compute, training_compute
 from ..storage import draws_of, table_of
+from .planning import planned_sizes
+
+SIZES = ("parameters", "parameters_nonembedding")
 
 
-def allocate(fit, compute, **planned):
-    """Compute-optimal parameters and tokens at a training budget, for each posterior draw.
+MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
+
+
+def allocate(fit, compute=None, *, loss=None, demand=None, near_optimal=None, **planned):
+    """Best parameters and tokens at a budget, or to reach a loss, for each posterior draw.
+
+    Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
+    together, ``6 N_T D + 2 N_T D_inf <= C``, and the mean loss within it is the least; a target loss is reached with
+    the least training and inference compute (equation 2 of Sardana et al. 2023 [1]_). N_T is all parameters, whatever
+    the law counts.
 
     Parameters
     ----------
     fit : DataTree
-    compute : float or array_like, shape (compute,)
-        Budgets C = 6 N_T D in FLOP, N_T all parameters, whatever the law counts.
+    compute : float or array_like, shape (compute,), optional
+        Budgets C in FLOP.
+    loss : float or array_like, shape (target,), optional
+        Target mean losses in nats per token, in place of a budget.
+    demand : float or array_like, shape (demand,), optional
+        D_inf, tokens that the model reads and writes over its life, at least 0.
+    near_optimal : float, optional
+        Give the range of sizes that are nearly as good too: whose loss at the same budget is at most so much above the
+        best, relatively (0.001 is 0.1%), or whose compute to the same target is.
     **planned
         What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
         embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
@@ -26,16 +45,39 @@ def allocate(fit, compute, **planned):
     Returns
     -------
     Dataset
-        What the law's `optimum` gives: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
-        others, with ``tokens_per_parameter``, dims (chain, draw, compute); ``extrapolation`` (compute), decades of
-        compute by which the budget lies above (positive) or below (negative) the fitted runs, 0 within; ``outside``
-        (compute), whether it is not 0.
+        What the law's `plan` describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
+        others, with ``tokens_per_parameter``, dims (chain, draw, compute or target) and, if asked, demand;
+        ``extrapolation``, decades of training compute by which the answer lies above (positive) or below (negative) the
+        fitted runs, 0 within; ``outside``, whether it is not 0. Both have the dim compute alone where the budget is one
+        for training.
+
+        With a demand or a target also ``training_compute``, ``inference_compute`` and ``total_compute`` in FLOP, and
+        ``tokens_per_parameter_extrapolation``, decades by which tokens per parameter lie outside those of the runs.
+        With a target ``floor``, the loss of endless size and tokens, and ``reached``, whether the target is above it:
+        where it is not, sizes and compute are infinite and the loss is the floor. With both ``saved``, the share of
+        the total compute saved over the model of least training compute that reaches the target and serves the demand.
+
+        With `near_optimal` ``parameters_near_low``, ``parameters_near_high``, ``tokens_near_low`` and
+        ``tokens_near_high`` by draw, and without chain and draw ``near_low`` and ``near_high``, between which sizes are
+        nearly the best with a probability of at least 0.5 (NaN where no size is), ``near_parameters``, the size that
+        is with the greatest probability, and ``near_probability``, that probability.
 
     Raises
     ------
     InputError
-        If a budget or something planned is not a positive number, the law does not know what is planned, or it has no
-        optimum.
+        If a budget, a target, a demand, the tolerance or something planned is not a positive number, both or neither
+        of budget and target are given, the law does not know what is planned, it has no optimum, a budget does not
+        serve a demand, or no draw reaches a target.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If some draws do not reach a target.
+
+    References
+    ----------
+    .. [1] Sardana, N., Portes, J., Doubov, S. and Frankle, J. (2023). Beyond Chinchilla-optimal: Accounting for
+       inference in language model scaling laws. arXiv:2401.00448.
 
     Examples
     --------
@@ -44,34 +86,92 @@ def allocate(fit, compute, **planned):
     >>> at = bs.allocate(fit, [1e21, 1e24])
     >>> 1e9 < float(at["parameters"].sel(compute=1e21).median()) < 1e10
     True
+    >>> served = bs.allocate(fit, loss=2.2, demand=[0, 1e13])
+    >>> bool((served["parameters"].sel(demand=1e13) < served["parameters"].sel(demand=0)).all())
+    True
     """
-    budgets = _budgets(compute)
+    if (compute is None) == (loss is None):
+        which = "neither" if loss is None else "both"
+        raise InputError(f"give compute, a budget in FLOP, or loss, a target in nats per token, not {which}")
+    name, asked = ("compute", compute) if loss is None else ("target", loss)
+    asked = _numbers(asked, MUST[name])
+    demands = None if demand is None else _numbers(demand, "demand must be tokens, at least 0", least=0)
+    if near_optimal is not None:
+        near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
     draws = draws_of(fit)
     law, known = draws.law, draws.law.planned
-    planned = {name: x for name, x in planned.items() if x is not None}
-    for name in planned:
-        if name not in known:
-            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", name, known or ("nothing",)))
-    at = xr.DataArray(budgets, dims="compute", coords={"compute": budgets})
-    result = law.optimum(draws, at, **planned)
+    planned = {key: x for key, x in planned.items() if x is not None}
+    for key in planned:
+        if key not in known:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+    if name == "compute" and demands is not None:
+        _check_served(asked, demands)
+    at = xr.DataArray(asked, dims=name, coords={name: asked})
+    if name == "compute" and demands is None and near_optimal is None:
+        result = law.optimum(draws, at, **planned)
+    else:
+        result = planned_sizes(draws, asked, name, demands, near_optimal, planned)
     if "parameters" in result:
-        result["tokens_per_parameter"] = result["tokens"] / result["parameters"]
-    result["extrapolation"] = decades_outside(at, *compute_range(fit))
+        result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
+    spent = result.get("training_compute", at)
+    result["extrapolation"] = decades_outside(spent, *compute_range(fit))
     result["outside"] = result["extrapolation"] != 0
-    for name in result.data_vars:
-        result[name].attrs["units"] = {"loss": "nats/token", "extrapolation": "decades"}.get(name, "1")
-    result["compute"].attrs["units"] = "FLOP"
-    return result.transpose("chain", "draw", "compute")
+    if "training_compute" in result:
+        result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit)
+    result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
+    for key in result.data_vars:
+        result[key].attrs["units"] = _unit(key)
+    for key, unit in (("compute", "FLOP"), ("target", "nats/token"), ("demand", "tokens")):
+        if key in result.coords:
+            result[key].attrs["units"] = unit
+    return result.transpose("chain", "draw", name, ...)
 
 
-def _budgets(compute):
+def _unit(name):
+    if name.endswith("extrapolation"):
+        return "decades"
+    return "nats/token" if name in ("loss", "floor") else "FLOP" if name.endswith("_compute") else "1"
+
+
+def _numbers(given, must, *, least=None, shape=None):
+    """Numbers above 0, or of at least `least`, as an array of one axis."""
     try:
-        budgets = np.atleast_1d(np.asarray(compute, float))
+        found = np.atleast_1d(np.asarray(given, float))
     except (TypeError, ValueError):
-        budgets = np.array([np.nan])
-    if budgets.ndim != 1 or not (np.isfinite(budgets) & (budgets > 0)).all():
-        raise InputError(f"compute must be positive FLOP, not {compute!r}")
-    return budgets
+        found = np.array([np.nan])
+    inside = found > 0 if least is None else found >= least
+    if (
+        found.ndim != 1
+        or not found.size
+        or not (np.isfinite(found) & inside).all()
+        or found.shape != (shape or found.shape)
+    ):
+        raise InputError(f"{must}, not {given!r}")
+    return found
+
+
+def _check_served(budgets, demands):
+    least, most = budgets.min(), demands.max()
+    needed = training_compute(1.0, 1.0) + inference_compute(1.0, most)
+    if least <= needed:
+        raise InputError(
+            f"a budget of {least:g} FLOP does not serve a demand of {most:g} tokens with one parameter ({needed:.3g} "
+            "FLOP); give a larger budget or a smaller demand"
+        )
+
+
+def _ratio(tokens, parameters):
+    """Tokens per parameter; NaN where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return tokens / parameters
+
+
+def _ratio_outside(result, fit):
+    """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
+    runs = table_of(fit)
+    size = next(column for column in SIZES if column in runs and column in result)
+    fitted = runs["tokens"] / runs[size]
+    return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
 
 
 def stack_allocations(allocations, weights, *, seed=0):
@@ -115,13 +215,13 @@ def stack_allocations(allocations, weights, *, seed=0):
         else x
         for name, x in mixed.data_vars.items()
     }
-    return xr.Dataset(shaped, coords={name: first[name] for name in ("chain", "draw", "compute")})
+    return xr.Dataset(shaped, coords={name: first[name] for name in first.coords})
 
 
 def compute_range(fit):
     """Least and greatest training FLOP of the fitted runs."""
     runs = table_of(fit)
-    sizes = [name for name in ("parameters", "parameters_nonembedding") if name in runs and "tokens" in runs]
+    sizes = [name for name in SIZES if name in runs and "tokens" in runs]
     flop = FLOP_PER_PARAMETER_TOKEN * runs[sizes[0]] * runs["tokens"] if sizes else runs["training_flop"]
     return float(flop.min()), float(flop.max())
 

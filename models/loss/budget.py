@@ -1,10 +1,11 @@
-"""Training compute: C = 6 N D floating-point operations for N parameters and D tokens (Kaplan et al. 2020)."""
+"""Compute: 6 N D floating-point operations to train N parameters on D tokens, 2 N D to serve D (Kaplan et al. 2020)."""
 
 import numpy as np
 
 from ..arrays import exp, log
 
 FLOP_PER_PARAMETER_TOKEN = 6.0
+FLOP_PER_PARAMETER_TOKEN_SERVED = 2.0  # the forward pass alone
 MOST_LEVELS = 15
 MOST_BINS = 10
 LEAST_IN_BIN = 8

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ...errors import InputError
 from ..arrays import exp, log, maximum, minimum
@@ -21,7 +20,7 @@ from ..priors import FreeParameter
 from .chinchilla import Chinchilla
 from .chinchilla import loss as chinchilla_loss
 from .law import LossLaw
-from .search import least_on_budget
+from .plan import Plan
 
 # Section 6 of [1]: R_D* and R_N*, fitted with E, A, B and alpha = beta held at other values.
 PUBLISHED = {"repetition_decay": 15.387756, "excess_decay": 5.309743}
@@ -142,21 +141,18 @@ class DataConstrained(LossLaw):
         named = {name: constants[name] for name in (*CONSTANTS, *PUBLISHED)}
         return loss(columns["parameters"], columns["tokens"], columns["unique_tokens"], **named)
 
-    def optimum(self, draws, compute, *, unique_tokens=None):
-        """Compute-optimal parameters and tokens where only so many distinct tokens are to be had.
+    def plan(self, constants, *, unique_tokens=None):
+        """Models of any size where only so many distinct tokens are to be had.
 
         Parameters
         ----------
-        draws : LossDraws
-        compute : DataArray
-            Budgets C = 6 N D in FLOP.
+        constants : mapping of str to array_like
         unique_tokens : float, optional
             Distinct tokens; as many as are wanted by default, none being repeated.
 
         Returns
         -------
-        Dataset
-            ``parameters``, ``tokens``, ``epochs`` (passes over the distinct tokens) and ``loss`` (nats per token).
+        RepeatedPlan
 
         Raises
         ------
@@ -165,14 +161,25 @@ class DataConstrained(LossLaw):
         """
         if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
             raise InputError(f"unique_tokens must be a positive number, not {unique_tokens!r}")
-        constants = draws.named()
-        named = {name: constants[name] for name in (*CONSTANTS, *PUBLISHED)}
+        return RepeatedPlan(self, constants, unique_tokens)
 
-        def at(parameters, tokens):
-            return loss(parameters, tokens, tokens if unique_tokens is None else unique_tokens, **named)
 
-        parameters, tokens = least_on_budget(compute, at)
-        epochs = maximum(tokens / (tokens if unique_tokens is None else unique_tokens), 1.0)
-        return xr.Dataset(
-            {"parameters": parameters, "tokens": tokens, "epochs": epochs, "loss": at(parameters, tokens)}
-        )
+@dataclass(frozen=True)
+class RepeatedPlan(Plan):
+    """Models trained on so many distinct tokens, or all distinct where None.
+
+    It describes ``parameters``, ``tokens``, ``epochs`` (passes over the distinct tokens) and ``loss`` (nats per token).
+    """
+
+    unique_tokens: float | None
+
+    def _distinct(self, tokens):
+        return tokens if self.unique_tokens is None else self.unique_tokens
+
+    def loss(self, model, tokens):
+        """Mean loss; see `loss`."""
+        return super().loss(model | {"unique_tokens": self._distinct(tokens)}, tokens)
+
+    def described(self, model, tokens):
+        """Add ``epochs`` to what is said of models planned."""
+        return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}

@@ -20,6 +20,7 @@ from . import graph
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
 from .noise import ENDS, RUN_SD, Noise
+from .plan import FamilyPlan
 from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
@@ -40,7 +41,7 @@ class LossLaw(Law):
 
     A law says its `mean_parameters`, `columns`, `centre`, `constants` and `mean` and, where it has an optimum,
     ``optimal_sizes(constants, compute, *, gamma)``: compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as in
-    `embeddings.embedding_constant`.
+    `embeddings.embedding_constant`; or a `plan`, in which the optimum is searched for.
     """
 
     noise: str = "student_t"
@@ -60,6 +61,7 @@ class LossLaw(Law):
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
     effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16, quick=True)
+    axes: ClassVar[dict] = {"compute": "training_flop"}
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True
@@ -195,6 +197,13 @@ class LossLaw(Law):
         if several and not self.run_effects and self.noise in ("normal", "student_t") and not self.skew:
             found += [] if self.measurement_error else [replace(law, run_effects=True)]
         return found
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
+        size = next((c for c in ("parameters", "parameters_nonembedding") if c in rows), None)
+        if by == "compute" and not {"compute", "training_flop"} & set(rows) and size and "tokens" in rows:
+            rows = rows.assign(training_flop=FLOP_PER_PARAMETER_TOKEN * rows[size] * rows["tokens"])
+        return super().along(rows, by)
 
     # The model -------------------------------------------------------------------------------------------------------
 
@@ -377,36 +386,24 @@ class LossLaw(Law):
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
-    def optimum(self, draws, compute, *, vocabulary=None, aspect_ratio=None):
-        """Compute-optimal sizes at training budgets C = 6 N_T D, for each draw.
+    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
+        """Models of one family, whose embeddings grow with their size.
 
         Parameters
         ----------
-        draws : LossDraws
-        compute : DataArray
-            Budgets in FLOP.
+        constants : mapping of str to array_like
         vocabulary, aspect_ratio : float, optional
             Of the models planned; see `sizes.family_constant`.
 
         Returns
         -------
-        Dataset
-            ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss, nats
-            per token).
+        FamilyPlan
+            It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
+            nats per token).
         """
         if self.optimal_sizes is None:
-            return super().optimum(draws, compute)
-        constants = draws.named()
-        gamma = family_constant(vocabulary, aspect_ratio)
-        nonembedding, parameters, tokens = self.optimal_sizes(constants, compute, gamma=gamma)
-        return xr.Dataset(
-            {
-                "parameters": parameters,
-                "parameters_nonembedding": nonembedding,
-                "tokens": tokens,
-                "loss": self.mean_of_sizes(constants, nonembedding, parameters, tokens),
-            }
-        )
+            return super().plan(constants)
+        return FamilyPlan(self, constants, family_constant(vocabulary, aspect_ratio))
 
 
 def describe(law):

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ..arrays import maximum, minimum
 from ..priors import FreeParameter
 from .chinchilla import Chinchilla
 from .law import REFERENCES
-from .search import least_on_budget
+from .plan import Plan
 
 OFFSETS = ("n0", "d0")
 LEAST = ("least_parameters", "least_tokens")
@@ -87,12 +86,6 @@ class Offsets(Chinchilla):
 
     optimal_sizes = None
 
-    def optimum(self, draws, compute):
-        """Compute-optimal sizes, searched for: a Dataset of ``parameters``, ``tokens`` and ``loss``."""
-        constants = draws.named()
-
-        def at(parameters, tokens):
-            return self.mean(constants, {"parameters": parameters, "tokens": tokens})
-
-        parameters, tokens = least_on_budget(compute, at)
-        return xr.Dataset({"parameters": parameters, "tokens": tokens, "loss": at(parameters, tokens)})
+    def plan(self, constants):
+        """Models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
+        return Plan(self, constants)

@@ -1,4 +1,6 @@
-"""Least loss on a budget where no closed form is known."""
+"""Searches along sizes and tokens where no closed form is known: least values, ends of what is nearly least, roots."""
+
+import numpy as np
 
 from ..arrays import exp, where
 from .budget import log_slots
@@ -6,10 +8,51 @@ from .budget import log_slots
 GRID = 64
 GOLDEN = (5**0.5 - 1) / 2
 STEPS = 45  # the bracket shrinks by 0.618 a step: below 1e-8 of a grid cell
+HALVINGS = 50
+EXACT = 1e-13  # of a root, relative
+
+
+def least(objective, low, high):
+    """Find where an objective is least, by a grid over the whole range and golden sections within a cell.
+
+    Parameters
+    ----------
+    objective : callable
+        Of one array.
+    low, high : array_like
+        Ends of the range, of the shape that `objective` broadcasts to.
+
+    Returns
+    -------
+    array_like
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(least(lambda x: (x - 3.1) ** 2, np.array(0.0), np.array(10.0))), 6)
+    3.1
+    """
+    step = (high - low) / GRID
+    best, value = low, objective(low)
+    for k in range(1, GRID + 1):
+        found = objective(low + k * step)
+        lower = found < value
+        best, value = where(lower, low + k * step, best), where(lower, found, value)
+    low, high = best - step, best + step
+    first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_first, at_second = objective(first), objective(second)
+    for _ in range(STEPS):
+        left = at_first < at_second
+        low, high = where(left, low, first), where(left, second, high)
+        new = where(left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
+        at_new = objective(new)
+        first, second = where(left, new, second), where(left, first, new)
+        at_first, at_second = where(left, at_new, at_second), where(left, at_first, at_new)
+    return (low + high) / 2
 
 
 def least_on_budget(compute, loss):
-    """Find the size of least loss on ``6 N D = compute``, by a grid over all sizes and golden sections within a cell.
+    """Find the size of least loss on ``6 N D = compute``; see `least`.
 
     Parameters
     ----------
@@ -31,20 +74,97 @@ def least_on_budget(compute, loss):
     1.0
     """
     slots = log_slots(compute)
-
-    def at(log_n):
-        return loss(exp(log_n), exp(slots - log_n))
-
-    step = slots / GRID
-    best, least = 0 * slots, at(0 * slots)
-    for k in range(1, GRID + 1):
-        found = at(k * step)
-        lower = found < least
-        best, least = where(lower, k * step, best), where(lower, found, least)
-    low, high = best - step, best + step
-    for _ in range(STEPS):
-        first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        left = at(first) < at(second)
-        low, high = where(left, low, first), where(left, second, high)
-    log_n = (low + high) / 2
+    log_n = least(lambda log_n: loss(exp(log_n), exp(slots - log_n)), 0 * slots, slots)
     return exp(log_n), exp(slots - log_n)
+
+
+def first_true(holds, low, high):
+    """Find where what holds at `high`, and from some point on, begins to hold, by bisection.
+
+    Parameters
+    ----------
+    holds : callable
+        Of one array, an array of bool. Where it holds nowhere, `high` is found.
+    low, high : array_like
+        `low` may lie above `high`: what is found then is where it ceases to hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(first_true(lambda x: x**2 > 2, np.array(0.0), np.array(10.0))), 9)
+    1.414213562
+    """
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        true = holds(middle)
+        low, high = where(true, low, middle), where(true, middle, high)
+    return high
+
+
+def farthest(holds, best, end):
+    """Find how far from `best` towards `end` something holds, by a grid and bisection within a cell.
+
+    Parameters
+    ----------
+    holds : callable
+        Of one array, an array of bool; it holds at `best`.
+    best, end : array_like
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(farthest(lambda x: abs(x - 1) <= 2, np.array(1.0), np.array(10.0))), 9)
+    3.0
+    """
+    step = (end - best) / GRID
+    found, beyond = best, best + step
+    for k in range(1, GRID + 1):
+        true = holds(best + k * step)
+        found, beyond = where(true, best + k * step, found), where(true, best + min(k + 1, GRID) * step, beyond)
+    return first_true(holds, beyond, found)
+
+
+def root(function, low, high):
+    """Find where a falling function passes 0, by the method of Chandrupatla (1997), in all elements at once.
+
+    Parameters
+    ----------
+    function : callable
+        Of one array of NumPy.
+    low, high : ndarray
+        Ends of the range, of the shape that `function` broadcasts to. Where the function is below 0 at `low` that is
+        found, and `high` where it is above 0 there.
+
+    Examples
+    --------
+    >>> round(float(root(lambda x: 2 - x**3, np.array(0.0), np.array(50.0))), 9)
+    1.25992105
+
+    References
+    ----------
+    .. [1] Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
+       function without using derivatives. Advances in Engineering Software 28, 145-149.
+    """
+    a, b = low, high
+    at_a, at_b = function(a), function(b)
+    below, above = at_a <= 0, at_b >= 0
+    c, at_c, part = a, at_a, 0.5
+    for _ in range(2 * HALVINGS):
+        new = a + part * (b - a)
+        at_new = function(new)
+        same = np.sign(at_new) == np.sign(at_a)
+        c, at_c = np.where(same, a, b), np.where(same, at_a, at_b)
+        b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
+        a, at_a = new, at_new
+        exact = EXACT * (1 + abs(a))
+        if ((abs(b - a) < 2 * exact) | (at_a == 0) | below | above).all():
+            break
+        with np.errstate(all="ignore"):
+            place, value = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+            quadratic = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            quadratic += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+            fits = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
+            least_part = np.minimum(exact / abs(b - a), 0.5)
+        part = np.clip(np.where(fits & np.isfinite(quadratic), quadratic, 0.5), least_part, 1 - least_part)
+    found = np.where(abs(at_a) < abs(at_b), a, b)
+    return np.where(below, low, np.where(above, high, found))

@@ -112,6 +112,7 @@ class Progress(Law):
 
     kind: ClassVar[str] = "evaluations"
     clusters: ClassVar[tuple] = ("paper_id",)
+    axes: ClassVar[dict] = {"date": "year"}
     group: ClassVar[str] = "paper_id"
     traceable: ClassVar[bool] = True
     unit: ClassVar[str] = "evaluation"

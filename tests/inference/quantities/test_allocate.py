@@ -52,7 +52,7 @@ def test_extrapolation_counts_decades_beyond_the_runs(fit_default, runs):
     assert found["extrapolation"].attrs["units"] == "decades"
 
 
-@pytest.mark.parametrize("budget", [0, -1e20, np.nan, np.inf, [1e20, -1], [[1e20]], None, "much"])
+@pytest.mark.parametrize("budget", [0, -1e20, np.nan, np.inf, [1e20, -1], [[1e20]], "much"])
 def test_budgets_that_are_none_are_refused(fit_default, budget):
     with pytest.raises(bs.InputError, match="compute must be positive FLOP, not"):
         bs.allocate(fit_default, budget)

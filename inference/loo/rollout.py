@@ -1,0 +1,207 @@
+"""Fit a law to the rows below a cutoff and predict the rest: what its predictions were worth where they were needed."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import logsumexp
+
+from ...datasets import KINDS, fractional_years
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ..fitting.fit import check_options
+from ..fitting.fit import fit as fit_law
+from ..fitting.settings import seed_of
+from ..storage import diagnose, draws_of
+from .scoring import binomial_interval, crps
+
+LEVELS = (0.5, 0.9)
+QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
+AT_ONCE = 4_000_000  # predictive draws held in memory together
+SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
+
+
+def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False, **settings):
+    """Fit a law to the rows below each cutoff and predict each row at or above it.
+
+    Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
+    predicted on its own, as that of a new run or paper where rows of these share an effect; a law of counts predicts
+    new problems of the same runs. Scores are on the scale of the law (``log_loss`` by default of a law of the loss, so
+    that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t does not exist.
+
+    Parameters
+    ----------
+    law : Law
+    table : DataFrame
+        As for `fit`.
+    by : str
+        What to cut along: ``"compute"``, training FLOP, of runs, ``"date"`` of evaluations, or a column of numbers or
+        dates.
+    cutoffs : number, str or sequence of them
+        Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
+    seed : int, optional
+        Of every fit and of the predictions.
+    sampler : str, optional
+    progress : bool
+        Show a progress bar on standard error.
+    **settings
+        Of the sampler, as for `fit`.
+
+    Returns
+    -------
+    table : DataFrame
+        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50`` and ``coverage_90``, the shares of rows
+        within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95% interval (as if rows
+        were independent; those of one cutoff share the error of one fit), ``crps`` (mean continuous ranked probability
+        score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws foretell anything, so that the
+        score hardly exists), ``bias`` (mean of predicted medians less what was observed), ``log_score`` (mean log
+        predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
+        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+    rows : Dataset
+        By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
+        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; the coordinates ``cutoff``,
+        ``row`` (position in the law's rows) and ``value`` (of `by`).
+
+    Raises
+    ------
+    InputError
+        If the column is missing or holds no numbers, a cutoff leaves no row on one side, or the rows below it cannot
+        inform the law.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If chains did not converge.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> law, runs = bs.Chinchilla(), bs.load("chinchilla_runs")
+    >>> table, rows = bs.rollout(law, runs, "compute", 1e21, seed=1, draws=250, tune=500, chains=2)
+    >>> int(table.loc[1e21, "predicted"]) == rows.sizes["prediction"]
+    True
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    check_options(seed, sampler, settings)
+    seed, rows = seed_of(seed), law.rows(table)
+    values = law.along(rows, by)
+    cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
+    past = {cutoff: _below(law, rows, values, by, cutoff) for cutoff in cutoffs}
+    entries, parts = {}, []
+    for cutoff in track(cutoffs, "rolling out", console=Console(stderr=True), disable=not progress):
+        fit = fit_law(law, past[cutoff], seed=seed, sampler=sampler, **settings)
+        ahead = values >= cutoff
+        found = predicted(draws_of(fit), rows[ahead].reset_index(drop=True), seed)
+        entries[cutoff] = {"fitted": len(past[cutoff])} | summarised(found) | {x: diagnose(fit)[x] for x in SAID}
+        named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
+        found = found.drop_vars("crps_without")
+        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
+    found = xr.concat(parts, "prediction")
+    found.attrs = {"law": law.label, "by": by, "scale": law.scale}
+    summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
+    summary.attrs = {"scale": law.scale}
+    return summary, found
+
+
+def _number(cutoff):
+    """Read a cutoff: a number, or a date as text, in fractional years."""
+    try:
+        found = float(cutoff)
+    except (TypeError, ValueError):
+        dates = pd.Series(pd.to_datetime([str(cutoff)], format="ISO8601", errors="coerce"))
+        found = float(fractional_years(dates).iloc[0])
+    if not np.isfinite(found):
+        raise InputError(f"cutoff {cutoff!r} is neither a number nor a date such as 2019-06-30")
+    return found
+
+
+def _below(law, rows, values, by, cutoff):
+    """Rows below a cutoff, which must be enough for the law, and leave some to predict."""
+    place = rows.attrs.get("source", "the table")
+    below = values < cutoff
+    if below.all() or not below.any():
+        side = "at or above it to predict" if below.all() else "below it to fit"
+        raise InputError(
+            f"{place}: a cutoff of {cutoff:g} leaves no row {side}; {by} goes from {values.min():g} to {values.max():g}"
+        )
+    past = rows[below].reset_index(drop=True)
+    past.attrs = dict(rows.attrs)
+    try:
+        past = law.rows(past)
+    except InputError as error:
+        raise InputError(f"below {by} {cutoff:g}: {error}") from None
+    if law.unit != KINDS[law.kind].dimension and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
+        raise InputError(
+            f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
+            "foretells its rows; cut along what every one has on both sides"
+        )
+    return past
+
+
+def predicted(draws, rows, seed):
+    """Predict rows and score the predictions, each row on its own.
+
+    Parameters
+    ----------
+    draws : Draws
+        Not fitted to the rows.
+    rows : DataFrame
+    seed : int
+
+    Returns
+    -------
+    Dataset
+        As the second of `rollout`, without coordinates, and ``crps_without`` (part, prediction), without each part of
+        the draws.
+    """
+    law, rng = draws.law, np.random.default_rng(seed)
+    alone = rows if law.group is None else rows.assign(**{law.group: np.arange(len(rows))})
+    samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
+    step = max(1, AT_ONCE // samples)
+    parts = [
+        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng)
+        for start in range(0, len(rows), step)
+    ]
+    return xr.concat(parts, "prediction")
+
+
+def _scored(draws, rows, rng):
+    law = draws.law
+    sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+    found = scored(sample, law.on_scale(rows[law.observed].to_numpy(float)))
+    if law.unit != KINDS[law.kind].dimension:
+        return found
+    density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+    return found.assign(log_score=("prediction", logsumexp(density, axis=0) - np.log(len(density))))
+
+
+def scored(sample, observed):
+    """Quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
+    found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
+    found |= {
+        "observed": observed,
+        "pit": (sample < observed).mean(0) + (sample == observed).mean(0) / 2,
+        "crps": crps(sample, observed),
+    }
+    part = np.arange(len(sample)) * PARTS // len(sample)
+    found["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
+    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
+
+
+def summarised(found):
+    """Coverage, scores and bias of the predictions of one cutoff, as `rollout` describes them."""
+    count, observed = found.sizes["prediction"], found["observed"]
+    entry = {"predicted": count}
+    for level, low, high in zip(LEVELS, ("q25", "q5"), ("q75", "q95"), strict=True):
+        hits = int(((observed >= found[low]) & (observed <= found[high])).sum())
+        name = f"coverage_{100 * level:.0f}"
+        ends = binomial_interval(hits, count)
+        entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+    without = found["crps_without"].mean("prediction")
+    # The jackknife over parts of the draws.
+    entry |= {"crps": float(found["crps"].mean()), "crps_se": float(without.std() * np.sqrt(without.size - 1))}
+    entry |= {"bias": float((found["q50"] - observed).mean())}
+    return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}

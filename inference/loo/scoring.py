@@ -1,0 +1,59 @@
+"""How well draws of an observation foretold it: proper scores and the coverage of intervals, row by row."""
+
+import numpy as np
+import scipy.stats as st
+
+
+def crps(draws, observed):
+    """Continuous ranked probability score of predictive draws, ``E|X - y| - E|X - X'|/2``: the less the better.
+
+    The estimator is the fair one (Ferro 2014 [1]_): over independent draws it is unbiased, whatever their number. It is
+    added up as the integral of ``F**2`` below what was observed and of ``(1 - F)**2`` above, so that no draw far out
+    takes away what another adds.
+    One draw is a point forecast, whose score is its error.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (sample, row)
+    observed : ndarray, shape (row,)
+
+    Returns
+    -------
+    ndarray, shape (row,)
+        In the unit of what was observed.
+
+    References
+    ----------
+    .. [1] Ferro, C. A. T. (2014). Fair scores for ensemble forecasts. Quarterly Journal of the Royal Meteorological
+       Society 140, 1917-1923.
+
+    Examples
+    --------
+    >>> crps(np.array([[0.0], [2.0]]), np.array([1.0]))
+    array([0.])
+    """
+    count = len(draws)
+    ordered = np.sort(draws, axis=0)
+    first, last = np.minimum(ordered[:1], observed), np.maximum(ordered[-1:], observed)
+    ends = np.concatenate([first, ordered, last])
+    # Between two neighbours i draws lie below and the others above. The chance that two draws, of those that are not
+    # the same, both lie on the far side of what was observed stands for F**2 and (1 - F)**2: nothing is negative.
+    below = np.arange(count + 1)[:, None]
+    pairs = count * max(count - 1, 1)
+    to_left = np.diff(np.minimum(ends, observed), axis=0) * (below * np.maximum(below - 1, count == 1)) / pairs
+    above = count - below
+    to_right = np.diff(np.maximum(ends, observed), axis=0) * (above * np.maximum(above - 1, count == 1)) / pairs
+    return (to_left + to_right).sum(0)
+
+
+def binomial_interval(hits, count, level=0.95):
+    """Equal-tailed interval of a share, of the Beta posterior under Jeffreys' prior.
+
+    Examples
+    --------
+    >>> low, high = binomial_interval(45, 50)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.79, 0.96)
+    """
+    low, high = st.beta.ppf([(1 - level) / 2, (1 + level) / 2], hits + 0.5, count - hits + 0.5)
+    return low, high

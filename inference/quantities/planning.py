@@ -1,0 +1,162 @@
+"""Sizes searched for draw by draw: on a budget for training and inference, to a target, and those nearly as good."""
+
+import warnings
+
+import numpy as np
+import xarray as xr
+
+from ...errors import DiagnosticWarning, InputError
+from ...models.draws import DRAWS
+from ...models.loss.plan import OnBudget, ToTarget, inference_compute, training_compute
+
+PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
+
+
+def planned_sizes(draws, asked, name, demand, near_optimal, planned):
+    """Best sizes for each draw, thing asked and demand.
+
+    Parameters
+    ----------
+    draws : Draws
+    asked : ndarray, shape (asked,)
+        Budgets in FLOP, or target losses in nats per token.
+    name : {"compute", "target"}
+        Which they are, and their dimension.
+    demand : ndarray, shape (demand,), or None
+        Tokens; None for no demand.
+    near_optimal : float or None
+    planned : dict
+
+    Returns
+    -------
+    Dataset
+        Dims (chain, draw, name) and, where there is one, demand; see `allocate`.
+    """
+    law = draws.law
+    plan = law.plan({name: x[:, None] for name, x in draws.constants().items()}, **planned)
+    demands = np.zeros(1) if demand is None else demand
+    spending = (OnBudget if name == "compute" else ToTarget)(plan, asked[:, None], demands)
+    if name == "compute" and demand is None:
+        # The law may have a closed form.
+        found, _ = plan.optimum(asked[:, None])
+        best = np.log(found.get("parameters_nonembedding", found["parameters"]))
+    else:
+        best = spending.best()
+    model = plan.model(np.exp(best))
+    tokens = spending.tokens(model)
+    result = plan.described(model, tokens)
+    if name == "target" or demand is not None:
+        result |= _compute(model["parameters"], tokens, demands)
+    if name == "target":
+        result |= {"floor": spending.floor, "reached": spending.reached}
+        if demand is not None:
+            result["saved"] = _saved(ToTarget(plan, asked[:, None], np.zeros(1)), result["total_compute"], demands)
+    if near_optimal is not None:
+        result |= _near(spending, best, near_optimal)
+    if name == "target":
+        result = _unreached(result, law, asked)
+    found = draws.by_draw(result, {name: asked, "demand": demands})
+    if near_optimal is not None:
+        found = found.merge(near_range(found["parameters_near_low"], found["parameters_near_high"]))
+    return found.isel(demand=0, drop=True) if demand is None else found
+
+
+def _compute(parameters, tokens, demand):
+    training, inference = training_compute(parameters, tokens), inference_compute(parameters, demand)
+    return {"training_compute": training, "inference_compute": inference, "total_compute": training + inference}
+
+
+def _saved(without, total, demand):
+    """Share of the compute saved over the models of least training compute, if they serve the same demand."""
+    model = without.plan.model(np.exp(without.best()))
+    return 1 - total / _compute(model["parameters"], without.tokens(model), demand)["total_compute"]
+
+
+def _near(spending, best, tolerance):
+    low, high = (spending.plan.model(np.exp(end)) for end in spending.near(best, tolerance))
+    return {
+        "parameters_near_low": low["parameters"],
+        "parameters_near_high": high["parameters"],
+        "tokens_near_low": spending.tokens(high),
+        "tokens_near_high": spending.tokens(low),
+    }
+
+
+FINITE = ("loss", "floor", "reached")
+
+
+def _unreached(result, law, targets):
+    """Make sizes and compute infinite in draws that no size takes to the target, and say in how many."""
+    reached = np.broadcast_to(result["reached"], result["parameters"].shape)
+    for i, target in enumerate(targets):
+        found, floor = reached[:, i, 0], result["floor"][:, i, 0]
+        if not found.any():
+            low, high = np.quantile(floor, [0.025, 0.975])
+            raise InputError(
+                f"loss {target:g} is at or below the floor of the {law.name} fit, the loss of endless size and tokens, "
+                f"in every draw ({low:.4g} to {high:.4g}); ask for a higher loss"
+            )
+        if not found.all():
+            text = (
+                f"{law.label}: a loss of {target:g} is at or below the floor in {(~found).sum()} of {len(found)} "
+                "draws, which no size reaches: sizes and compute are infinite there"
+            )
+            warnings.warn(text, DiagnosticWarning, stacklevel=4)
+    endless = {name: np.where(reached, x, np.inf) for name, x in result.items() if name not in (*FINITE, "saved")}
+    finite = {name: result[name] for name in FINITE} | {"loss": np.where(reached, result["loss"], result["floor"])}
+    # What a share of the infinite is has no answer; nothing is saved.
+    saved = {"saved": np.where(reached, result["saved"], 0.0)} if "saved" in result else {}
+    return endless | finite | saved
+
+
+def near_range(low, high, probability=PROBABILITY):
+    """Sizes that lie between the ends of what is nearly the best in at least so large a share of the draws.
+
+    Parameters
+    ----------
+    low, high : DataArray, dims (chain, draw, ...)
+        Ends in each draw; infinite where there is nothing between.
+    probability : float
+
+    Returns
+    -------
+    Dataset
+        Without the dims of the draws: ``near_low`` and ``near_high``, the least and the greatest of these sizes (NaN
+        where there are none), ``near_parameters``, the middle of the sizes of greatest probability, and
+        ``near_probability``, that probability.
+
+    Examples
+    --------
+    >>> low = xr.DataArray([[1.0, 2.0, 4.0]], dims=("chain", "draw"))
+    >>> found = near_range(low, 2 * low)
+    >>> float(found["near_low"]), float(found["near_high"])
+    (2.0, 4.0)
+    """
+    names = ("near_low", "near_high", "near_parameters", "near_probability")
+    found = xr.apply_ufunc(
+        lambda a, b: np.moveaxis(_shared(a, b, probability), 0, -1),
+        low.stack(sample=DRAWS, create_index=False),
+        high.stack(sample=DRAWS, create_index=False),
+        input_core_dims=[["sample"], ["sample"]],
+        output_core_dims=[["end"]],
+        vectorize=True,
+    )
+    return xr.Dataset({name: found.isel(end=i, drop=True) for i, name in enumerate(names)})
+
+
+def _shared(low, high, probability):
+    """Find ends, middle and greatest share of draws, of arrays (sample,)."""
+    finite = np.isfinite(low) & np.isfinite(high)
+    ends = np.concatenate([low[finite], high[finite]])
+    change = np.repeat([1, -1], finite.sum())
+    order = np.lexsort((-change, ends))
+    ends, share = ends[order], change[order].cumsum() / len(low)
+    top = int(share.argmax())
+    most = share[top]
+    middle = np.sqrt(ends[top] * ends[top + 1])
+    # Rounding must not lose a share of exactly so much.
+    enough = np.append(share[:-1] >= probability - 1e-12, False)
+    if not enough[top]:
+        return np.array([np.nan, np.nan, middle, most])
+    inside = np.flatnonzero(enough)
+    return np.array([ends[inside[0]], ends[inside[-1] + 1], middle, most])
