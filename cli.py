@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, allocations, console, inputs, options, reporting, rollouts, specifications, sweeps
+from . import __version__, allocations, comparisons, console, inputs, options, reporting, rollouts, sweeps
 from .errors import InputError
 
 INTERRUPTED = 130
@@ -132,20 +132,9 @@ def compare(
 ):
     """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
     if [str(path) for path in files] == ["progress"]:
-        (specifications.paper_grid if paper_grid else specifications.compare)(seed, json)
+        (comparisons.paper_grid if paper_grid else comparisons.of_specifications)(seed, json)
         return
-    from .inference import compare as compare_fits
-    from .inference import open_fit
-    from .reports import results
-
-    if len(set(files)) < len(files):
-        raise InputError("a file is named twice; name each fit once")
-    fits = {str(path): open_fit(path) for path in files}
-    table = compare_fits(fits, weighting=weighting, progress=console.interactive(json))
-    if json:
-        console.print_json(results.comparison_document(table, weighting=weighting))
-    else:
-        console.print_comparison(f"leave-one-out, {weighting} weights", table)
+    comparisons.of_files(files, weighting, json)
 
 
 @app.command()

@@ -29,11 +29,11 @@ MAY_IMPORT = {
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
     "reporting": {"errors", "inputs", "models", "inference", "reports"},
-    "specifications": {"console", "datasets", "inference", "reports"},
+    "comparisons": {"console", "datasets", "errors", "inference", "reports"},
     "rollouts": {"console", "files", "inference", "inputs", "reports"},
     "allocations": {"console", "errors", "inference", "inputs", "reports"},
-    "cli": {"__init__", "allocations", "console", "files", "inputs", "options", "reporting", "rollouts"}
-    | {"specifications", "sweeps"}
+    "cli": {"__init__", "allocations", "comparisons", "console", "files", "inputs", "options", "reporting", "rollouts"}
+    | {"sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [
