@@ -170,7 +170,7 @@ TABLES = {
             1728,
             "counts",
             "Sums that small transformers get right, by the lengths of both operands and the embedding of positions",
-            'this package: the sweep "demo" of arithmetic, on a CPU',
+            "this package: a sweep of arithmetic, whose settings the notes have, on a CPU",
             "that of this package",
             {
                 "run": "name of the run, a hash of its configuration",
@@ -196,9 +196,9 @@ TABLES = {
         ),
         Table(
             "arithmetic_offsets",
-            400,
+            520,
             "offsets",
-            "Sums that small transformers get right, by the offset at which their Abacus embeddings are judged",
+            "Sums that small transformers get right, by their embedding and, if Abacus, the offset at which it is judged",
             'this package: the sweep "small" of arithmetic, on a CPU',
             "that of this package",
             {
@@ -209,7 +209,7 @@ TABLES = {
                 "k_max": "offsets of Abacus embeddings in training",
                 "train_digits": "greatest length of an operand in training, digits",
                 "seed": "of the initial weights and of the problems",
-                "offset": "rows by which places are shifted when judged",
+                "offset": "rows by which places of Abacus embeddings are shifted when judged, 0 for others",
                 "length": "length of both operands, digits",
                 "correct": "problems right, to the last token",
                 "total": "problems asked",

@@ -14,7 +14,7 @@ ROWS = {
     "chinchilla_models": 50,
     "small_lm_runs": 495,
     "arithmetic_runs": 1728,
-    "arithmetic_offsets": 400,
+    "arithmetic_offsets": 520,
     "data_constrained_runs": 308,
     "lm_progress": 231,
     "attribution_systems": 6,

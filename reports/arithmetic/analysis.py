@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...datasets import load
-from ...inference import Fitter, compare, loo
+from ...inference import Fitter, compare, fit, loo
 from ...inference.quantities.lengths import (
     accuracy_at_length,
     conditions,
     embedding_contrasts,
+    length_at_accuracy,
     length_summary,
     region_accuracy,
 )
@@ -18,8 +19,17 @@ from .. import results
 from ..findings import Findings
 from .entries import lengths_entry
 
-STAGES = ("arithmetic: fits", "arithmetic: leave-one-run-out", "arithmetic: lengths", "arithmetic: numbers")
+STAGES = (
+    "arithmetic: fits",
+    "arithmetic: leave-one-run-out",
+    "arithmetic: lengths",
+    "arithmetic: equal cost",
+    "arithmetic: numbers",
+)
 MAIN = "lengths"
+EQUAL = "lengths, equal cost"
+ABACUS = "abacus"
+JUDGED = (0, 8)  # offsets of Abacus embeddings in the comparison at equal cost: the paper's, and an inner one
 SHAPES = {
     MAIN: Lengths(),
     "logit linear in length": Lengths(shape="linear"),
@@ -43,7 +53,9 @@ class ArithmeticFindings(Findings):
     regions: object = None
     curves: object = None
     beyond: object = None
-    offsets: object = None
+    arms: object = None
+    equal: object = None
+    reach: object = None
     entry: dict = field(default_factory=dict)
 
 
@@ -61,11 +73,39 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     found = ArithmeticFindings(counts, fits, elpd, compare(fits, results=elpd), seed)
     stage.update(found, "arithmetic: lengths", _lengths)
-    found.offsets = load("arithmetic_offsets")
-    found.posteriors = {MAIN: fits[MAIN]}
+    found.arms = load("arithmetic_offsets")
+    found.equal = stage("arithmetic: equal cost", lambda: fit(Lengths(), counts_of(found.arms), seed=seed, **settings))
+    found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
+    found.posteriors = {MAIN: fits[MAIN], EQUAL: found.equal}
     found.entry = stage("arithmetic: numbers", lambda: _entry(found))
-    found.document = {"lengths": found.entry, "abacus_offsets": offsets_entry(found.offsets)}
+    found.document = {
+        "lengths": found.entry,
+        "abacus_offsets": offsets_entry(abacus(found.arms)),
+        "equal_cost": equal_entry(found),
+    }
     return found
+
+
+def abacus(arms):
+    """Rows of Abacus embeddings, at every offset."""
+    return arms[arms["embedding"] == ABACUS].reset_index(drop=True)
+
+
+def counts_of(arms):
+    """Counts of the comparison at equal cost: of all embeddings, of Abacus at two offsets."""
+    rows = arms[arms["offset"].isin(JUDGED)].reset_index(drop=True)
+    counts = rows.assign(length_a=rows["length"], length_b=rows["length"])
+    counts.attrs = {"source": "arithmetic_offsets"}
+    return counts
+
+
+def equal_entry(found):
+    """Say how far each embedding goes at equal cost, and how probably Abacus goes further than each other."""
+    conditions_of = found.reach["condition"].values
+    first = found.reach.sel(condition=ABACUS, share=0.5)
+    others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
+    further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
+    return {"data": "arithmetic_offsets", "p_abacus_further": further} | lengths_entry(found.equal, seed=found.seed)
 
 
 def _lengths(found):

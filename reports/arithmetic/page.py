@@ -7,7 +7,7 @@ from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables
 from ..results import summary
 from . import figures
-from .analysis import BEYOND, MAIN, observed
+from .analysis import BEYOND, JUDGED, MAIN, abacus, observed
 
 REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
 PREFIX = "arithmetic.addition20."
@@ -109,6 +109,49 @@ def _region_table(found, published):
     return tables.html(pd.DataFrame(rows), note=note)
 
 
+def _equal_section(found):
+    arms, first = found.arms, found.arms.iloc[0]
+    trained = int(first["train_digits"])
+    known = arms[(arms["length"] <= trained) & (arms["offset"] == 0)]
+    within = known.groupby("embedding")[["correct", "total"]].sum()
+    learned = {name: row["correct"] / row["total"] for name, row in within.iterrows()}
+    entry = found.document["equal_cost"]
+    reach = "; ".join(
+        f"{name} {_digits({key: q[key] or 0 for key in ('q2.5', 'q50', 'q97.5')})}"
+        for name, q in ((name, of["0.5"]) for name, of in entry["lengths"]["typical"].items())
+    )
+    further = ", ".join(f"{name} ({p:.3f})" for name, p in entry["p_abacus_further"].items())
+    return {
+        "title": "At equal cost: Abacus, FIRE, no positions, rotary",
+        "text": [
+            f"{arms['run'].nunique()} transformers of one size, each trained on the same sums of up to {trained} "
+            "digits at the same rate, batches and number of updates, a few minutes of one core each; "
+            f"{int(first['total'])} sums of operands of equal length are asked at each length. So short a training "
+            "says which embeddings learn soon as much as which go far."
+        ],
+        "points": [
+            "Right within the lengths of training: "
+            + "; ".join(f"{name} {share:.0%}" for name, share in sorted(learned.items(), key=lambda x: -x[1]))
+            + ".",
+            f"Digits at which the median run has half of its sums right: {reach}. None: at no length.",
+            f"Probability that Abacus goes further than others: {further}.",
+        ],
+        "blocks": [_by_seed(arms)],
+    }
+
+
+def _by_seed(arms):
+    rows = []
+    for (embedding, offset, seed), own in arms[arms["offset"].isin(JUDGED)].groupby(["embedding", "offset", "seed"]):
+        at = f"{embedding} at offset {offset}" if offset else embedding
+        shares = own.set_index("length")
+        rows.append(
+            {"embedding": f"{at}, seed {seed}"}
+            | {f"{n} digits": f"{row['correct'] / row['total']:.0%}" for n, row in shares.iterrows()}
+        )
+    return tables.html(pd.DataFrame(rows), rowname="embedding", note="Share of sums right to the last token.")
+
+
 def _offset_points(offsets):
     trained = int(offsets["train_digits"].iloc[0])
     shares = offsets.assign(share=offsets["correct"] / offsets["total"])
@@ -189,5 +232,6 @@ def sections(found, published):
                 tables.comparison(found.comparison, note=_comparison_note(counts)),
             ],
         },
-        _offset_section(found.offsets),
+        _equal_section(found),
+        _offset_section(abacus(found.arms)),
     ]

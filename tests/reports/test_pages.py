@@ -127,7 +127,7 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
 
 
 def test_offsets_are_told_as_they_were_counted():
-    offsets = bs.load("arithmetic_offsets")
+    offsets = analysis.abacus(bs.load("arithmetic_offsets"))
     entry = analysis.offsets_entry(offsets)["share_right"]
     for (length, offset), rows in offsets.groupby(["length", "offset"]):
         told = entry[str(length)][str(offset)]
