@@ -7,6 +7,7 @@ from functools import partial
 from ...errors import DiagnosticWarning, InputError
 from ...inference import fit_frontier, fit_huber, fit_isoflop
 from ...inference.points.envelopes import check_isoflop
+from ...inference.points.parametric import check_huber
 
 SCALES = {"huber_free_scale": "free", "huber_fixed_threshold": "fixed"}
 
@@ -59,6 +60,7 @@ def point_estimates(runs, *, drop_highest=0, **isoflop):
     InputError
         If an option is out of range, or no estimator can use the table.
     """
+    check_huber(drop_highest=drop_highest)
     check_isoflop(**isoflop)
     refused = {}
     parametric = _made(
