@@ -198,7 +198,7 @@ TABLES = {
             "arithmetic_offsets",
             520,
             "offsets",
-            "Sums that small transformers get right, by their embedding and, if Abacus, the offset at which it is judged",
+            "Sums that small transformers get right, by embedding and, of Abacus, the offset at which it is judged",
             'this package: the sweep "small" of arithmetic, on a CPU',
             "that of this package",
             {

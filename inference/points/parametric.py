@@ -159,7 +159,7 @@ def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     >>> round(bs.fit_huber(runs).constants["E"], 2)
     1.82
     """
-    check_huber(threshold, scale, drop_highest)
+    check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)
     sample, centre = _sample(runs, drop_highest)
     points = _starts(starts, sample, centre)
     solve = _solve_free if scale == "free" else _solve_fixed
@@ -170,8 +170,13 @@ def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0
     return fit
 
 
-def check_huber(threshold=1e-3, scale="free", drop_highest=0):
-    """Refuse options of `fit_huber` that are out of range."""
+def check_huber(*, threshold=1e-3, scale="free", drop_highest=0):
+    """Refuse options of `fit_huber` that no table could be used with.
+
+    Raises
+    ------
+    InputError
+    """
     if scale not in SCALES:
         raise InputError(f"scale {scale!r} is unknown; choose one of {', '.join(SCALES)}")
     if not (isinstance(threshold, (int, float)) and 0 < threshold < np.inf):

@@ -92,7 +92,7 @@ def abacus(arms):
 
 
 def counts_of(arms):
-    """Counts of the comparison at equal cost: of all embeddings, of Abacus at two offsets."""
+    """Take what is compared at equal cost: counts of all embeddings, of Abacus at two offsets."""
     rows = arms[arms["offset"].isin(JUDGED)].reset_index(drop=True)
     counts = rows.assign(length_a=rows["length"], length_b=rows["length"])
     counts.attrs = {"source": "arithmetic_offsets"}

@@ -60,8 +60,8 @@ def point_estimates(runs, *, drop_highest=0, **isoflop):
     InputError
         If an option is out of range, or no estimator can use the table.
     """
-    check_isoflop(**isoflop)
     check_huber(drop_highest=drop_highest)
+    check_isoflop(**isoflop)
     refused = {}
     parametric = _made(
         {name: partial(fit_huber, runs, scale=scale, drop_highest=drop_highest) for name, scale in SCALES.items()},
