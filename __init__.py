@@ -19,6 +19,7 @@ _HOMES = {
         "EmbeddingCorrected",
         "EmbeddingWeighted",
         "Frontier",
+        "Grouped",
         "Kaplan",
         "Lengths",
         "Offsets",
