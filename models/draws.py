@@ -142,6 +142,13 @@ class Draws:
         """Log density of unit `i`, (chain, draw)."""
         return self.log_likelihood().isel({self.law.unit: i}, drop=True)
 
+    def informed_by(self, rows):
+        """Name the coordinates on the real line that only these rows inform, none by default.
+
+        Without the rows each has its prior, whatever the other coordinates are; `log_prior_of` gives its density.
+        """
+        return ()
+
     def without(self, i):
         """Rows without those of unit `i`."""
         return self.rows.drop(index=self.rows.index[i]).reset_index(drop=True)

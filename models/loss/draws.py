@@ -186,14 +186,20 @@ class LossDraws(Draws):
         found = self.law.potential(values, self.reference)
         return xr.zeros_like(first) if found is None else first.copy(data=found)
 
-    def log_density(self):
-        """Log posterior density on the real line up to a constant, the Jacobian included."""
-        real, priors = self.real_line(), self.law.prior_of
-        log_prior = 0.0
-        for label, (name, place) in self.law.labels(self.reference).items():
+    def log_prior_of(self, labels):
+        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
+        real, priors, found = self.real_line(), self.law.prior_of, 0.0
+        known = self.law.labels(self.reference)
+        for label in labels:
+            name, place = known[label]
             _, slope = priors[name].from_unconstrained(real.sel({COORDINATE: label}, drop=True))
             value = self.sampled[name].isel(place, drop=True)
-            log_prior = log_prior + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+            found = found + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+        return found
+
+    def log_density(self):
+        """Log posterior density on the real line up to a constant, the Jacobian included."""
+        log_prior = self.log_prior_of(self.law.labels(self.reference))
         return log_prior + self.log_potential() + self.total_log_likelihood()
 
     def replicate(self, rng, rows=None):

@@ -79,6 +79,16 @@ class GroupedDraws(LossDraws):
                 found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference["groups"])}
         return found
 
+    def informed_by(self, rows):
+        """Name the coordinates of the groups whose rows are all among these."""
+        names = self.reference["groups"]
+        counts, theirs = (
+            np.bincount(self.law.codes(each, self.reference), minlength=len(names)) for each in (self.rows, rows)
+        )
+        whole = set(np.flatnonzero((theirs > 0) & (theirs == counts)))
+        labels = self.law.labels(self.reference)
+        return tuple(label for label, (_, place) in labels.items() if place.get(GROUP) in whole)
+
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
         priors, parts = self.law.prior_of, {}
