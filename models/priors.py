@@ -93,7 +93,7 @@ class Prior:
         return tuple(float(x) for x in self.frozen.support())
 
     def to_unconstrained(self, x):
-        """Map the support onto the real line: log of the distance to a finite end, log-odds between two; any library."""
+        """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""
         low, high = self.support
         if np.isfinite(low) and np.isfinite(high):
             return log(x - low) - log(high - x)

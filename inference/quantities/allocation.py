@@ -7,7 +7,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from ..storage import draws_of, table_of
+from ..storage import draws_of, law_of, table_of
 
 
 def allocate(fit, compute, **planned):
@@ -21,7 +21,8 @@ def allocate(fit, compute, **planned):
     **planned
         What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
         embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
-        width over number of layers (that of Chinchilla's models by default).
+        width over number of layers (that of Chinchilla's models by default). Of a `Grouped` law ``group``, the name of
+        the group that the runs planned are of, which is needed.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def allocate(fit, compute, **planned):
     result = law.optimum(draws, at, **planned)
     if "parameters" in result:
         result["tokens_per_parameter"] = result["tokens"] / result["parameters"]
-    result["extrapolation"] = decades_outside(at, *compute_range(fit))
+    result["extrapolation"] = decades_outside(at, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
     for name in result.data_vars:
         result[name].attrs["units"] = {"loss": "nats/token", "extrapolation": "decades"}.get(name, "1")
@@ -118,9 +119,9 @@ def stack_allocations(allocations, weights, *, seed=0):
     return xr.Dataset(shaped, coords={name: first[name] for name in ("chain", "draw", "compute")})
 
 
-def compute_range(fit):
-    """Least and greatest training FLOP of the fitted runs."""
-    runs = table_of(fit)
+def compute_range(fit, **planned):
+    """Least and greatest training FLOP of the fitted runs that inform what is planned."""
+    runs = law_of(fit).planned_rows(table_of(fit), **planned)
     sizes = [name for name in ("parameters", "parameters_nonembedding") if name in runs and "tokens" in runs]
     flop = FLOP_PER_PARAMETER_TOKEN * runs[sizes[0]] * runs["tokens"] if sizes else runs["training_flop"]
     return float(flop.min()), float(flop.max())

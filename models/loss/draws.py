@@ -61,7 +61,7 @@ class LossDraws(Draws):
         return {name: x.values[..., None] for name, x in self.sampled.items()}
 
     def _origin(self, rows):
-        """Reference of the quantities at the rows."""
+        """Give the reference of the quantities at the rows."""
         return self.reference
 
     def _mean_on_scale(self, rows):

@@ -5,24 +5,26 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from ...datasets import filled, require
-from ...datasets.wording import listed, quoted
 from ...errors import InputError
 from ..arrays import pick
 from ..backend import pymc
-from ..contrasts import Contrast
+from ..contrasts import joined
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Law
 from ..priors import FreeParameter
+from . import grouping
 from .grouped_draws import GROUP, GroupedDraws
+from .grouping import labelled
 from .law import LossLaw
-from .noise import OF_RUNS
+from .noise import OF_RUNS, normal_logp
 
 GROUPS = "groups"  # entry of the reference: the groups' names, in order
-SPREAD, TYPICAL, OFFSET = "spread_{}", "typical_{}", "{}_offset"
+SPREAD, TYPICAL = "spread_{}", "typical_{}"
+POPULATIONS = {(-np.inf, np.inf): "Normal", (0.0, np.inf): "LogNormal", (0.0, 1.0): "LogitNormal"}  # by support
 CODES, CODES_OF_RUNS, OF_GROUPS = "group_codes", "group_codes_of_runs", "of_group_"  # names of data
 
 
@@ -30,25 +32,27 @@ CODES, CODES_OF_RUNS, OF_GROUPS = "group_codes", "group_codes_of_runs", "of_grou
 class Grouped(Law):
     """A law of the loss with quantities of their own for the groups of rows that a column names, such as corpora.
 
-    A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the scale
-    on which q has no bounds (the logarithm of what is positive, log-odds of a share) ``q_group = typical_q + spread_q
-    q_offset``. Every other quantity of the law and of its noise is each group's own, with the prior that the law gives
-    it and nothing learned from other groups. Sampled are
+    A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the
+    scale on which q has no bounds, the logarithm of what is positive or the log-odds of a share, they are normal about
+    that of the typical value. Every other quantity of the law and of its noise is each group's own, with the prior that
+    the law gives it and nothing learned from other groups. Sampled are
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why
     ================= ======================== ==================================================================
     typical_q         that of q in the law     median of the population from which the groups' values come
-    spread_q          Gamma(2, 8)              its sd, 0.03 to 0.70: exponents of language models differ by tens of
-                                               percent between studies; it avoids 0, as that of few groups should [1]_
-    q_offset          Normal(0, 1)             how far a group's q lies from the typical one, in spreads
+    spread_q          Gamma(2, 8)              its sd on that scale, 0.03 to 0.70: exponents of language models differ
+                                               by tens of percent between studies; it avoids 0, as that of few groups
+                                               should [1]_
+    q of a group      of the population        of each q that is pooled
     any other         that of the law          of each group, or shared
     ================= ======================== ==================================================================
 
-    Derived, draw by draw and by group: the pooled quantities and what the law derives. Exponents are pooled by default;
-    E, A, B and sigma are not, since they are as many as there are tokenisers, texts and measures of the loss, and a
-    spread of a few of them would only be a prior. Of two or three groups a spread is hardly more than its prior either:
-    it then says how far the groups' values may lie apart, and a prediction for a new group rests on that.
+    Derived, draw by draw and by group: what the law derives. Exponents are pooled by default; E, A, B and sigma are
+    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. Of
+    two or three groups a spread is hardly more than its prior either: a prediction for a new group rests on it. Chains
+    sample the groups' values themselves, which mix better than their distances from the typical one, in spreads, where
+    each group has tens of rows.
 
     Quantities that are defined at the centre of the runs (a loss at N0, D0; shares of it; sigma where it depends on the
     sizes) are defined at each group's own centre. Where one of these is shared or pooled it is the whole table's, for
@@ -121,6 +125,16 @@ class Grouped(Law):
         for option, value in own.items():
             object.__setattr__(self, option, value)
         object.__setattr__(self, "priors", self.checked_priors())
+        self._check_populations()
+
+    def _check_populations(self):
+        for name in self.pooled:
+            prior = self.law.prior_of[name]
+            if prior.support not in POPULATIONS:
+                raise InputError(
+                    f"prior {name}={str(prior)!r}: a pooled quantity has no bounds but 0, or 0 and 1; use another "
+                    "distribution, or leave it out of pooled"
+                )
 
     @classmethod
     def made(cls, options, make):
@@ -179,38 +193,13 @@ class Grouped(Law):
             As the law does, and if the column is missing or empty in a row, names fewer than two groups or one of fewer
             rows than the mean has quantities of its own there, or a run is of two groups.
         """
-        place = table.attrs.get("source", "the table")
-        require(table, [self.by], purpose="grouping")
-        filled(table, self.by, purpose="grouping")
+        grouping.check_column(table, self.by)
         table = self.law.rows(table)
-        labels = labelled(table[self.by])
-        names, counts = np.unique(labels, return_counts=True)
-        if len(names) < 2:
-            raise InputError(
-                f"{place}: column {self.by!r} is {quoted(names[0])} in every row; groups need at least two values: fit "
-                f"{self.law.name} without them"
-            )
         own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
-        if (counts < len(own)).any():
-            few = int(np.argmin(counts))
-            raise InputError(
-                f"{place}: group {quoted(names[few])} of column {self.by!r} has {counts[few]} rows, fewer than the "
-                f"{len(own)} quantities of its own ({', '.join(own)}); leave it out, or share or pool some of them"
-            )
+        grouping.check_groups(table, self.by, own)
         if self.run_effects:
-            self._check_runs_within(table, labels, place)
+            grouping.check_runs(table, self.by, self.group)
         return table
-
-    def _check_runs_within(self, table, labels, place):
-        runs = table[self.group].to_numpy()
-        several = table.assign(**{self.by: labels}).groupby(self.group)[self.by].nunique()
-        if (several > 1).any():
-            run = several.index[np.argmax(several > 1)]
-            found = listed(sorted(set(labels[runs == run])))
-            raise InputError(
-                f"{place}: run {quoted(run)} is in groups {found} of column {self.by!r}, but rows of a run are of one "
-                "group; name the runs of each group apart"
-            )
 
     def reference(self, rows):
         """Names of the groups and, of each, the scalars that its quantities refer to."""
@@ -227,23 +216,8 @@ class Grouped(Law):
         return found
 
     def codes(self, rows, reference):
-        """Place of each row's group among those of the reference, (row,).
-
-        Raises
-        ------
-        InputError
-            If the column is missing or empty in a row, or names another group.
-        """
-        require(rows, [self.by], purpose=f"a law grouped by {self.by!r}")
-        filled(rows, self.by, purpose=f"a law grouped by {self.by!r}")
-        labels, names = labelled(rows[self.by]), reference[GROUPS]
-        for row, label in zip(rows.index, labels, strict=True):
-            if label not in names:
-                raise InputError(
-                    f"{rows.attrs.get('source', 'the table')}: column {self.by!r} is {quoted(label)} in row {row}, which "
-                    f"is no group of the fit: {listed(names)}; see new_group"
-                )
-        return np.searchsorted(names, labels)
+        """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
+        return grouping.codes(rows, self.by, reference[GROUPS])
 
     def contrasts(self, rows):
         """Those of the law, within each group."""
@@ -251,16 +225,8 @@ class Grouped(Law):
         for name in sorted(set(labels)):
             own = labels == name
             for test, contrast in self.law.contrasts(rows[own]).items():
-                directions = np.zeros((len(contrast.directions), len(rows)))
-                directions[:, own] = contrast.directions
-                found.setdefault(test, []).append(Contrast(contrast.what, directions))
-        return {
-            test: Contrast(
-                f"of each value of {self.by}: {'; '.join(dict.fromkeys(c.what for c in each))}",
-                np.concatenate([c.directions for c in each]),
-            )
-            for test, each in found.items()
-        }
+                found.setdefault(test, []).append(contrast.among(own))
+        return {test: joined(f"of each value of {self.by}", each) for test, each in found.items()}
 
     def together(self, rows, simulated):
         """Rows and simulated rows as one table; see the law's."""
@@ -275,17 +241,18 @@ class Grouped(Law):
         for q in self.law.free_parameters:
             known = replace(q, prior=str(priors[q.name]))
             if q.name in self.pooled:
-                found += [replace(known, name=TYPICAL.format(q.name)), _spread(q.name), _offset(q.name)]
-            else:
-                found.append(known)
+                found += [replace(known, name=TYPICAL.format(q.name)), _spread(q.name)]
+            found.append(known)
         return tuple(found)
+
+    def described_priors(self):
+        """Prior of each sampled quantity as text, by name; that of a pooled one is its population."""
+        return super().described_priors() | {name: f"population({', '.join(population(name))})" for name in self.pooled}
 
     @property
     def of_groups(self):
         """Names of the sampled quantities that have a value for each group."""
-        offsets = {OFFSET.format(name) for name in self.pooled}
-        own = {name for name in self.law.prior_of if name not in (*self.pooled, *self.shared)}
-        return tuple(name for name in self.prior_of if name in own | offsets)
+        return tuple(name for name in self.law.prior_of if name not in self.shared)
 
     @property
     def _blocks(self):
@@ -294,28 +261,17 @@ class Grouped(Law):
         one = {name: prior for name, prior in priors.items() if name not in of_groups}
         return Coordinates(one), Coordinates({name: priors[name] for name in of_groups})
 
-    def in_groups(self, sampled):
-        """Return the quantities of the law from those that are sampled: scalars where shared, else by group."""
-        found, priors = {}, self.law.prior_of
-        for name, prior in priors.items():
-            if name not in self.pooled:
-                found[name] = sampled[name]
-                continue
-            centre = prior.to_unconstrained(sampled[TYPICAL.format(name)])
-            offset = sampled[OFFSET.format(name)]
-            found[name] = prior.of_coordinate(centre + sampled[SPREAD.format(name)] * offset)[0]
-        return found
+    def about(self, name, values):
+        """Typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
+        typical, spread = (values[each] for each in population(name))
+        return self.prior_of[name].to_unconstrained(typical), spread
 
     def derived(self, values, reference):
-        """Named results by group: the pooled quantities, the law's constants and the noise's."""
-        own = self.in_groups(values)
-        names = reference[GROUPS]
-        origin = {
-            name: xr.DataArray(x, dims=GROUP, coords={GROUP: names}) for name, x in reference.items() if name != GROUPS
-        }
-        pooled = {name: own[name] for name in self.pooled}
-        found = pooled | self.law.derived(own, origin)
-        return {name: x.transpose(*DRAWS, ...) for name, x in found.items()}
+        """Named results by group: the law's constants and the noise's."""
+        own = {name: values[name] for name in self.law.prior_of}
+        at = {GROUP: reference[GROUPS]}
+        origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
+        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(own, origin).items()}
 
     def check(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite; see the law's."""
@@ -350,7 +306,7 @@ class Grouped(Law):
     design_arrays = model_data
 
     def axis_of(self, name, array):
-        """Reference is of groups; all else of rows or runs."""
+        """Name groups for the reference, rows or runs for all else."""
         if name.startswith(OF_GROUPS):
             return GROUP
         return "run" if name in ("run_counts", CODES_OF_RUNS) else "row"
@@ -370,29 +326,32 @@ class Grouped(Law):
         names = reference[GROUPS]
         apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
         of_groups = {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
-        return xr.Dataset(one.named(z) | of_groups, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(self.prior_of)]
+        return xr.Dataset(one.named(z) | of_groups, draw_coordinates(*z.shape[:2]) | {GROUP: names})[
+            list(self.prior_of)
+        ]
 
     def log_density_terms(self, blocks, data):
-        """Log density of the priors and of the rows or runs."""
+        """Log density of the priors, of the populations and of the rows or runs."""
         one, several = self._blocks
         values, priors = one.values(blocks[0])
         by_group, theirs = several.values(blocks[1].T)
-        return (*priors.values(), *theirs.values(), self._density(values | by_group, data))
-
-    def _density(self, sampled, data):
-        constants = self.law.constants(self.in_groups(sampled), _origin(data))
-        values, data = self._at_rows(sampled, data)
+        values |= by_group
+        for name, z in zip(self.of_groups, blocks[1].T, strict=True):
+            if name in self.pooled:
+                typical, spread = self.about(name, values)
+                theirs[name] = normal_logp(z - typical, spread)
         # What depends on no size is computed once a group, not once a row.
+        constants = self.law.constants(values, _origin(data))
         constants = {name: pick(x, data[CODES]) for name, x in constants.items()}
-        return self.law.density_of_rows(values, data, constants)
+        return (*priors.values(), *theirs.values(), self.law.density_of_rows(*self._at_rows(values, data), constants))
 
-    def _at_rows(self, sampled, data):
+    def _at_rows(self, values, data):
         """Return the quantities of the law at each row, and the data with the reference there."""
-        values = {
-            name: pick(x, data[CODES_OF_RUNS if self.run_effects and name in OF_RUNS else CODES])
-            for name, x in self.in_groups(sampled).items()
+        found = {
+            name: pick(values[name], data[CODES_OF_RUNS if self.run_effects and name in OF_RUNS else CODES])
+            for name in self.law.prior_of
         }
-        return values, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
+        return found, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
 
     def model(self, rows, reference=None):
         """Build the PyMC model."""
@@ -402,12 +361,15 @@ class Grouped(Law):
         of_groups = self.of_groups
         with pm.Model(coords={GROUP: reference[GROUPS]}) as model:
             data = {name: pm.Data(name, x) for name, x in self.model_data(rows, reference).items()}
-            sampled = {
-                name: prior.variable(name, dims=GROUP if name in of_groups else None)
-                for name, prior in self.prior_of.items()
-            }
-            values, data = self._at_rows(sampled, data)
-            self.law.observe(self.scale, values, {}, data)
+            values = {}
+            for name, prior in self.prior_of.items():
+                if name in self.pooled:
+                    kind = getattr(pm, POPULATIONS[prior.support])
+                    values[name] = kind(name, *self.about(name, values), dims=GROUP)
+                else:
+                    values[name] = prior.variable(name, dims=GROUP if name in of_groups else None)
+            values, data = self._at_rows(values, data)
+            self.law.observe(self.scale, values, data, data)
         return model
 
     # Draws -----------------------------------------------------------------------------------------------------------
@@ -418,12 +380,43 @@ class Grouped(Law):
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Draws of the prior, dims (chain, draw) with one chain."""
-        names, of_groups = reference[GROUPS], self.of_groups
-        sampled = {}
+        names, of_groups, sampled = reference[GROUPS], self.of_groups, {}
         for name, prior in self.prior_of.items():
-            dims = (*DRAWS, GROUP) if name in of_groups else DRAWS
-            sampled[name] = (dims, prior.frozen.rvs((1, draws, len(names))[: len(dims)], random_state=rng))
+            if name in of_groups:
+                sampled[name] = ((*DRAWS, GROUP), self._drawn(name, sampled, (1, draws, len(names)), rng))
+            else:
+                sampled[name] = (DRAWS, prior.frozen.rvs((1, draws), random_state=rng))
         return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
+
+    def _drawn(self, name, sampled, shape, rng):
+        """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
+        prior = self.prior_of[name]
+        if name not in self.pooled:
+            return prior.frozen.rvs(shape, random_state=rng)
+        one = {each: np.asarray(sampled[each][1])[..., None] for each in population(name)}
+        typical, spread = self.about(name, one)
+        return prior.from_unconstrained(typical + spread * rng.standard_normal(shape))[0]
+
+    def with_group(self, draws, name, rng):
+        """Draws with one more group that no row is of, its quantities drawn from the population or their priors."""
+        rows, reference = draws.rows, draws.reference
+        centre = self.law.reference(rows)
+        names = [*reference[GROUPS], str(name)]
+        more = {GROUPS: names} | {key: [*x, centre[key]] for key, x in reference.items() if key != GROUPS}
+        along = {dim: draws.sampled[dim] for dim in DRAWS} | {GROUP: names}
+        known = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
+        for quantity in self.of_groups:
+            x = known[quantity][1]
+            new = self._drawn(quantity, known, (*x.shape[:-1], 1), rng)
+            known[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
+        return self.draws(xr.Dataset(known, along), rows, more)
+
+    def regrouped(self, rows, runs, name):
+        """Rows of the table and of runs of another group, together."""
+        labels = np.concatenate([labelled(rows[self.by]), np.full(len(runs), str(name))])
+        found = pd.concat([rows, runs], ignore_index=True).assign(**{self.by: labels.astype(object)})
+        found.attrs = dict(rows.attrs)
+        return found
 
     def labels(self, reference):
         """Name each coordinate, with the quantity and the place of its group."""
@@ -471,14 +464,11 @@ class Grouped(Law):
     @property
     def label(self):
         """Name of the law in a sentence, with what is pooled and shared."""
-        told = [f"{word} {', '.join(names)}" for word, names in (("pooled", self.pooled), ("shared", self.shared)) if names]
+        told = [
+            f"{word} {', '.join(names)}" for word, names in (("pooled", self.pooled), ("shared", self.shared)) if names
+        ]
         priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
         return ", ".join([self.law.label, f"by {self.by}", *told, *priors])
-
-
-def labelled(column):
-    """Names of the groups of rows as text, (row,): whole numbers without a point."""
-    return np.array([f"{x:g}" if isinstance(x, float | np.floating) else str(x) for x in column])
 
 
 def at(reference, place):
@@ -496,6 +486,11 @@ def _names(given, option):
     return tuple(given)
 
 
+def population(name):
+    """Names of the typical value and of the spread of a pooled quantity."""
+    return TYPICAL.format(name), SPREAD.format(name)
+
+
 def _spread(name):
     return FreeParameter(
         SPREAD.format(name),
@@ -504,10 +499,4 @@ def _spread(name):
         "",
         f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.70, since exponents of language "
         "models differ by tens of percent between studies; it avoids 0 (Chung et al. 2013).",
-    )
-
-
-def _offset(name):
-    return FreeParameter(
-        OFFSET.format(name), "Normal(0, 1)", (-np.inf, np.inf), "", f"How far {name} of a group lies out, in spreads."
     )

@@ -9,7 +9,7 @@ import xarray as xr
 from ...datasets.wording import listed, quoted
 from ...errors import InputError
 from .draws import COORDINATE, LossDraws
-from .noise import OF_RUNS
+from .noise import OF_RUNS, normal_logp
 
 GROUP = "group"  # dimension of the groups
 
@@ -22,10 +22,10 @@ class GroupedDraws(LossDraws):
         values = {name: self.sampled[name] for name in self.sampled.data_vars}
         return self.sampled.merge(xr.Dataset(self.law.derived(values, self.reference)))
 
-    @cached_property
+    @property
     def _own(self):
         """Quantities of the law of the groups: scalars where shared, else by group."""
-        return {name: self._named[name] for name in self.law.law.prior_of}
+        return {name: self.sampled[name] for name in self.law.law.prior_of}
 
     def of(self, group):
         """Draws of the law of one group, with its rows.
@@ -77,6 +77,32 @@ class GroupedDraws(LossDraws):
                 found[name] = slope
             else:
                 found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference["groups"])}
+        return found
+
+    def log_prior(self):
+        """Log prior density of each sampled quantity, on its own scale; of a pooled one given its population."""
+        found, priors = super().log_prior(), self.law.prior_of
+        for name in self.law.pooled:
+            z, slope = self._of_population(name)
+            found[name] = z - slope
+        return found[list(priors)]
+
+    def _of_population(self, name):
+        """Log density of a pooled quantity on the real line given its population, and the log slope of its value."""
+        prior, x = self.law.prior_of[name], self.sampled[name]
+        typical, spread = self.law.about(name, self.sampled)
+        z = prior.to_unconstrained(x)
+        _, slope = prior.from_unconstrained(z)
+        return normal_logp(z - typical, spread).transpose(*x.dims), slope
+
+    def log_prior_of(self, labels):
+        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
+        known, pooled = self.law.labels(self.reference), self.law.pooled
+        theirs = [label for label in labels if known[label][0] in pooled]
+        found = super().log_prior_of([label for label in labels if label not in theirs])
+        for label in theirs:
+            name, place = known[label]
+            found = found + self._of_population(name)[0].isel(place, drop=True)
         return found
 
     def informed_by(self, rows):

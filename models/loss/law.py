@@ -67,7 +67,11 @@ class LossLaw(Law):
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
     exponents: ClassVar[tuple] = ("alpha", "beta")
-    centred: ClassVar[tuple] = ("loss_centre", "reducible_share", "parameter_share")  # defined at the centre of the runs
+    centred: ClassVar[tuple] = (
+        "loss_centre",
+        "reducible_share",
+        "parameter_share",
+    )  # defined at the centre of the runs
     groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 

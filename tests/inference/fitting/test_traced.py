@@ -22,6 +22,12 @@ OF_RUNS = {
     "weighted": bs.EmbeddingWeighted(coupled=True),
     "corrected": bs.EmbeddingCorrected(),
     "joint": bs.EmbeddingCorrected(joint=True),
+    "grouped": bs.Grouped(bs.Chinchilla(), "part"),
+    "grouped, nothing shared": bs.Grouped(bs.Kaplan(scatter="one"), "part", pooled=()),
+    "grouped, run effects": bs.Grouped(bs.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")),
+    "grouped, all shared": bs.Grouped(
+        bs.EmbeddingWeighted(noise="normal"), "part", shared=tuple(bs.EmbeddingWeighted(noise="normal").prior_of)
+    ),
 }
 OF_EVALUATIONS = {
     "7": Progress(7),
@@ -75,10 +81,13 @@ def of(laws, thorough):
     return [pytest.param(name, marks=pytest.mark.thorough if name in thorough else ()) for name in laws]
 
 
-@pytest.mark.parametrize("name", of(OF_RUNS, {"joint", "weighted", "offsets", "run effects, normal"}))
+@pytest.mark.parametrize(
+    "name", of(OF_RUNS, {"joint", "weighted", "offsets", "run effects, normal", "grouped, all shared"})
+)
 def test_a_law_of_the_loss_is_traced_as_its_model_says(name, runs):
     twos = [f"run {i // 2}" for i in range(len(runs))]
-    agrees(OF_RUNS[name], runs.assign(run=twos))
+    thirds = ["a" if i < 100 else "b" if i < 180 else "c" for i in range(len(runs))]
+    agrees(OF_RUNS[name], runs.assign(run=twos, part=thirds))
 
 
 @pytest.mark.parametrize("name", of(OF_EVALUATIONS, LONG_EVALUATIONS))
