@@ -22,7 +22,7 @@ from .grouping import labelled
 from .law import LossLaw
 from .noise import OF_RUNS, normal_logp
 
-HALFWAY = 0.1  # about the posterior sd of the logarithm of an exponent of some tens of runs
+TARGET_ACCEPT = 0.95  # of groups that agree the spread is small, and steps of 0.9 then diverge
 GROUPS = "groups"  # entry of the reference: the groups' names, in order
 SPREAD, TYPICAL = "spread_{}", "typical_{}"
 POPULATIONS = {(-np.inf, np.inf): "Normal", (0.0, np.inf): "LogNormal", (0.0, 1.0): "LogitNormal"}  # by support
@@ -42,7 +42,7 @@ class Grouped(Law):
     quantity          default prior            what it is and why
     ================= ======================== ==================================================================
     typical_q         that of q in the law     median of the population from which the groups' values come
-    spread_q          Gamma(2, 8)              its sd on that scale, 0.03 to 0.70: exponents of language models differ
+    spread_q          LogNormal(-2, 0.8)       its sd on that scale, 0.03 to 0.65: exponents of language models differ
                                                by tens of percent between studies; it avoids 0, as that of few groups
                                                should [1]_
     q of a group      of the population        of each q that is pooled
@@ -153,7 +153,7 @@ class Grouped(Law):
 
     in_all_parameters: ClassVar[bool] = False
     observed = property(lambda self: self.law.observed)
-    effort = property(lambda self: self.law.effort)
+    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT))
     group = property(lambda self: self.law.group)
 
     def on_scale(self, observed):
@@ -319,8 +319,7 @@ class Grouped(Law):
     def start(self, reference):
         """Medians of the priors."""
         one, several = self._blocks
-        middle = np.where(np.isin(self.of_groups, self.pooled), 0.0, several.start())
-        return one.start(), np.tile(middle, (len(reference[GROUPS]), 1))
+        return one.start(), np.tile(several.start(), (len(reference[GROUPS]), 1))
 
     def at_coordinates(self, z, reference):
         """Name what is sampled; what each group has of its own has the dim ``group``."""
@@ -328,38 +327,18 @@ class Grouped(Law):
         names = reference[GROUPS]
         apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
         found = one.named(z) | {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
-        for i, name in enumerate(self.of_groups):
-            if name in self.pooled:
-                values = {each: found[each][1][..., None] for each in population(name)}
-                line, _, _ = self.loosened(name, values)
-                value, _ = self.prior_of[name].from_unconstrained(line(apart[..., i]))
-                found[name] = ((*DRAWS, GROUP), value)
         return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(self.prior_of)]
-
-    def loosened(self, name, values):
-        """Coordinate c of a pooled quantity: how it is mapped to the scale without bounds, its mean and its sd.
-
-        Where the spread is far below `HALFWAY`, c is the distance from the typical value in spreads; far above it c is
-        the quantity itself. So chains meet no funnel where groups agree, and no narrow ridge where they do not.
-        """
-        typical, spread = self.about(name, values)
-        prior = self.prior_of[name]
-        root = (1 + (spread / HALFWAY) ** 2) ** 0.5
-        slope = spread / (HALFWAY * root)
-        mean = slope**2 * (typical - float(prior.to_unconstrained(prior.frozen.median())))
-        return lambda c: typical + slope * (c - mean), mean, HALFWAY * root
 
     def log_density_terms(self, blocks, data):
         """Log density of the priors, of the populations and of the rows or runs."""
         one, several = self._blocks
         values, priors = one.values(blocks[0])
         by_group, theirs = several.values(blocks[1].T)
-        values |= by_group
-        for name, c in zip(self.of_groups, blocks[1].T, strict=True):
+        for name, z in zip(self.of_groups, blocks[1].T, strict=True):
             if name in self.pooled:
-                line, mean, sd = self.loosened(name, values)
-                values[name], _ = self.prior_of[name].of_coordinate(line(c))
-                theirs[name] = normal_logp(c - mean, sd)
+                typical, spread = self.about(name, values)
+                theirs[name] = normal_logp(z - typical, spread)
+        values |= by_group
         # What depends on no size is computed once a group, not once a row.
         constants = self.law.constants(values, _origin(data))
         constants = {name: pick(x, data[CODES]) for name, x in constants.items()}
@@ -514,9 +493,9 @@ def population(name):
 def _spread(name):
     return FreeParameter(
         SPREAD.format(name),
-        "Gamma(2, 8)",
+        "LogNormal(-2, 0.8)",
         (0, np.inf),
         "",
-        f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.70, since exponents of language "
+        f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.65, since exponents of language "
         "models differ by tens of percent between studies; it avoids 0 (Chung et al. 2013).",
     )

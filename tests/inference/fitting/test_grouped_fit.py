@@ -10,7 +10,7 @@ from bayescaling.inference.loo.bridge import log_normaliser
 PLAIN = bs.Chinchilla(noise="normal", scatter="one")
 LAW = bs.Grouped(PLAIN, "corpus", shared=("sigma",))
 TYPICAL, SPREADS = {"alpha": 0.35, "beta": 0.4}, {"alpha": 0.25, "beta": 0.02}
-OWN = {"loss_centre": 3.0, "reducible_share": 0.35, "parameter_share": 0.5, "sigma": 0.002}
+OWN = {"loss_centre": 3.0, "reducible_share": 0.35, "parameter_share": 0.5, "sigma": 0.008}
 ROWS = 24
 
 
@@ -63,7 +63,7 @@ def test_pooling_draws_groups_together(known, fit):
     _, runs = known
     beta = fit["posterior"]["beta"].std(("chain", "draw"))
     alone = bs.fit(PLAIN, runs[runs["corpus"] == "a"].reset_index(drop=True), seed=1, draws=500, tune=500)
-    assert float(beta.sel(group="a")) < 0.7 * float(alone["posterior"]["beta"].std())
+    assert float(beta.sel(group="a")) < 0.8 * float(alone["posterior"]["beta"].std())
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,12 @@ def test_a_group_of_nothing_pooled_is_foretold_as_its_law_alone_says(two):
             assert float(x.std() / y.std()) == pytest.approx(1, abs=0.15)
 
 
-def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two):
+def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
     law = bs.Grouped(PLAIN, "corpus")
     fitter = bs.Fitter(law, two)
-    fit = fitter.fit(seed=1, draws=1500, tune=500)
+    fit = fitter.fit(seed=1, draws=1000, tune=500)
     found = bs.loo_by_group(fit, by="corpus", fitter=fitter).loc["b"]
-    kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=1500, tune=500)
+    kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=1000, tune=500)
     whole, without = log_normaliser(bs.draws_of(fit)), log_normaliser(kept.draws)
     error = np.sqrt(whole.se**2 + without.se**2 + found["elpd_se"] ** 2)
     assert error < 0.3

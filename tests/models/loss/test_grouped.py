@@ -184,7 +184,7 @@ def test_what_cannot_be_grouped_is_refused_in_a_line():
         ({"pooled": ("E",)}, "'E' is no sampled quantity"),
         ({"shared": ("alpha",), "pooled": ("alpha",)}, "alpha: a quantity is shared or pooled, not both"),
         ({"shared": "alpha"}, "shared is a sequence of names"),
-        ({"priors": {"spread_gamma": "Gamma(2, 8)"}}, "prior on 'spread_gamma'"),
+        ({"priors": {"spread_gamma": "LogNormal(-2, 0.8)"}}, "prior on 'spread_gamma'"),
         ({"priors": {"alpha": "Uniform(0.1, 0.9)"}}, "a pooled quantity has no bounds but 0"),
     ):
         with pytest.raises(bs.InputError, match=said):
