@@ -73,11 +73,11 @@ def two(known):
 
 
 def test_a_group_of_nothing_pooled_is_foretold_as_its_law_alone_says(two):
-    apart = bs.fit(bs.Grouped(PLAIN, "corpus", pooled=()), two, seed=1, draws=1000, tune=500)
+    apart = bs.fit(bs.Grouped(PLAIN, "corpus", pooled=()), two, seed=1, draws=600, tune=500)
     found = bs.loo_by_group(apart, by="corpus")
     assert found["refitted"].all() and (found["overlap"] > 0.2).all()
     for name, rows in two.groupby("corpus"):
-        alone = bs.fit(PLAIN, rows.reset_index(drop=True), seed=2, draws=1000, tune=500)
+        alone = bs.fit(PLAIN, rows.reset_index(drop=True), seed=2, draws=600, tune=500)
         whole = log_normaliser(bs.draws_of(alone))
         error = np.hypot(found.loc[name, "elpd_se"], whole.se)
         assert found.loc[name, "elpd"] == pytest.approx(whole.log_density, abs=4 * error)
@@ -91,9 +91,9 @@ def test_a_group_of_nothing_pooled_is_foretold_as_its_law_alone_says(two):
 def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
     law = bs.Grouped(PLAIN, "corpus")
     fitter = bs.Fitter(law, two)
-    fit = fitter.fit(seed=1, draws=1000, tune=500)
+    fit = fitter.fit(seed=1, draws=600, tune=500)
     found = bs.loo_by_group(fit, by="corpus", fitter=fitter).loc["b"]
-    kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=1000, tune=500)
+    kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=600, tune=500)
     whole, without = log_normaliser(bs.draws_of(fit)), log_normaliser(kept.draws)
     error = np.sqrt(whole.se**2 + without.se**2 + found["elpd_se"] ** 2)
     assert error < 0.3
@@ -139,15 +139,13 @@ def test_a_new_group_of_few_runs_is_pooled(known, fit):
     assert all(float(new["posterior"][name].sel(group="i").std()) < float(x) for name, x in spread.items())
     low, high = interval(bs.predict(new, rest.assign(corpus="i"))["loss"])
     assert ((low < rest["loss"]) & (rest["loss"] < high)).mean() > 0.9
-    alone = bs.allocate(new, 1e22, group="i")["parameters"]
-    assert alone.dims == ("chain", "draw", "compute")
 
 
 def test_extrapolation_is_from_the_runs_of_the_group(known, fit):
     flop = 6 * known[1]["parameters"] * known[1]["tokens"]
-    for name, own in flop.groupby(known[1]["corpus"]):
-        at = bs.allocate(fit, 10 * own.max(), group=name)
-        assert float(at["extrapolation"][0]) == pytest.approx(1)
+    own = flop[known[1]["corpus"] == "c"]
+    at = bs.allocate(fit, 10 * own.max(), group="c")
+    assert own.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
 
 
 def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(known, fit):

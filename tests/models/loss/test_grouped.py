@@ -144,6 +144,21 @@ def test_replicated_runs_scatter_as_their_group_does(table):
         assert float(scattered.isel(run=own).std()) == pytest.approx(sigma, rel=0.03)
 
 
+def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
+    law = bs.Grouped(bs.Chinchilla(noise="normal", scatter="one", run_effects=True), "corpus")
+    draws = drawn(law, table, 1)
+    sampled = draws.sampled.copy(deep=True)
+    sampled["sigma"] = sampled["sigma"].copy(data=[[[1e-4, 1e-4, 1e-4]]])
+    sampled["run_sd"] = sampled["run_sd"].copy(data=[[[0.001, 0.01, 0.1]]])
+    many = law.draws(sampled.isel(draw=np.zeros(400, int)), draws.rows, draws.reference)
+    scattered = many.replicate(np.random.default_rng(1)) - np.log(many.mean())
+    for group, scale in zip("abc", (0.001, 0.01, 0.1), strict=True):
+        own = (table["corpus"] == group).to_numpy()
+        assert float(scattered.isel(run=own).std()) == pytest.approx(scale, rel=0.05)
+    pairs = scattered.values[..., :244].reshape(1, 400, 122, 2)
+    np.testing.assert_allclose(pairs[..., 0], pairs[..., 1], atol=1e-3)
+
+
 def test_only_the_rows_of_a_group_inform_its_own_coordinates(table):
     law = bs.Grouped(PLAIN, "corpus", shared=("beta",))
     draws = drawn(law, table)
