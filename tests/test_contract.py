@@ -31,7 +31,7 @@ STUDIED = {
     "data-constrained": bs.DataConstrained(),
     "frontier": bs.Frontier(),
     "grouped": bs.Grouped(bs.Chinchilla(), "half"),
-    "grouped, run effects": bs.Grouped(bs.Chinchilla(scatter="one", run_effects=True), "half", shared=("sigma",)),
+    "grouped, run effects": bs.Grouped(bs.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)),
     "embedding-weighted": bs.EmbeddingWeighted(),
     "embedding-corrected": bs.EmbeddingCorrected(),
     "embedding-corrected, joint": bs.EmbeddingCorrected(joint=True),

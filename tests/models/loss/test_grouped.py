@@ -222,7 +222,7 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
         with pytest.raises(bs.InputError, match=said):
             law.rows(wrong)
     crossing = table.assign(run=table["corpus"].map({"a": "one", "b": "one", "c": "two"}))
-    with pytest.raises(bs.InputError, match=r"run .one. is in groups .a. and .b. of column 'corpus'"):
+    with pytest.raises(bs.InputError, match=r"run .one. is in groups .a., .b. of column 'corpus'"):
         bs.Grouped(bs.Chinchilla(run_effects=True), "corpus").rows(crossing)
     with pytest.raises(
         bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*new_group"
