@@ -62,7 +62,8 @@ def fit(
     if fitting.json:
         console.print_json({"law": law, "provenance": results.provenance({law: fitted}), **entry})
         return
-    title = f"{law} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
+    named = chosen.label if fitting.group else law
+    title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
     console.print_fit(title, entry, sentence(metadata(fitted)["diagnostics"]))
     console.print_written(out)
 

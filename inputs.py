@@ -131,7 +131,7 @@ def table_for(law, data, fitting):
 
 
 def law_named(name, fitting):
-    """Make the law called `name` with the priors, the noise and the options that a `Fitting` holds."""
+    """Make the law called `name` with the priors, the noise, the options and the groups that a `Fitting` holds."""
     from . import models
 
     noise = {
@@ -141,7 +141,23 @@ def law_named(name, fitting):
         "measurement_error": fitting.measurement_error or None,
     }
     chosen = {option: value for option, value in noise.items() if value is not None} | values(fitting.option)
-    return models.law(name, priors=pairs(fitting.prior, "--prior"), **chosen)
+    priors, grouped = pairs(fitting.prior, "--prior"), _grouped(fitting)
+    if not grouped:
+        return models.law(name, priors=priors, **chosen)
+    return models.law("grouped", law={"name": name, "options": chosen}, priors=priors, **grouped)
+
+
+def _grouped(fitting):
+    """Options of a grouped law, none without groups."""
+    lists = {name: getattr(fitting, name) for name in ("pooled", "shared")}
+    given = {
+        name: [x.strip() for x in text.split(",") if x.strip()] for name, text in lists.items() if text is not None
+    }
+    if fitting.group is None:
+        if given:
+            raise InputError(f"--{next(iter(given))}: for groups of rows; name their column with --group")
+        return {}
+    return {"by": fitting.group} | given
 
 
 def sampler_settings(fitting):

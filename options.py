@@ -81,6 +81,23 @@ Options = Annotated[
     ),
 ]
 
+Group = Annotated[
+    str | None,
+    typer.Option(
+        help="Fit the groups of rows that a column names, such as corpora, with quantities of their own.",
+        metavar="COLUMN",
+    ),
+]
+Pooled = Annotated[
+    str | None,
+    typer.Option(
+        help="With --group: quantities pooled over groups; the exponents by default, '' for none.", metavar="NAMES"
+    ),
+]
+Shared = Annotated[
+    str | None, typer.Option(help="With --group: quantities that are the same in all groups.", metavar="NAMES")
+]
+
 Sampler = Annotated[str | None, typer.Option(help="nutpie, numpyro or pymc.")]
 Draws = Annotated[int, typer.Option(help="Kept draws of each chain.")]
 Tune = Annotated[int, typer.Option(help="Warm-up iterations of each chain.")]
@@ -262,6 +279,9 @@ class Fitting(Reading):
     threshold: Threshold = None
     measurement_error: MeasurementError = False
     option: Options = None
+    group: Group = None
+    pooled: Pooled = None
+    shared: Shared = None
     sampler: Sampler = None
     draws: Draws = 1000
     tune: Tune = 1000

@@ -1,7 +1,6 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
 from .calibration.simulation import calibrate, calibration_table
-from .fitting.corpora import fit_corpora
 from .fitting.fit import fit
 from .fitting.fitter import Fitter
 from .fitting.progress import fit_progress, progress_fitter
@@ -26,6 +25,7 @@ from .quantities.lengths import (
     predict_counts,
 )
 from .quantities.misfit import misfit
+from .quantities.new_group import new_group
 from .quantities.pace import change_of_pace, pace_by_year
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
@@ -51,7 +51,6 @@ __all__ = [
     "draws_of",
     "embedding_contrasts",
     "fit",
-    "fit_corpora",
     "fit_frontier",
     "fit_huber",
     "fit_isoflop",
@@ -66,6 +65,7 @@ __all__ = [
     "loo_by_group",
     "metadata",
     "misfit",
+    "new_group",
     "open_fit",
     "pace_by_year",
     "predict",

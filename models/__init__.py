@@ -8,6 +8,7 @@ from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
+from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
 from .loss.offsets import Offsets
 from .priors import Prior
@@ -23,6 +24,7 @@ __all__ = [
     "EmbeddingCorrected",
     "EmbeddingWeighted",
     "Frontier",
+    "Grouped",
     "Kaplan",
     "Lengths",
     "Offsets",

@@ -122,6 +122,17 @@ def logaddexp(x, y):
     return xp.where(difference > 0, x + xp.softplus(-difference), y + xp.softplus(difference))
 
 
+def pick(x, codes):
+    """Elements of `x`, (..., group), at the places that codes say, (..., row); a scalar is the same everywhere.
+
+    Examples
+    --------
+    >>> pick(np.array([1.0, 2.0]), np.array([0, 1, 1]))
+    array([1., 2., 2.])
+    """
+    return x[..., codes] if getattr(x, "ndim", 0) else x
+
+
 def sum_by(x, codes, counts):
     """Add `x`, (..., row), up over rows of equal code, (..., group); arrays of NumPy, or vectors of PyTensor.
 

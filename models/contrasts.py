@@ -35,6 +35,18 @@ class Contrast:
         directions = means(codes)
         return cls(f"mean of z in each of {len(directions)} {of}", directions)
 
+    def among(self, own):
+        """Return the same directions among more rows, of which it is about those that are its `own`, of bool."""
+        directions = np.zeros((len(self.directions), len(own)))
+        directions[:, own] = self.directions
+        return Contrast(self.what, directions)
+
+
+def joined(of, contrasts):
+    """Contrasts about different rows as one; what they ask is told once, and `of` what."""
+    told = "; ".join(dict.fromkeys(each.what for each in contrasts))
+    return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]))
+
 
 def means(codes):
     """Directions of the mean of each group of rows, (group, row)."""

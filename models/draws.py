@@ -143,6 +143,10 @@ class Draws:
         """
         raise NotImplementedError
 
+    def of_planned(self, **planned):
+        """Draws of the law of the runs planned, and what that law is to be told of them: here all."""
+        return self, planned
+
     def relative_scatter(self, rows=None):
         """Scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
 
@@ -182,6 +186,13 @@ class Draws:
     def unit_log_likelihood(self, i):
         """Log density of unit `i`, (chain, draw)."""
         return self.log_likelihood().isel({self.law.unit: i}, drop=True)
+
+    def informed_by(self, rows):
+        """Name the coordinates on the real line that only these rows inform, none by default.
+
+        Without the rows each has its prior, whatever the other coordinates are; `log_prior_of` gives its density.
+        """
+        return ()
 
     def without(self, i):
         """Rows without those of unit `i`."""

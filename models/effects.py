@@ -120,7 +120,7 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
 def draw(rng, shape, scale, groups, sigma, nu=None):
     """Residuals drawn at random, of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
     of_group = (*shape[:-1], len(groups.counts))
-    found = sigma * rng.standard_normal(shape) + scale * rng.standard_normal(of_group)[..., groups.codes]
+    found = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
     if nu is None:
         return found
     mixing = np.broadcast_to(nu, of_group) / rng.chisquare(np.broadcast_to(nu, of_group))

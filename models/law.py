@@ -285,6 +285,10 @@ class Law:
         """
         raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss such as chinchilla")
 
+    def planned_rows(self, rows, **planned):
+        """Rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
+        return rows
+
     # Priors ----------------------------------------------------------------------------------------------------------
 
     @property
@@ -327,6 +331,11 @@ class Law:
     def options(self):
         """What rebuilds this law: ``models.law(name, **options)``."""
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
+
+    @classmethod
+    def made(cls, options, make):
+        """Make a law from its `options`; `make` makes another from a name and options, where it has one within."""
+        return cls(**options)
 
     @property
     def label(self):

@@ -11,6 +11,7 @@ from .loss.embedding.configurations import Configurations
 from .loss.embedding.corrected import EmbeddingCorrected
 from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
+from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
 from .loss.offsets import Offsets
 from .progress.law import Progress
@@ -28,6 +29,7 @@ LAWS = {
         EmbeddingCorrected,
         EmbeddingWeighted,
         Configurations,
+        Grouped,
         Lengths,
     )
 }
@@ -99,4 +101,4 @@ def law(name, **options):
     for option in options:
         if option not in known:
             raise InputError(unknown(f"option of the {name} law,", option, known))
-    return kind(**options)
+    return kind.made(options, law)

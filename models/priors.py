@@ -10,7 +10,7 @@ import scipy.stats as st
 
 from ..datasets.wording import unknown
 from ..errors import InputError
-from .arrays import exp, log1p, logaddexp
+from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 
 DISTRIBUTIONS = {
@@ -96,10 +96,10 @@ class Prior:
         """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""
         low, high = self.support
         if np.isfinite(low) and np.isfinite(high):
-            return np.log(x - low) - np.log(high - x)
+            return log(x - low) - log(high - x)
         if np.isfinite(low):
-            return np.log(x - low)
-        return -np.log(high - x) if np.isfinite(high) else x
+            return log(x - low)
+        return -log(high - x) if np.isfinite(high) else x
 
     def from_unconstrained(self, z):
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""

@@ -591,3 +591,45 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path, interruptible):
     assert process.returncode == 130
     assert (out, err) == ("", "interrupted\n")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """A folder with a table of runs on two corpora, and a fit of it."""
+    folder = tmp_path_factory.mktemp("corpora")
+    runs = bs.load("chinchilla_runs").iloc[::4][["parameters", "tokens", "loss"]]
+    runs.assign(corpus=np.where(np.arange(len(runs)) % 2, "c4", "pile")).to_csv(folder / "runs.csv", index=False)
+    options = ("--noise", "normal", "--option", "scatter=one", "--group", "corpus", *SHORT)
+    said = call("fit", "chinchilla", "--data", "runs.csv", *options, "--shared", "beta, sigma",
+                "--prior", "spread_alpha=LogNormal(-1, 0.5)", "--out", "fit.nc", "--json", folder=folder)  # fmt: skip
+    assert said.status == 0, said.err
+    return folder, json.loads(said.out)
+
+
+def test_groups_of_rows_are_fitted_with_what_is_pooled_and_shared(corpora):
+    _, document = corpora
+    assert {"alpha[c4]", "alpha[pile]", "typical_alpha", "spread_alpha", "beta", "sigma", "E[c4]"} <= set(
+        document["parameters"]
+    )
+    assert document["provenance"]["priors"]["chinchilla"]["spread_alpha"] == "LogNormal(-1, 0.5)"
+
+
+def test_sizes_are_planned_for_a_group(corpora):
+    folder, _ = corpora
+    said = succeeded("allocate", "fit.nc", "--compute", "1e21", "--plan", "group=c4", "--json", folder=folder)
+    assert json.loads(said)["allocation"][0]["parameters"]["q50"] > 1e8
+    assert "name one of those of the fit" in refused("allocate", "fit.nc", "--compute", "1e21", folder=folder)
+
+
+def test_groups_that_cannot_be_are_refused_in_a_line(corpora):
+    folder, _ = corpora
+    fitted = ("fit", "chinchilla", "--data", "runs.csv")
+    for options, expected in (
+        (("--pooled", "alpha"), "--pooled: for groups of rows; name their column with --group"),
+        (("--group", "lab"), 'needs "lab"'),
+        (("--group", "corpus", "--shared", "alpha", "--pooled", "alpha"), "shared or pooled, not both"),
+        (("--group", "corpus", "--shared", "gamma"), "'gamma' is no sampled quantity"),
+    ):
+        assert expected in refused(*fitted, *options, folder=folder)
+    assert "fit chinchilla --group COLUMN" in refused("fit", "grouped", folder=folder)
+    assert "need a table that has it" in refused("fit", "chinchilla", "--group", "corpus", folder=folder)

@@ -30,6 +30,8 @@ STUDIED = {
     "offsets": bs.Offsets(),
     "data-constrained": bs.DataConstrained(),
     "frontier": bs.Frontier(),
+    "grouped": bs.Grouped(bs.Chinchilla(), "half"),
+    "grouped, run effects": bs.Grouped(bs.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)),
     "embedding-weighted": bs.EmbeddingWeighted(),
     "embedding-corrected": bs.EmbeddingCorrected(),
     "embedding-corrected, joint": bs.EmbeddingCorrected(joint=True),
@@ -51,6 +53,12 @@ def table_for(name):
     """Table that a law is studied on."""
     if name == "chinchilla, run effects":
         return of_scheme(bs.load("small_lm_runs"), "scheme-1")
+    if name == "grouped, run effects":
+        runs = of_scheme(bs.load("small_lm_runs"), "scheme-1")
+        return runs.assign(half=runs["run"].rank(method="dense").mod(2).map({0.0: "even", 1.0: "odd"}))
+    if name == "grouped":
+        runs = bs.load("chinchilla_runs")
+        return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     if name in TABLES:
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
@@ -217,7 +225,8 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             bs.allocate(fit, 1e21)
         return
-    at = bs.allocate(fit, [1e21, 1e22])
+    planned = {"group": "odd"} if "group" in law.planned else {}
+    at = bs.allocate(fit, [1e21, 1e22], **planned)
     assert np.isfinite(at["loss"]).all()
     assert (at["loss"].isel(compute=1) < at["loss"].isel(compute=0)).all()
 

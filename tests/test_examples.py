@@ -59,7 +59,7 @@ def described(value):
     return f"{value.attrs.get('source')}, {len(value)} rows" if hasattr(value, "attrs") else repr(value)
 
 
-LONG = ("compare_progress", "calibrate", "fit_corpora")
+LONG = ("compare_progress", "calibrate")
 
 
 @pytest.mark.parametrize(

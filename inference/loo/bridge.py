@@ -115,15 +115,71 @@ def log_normaliser(draws, *, seed=0):
     noise = np.random.default_rng(seed).standard_normal(second.shape)
 
     def log_ratio(z, standard):
-        at = xr.DataArray(z, dims=real.dims, coords={real.dims[-1]: real[real.dims[-1]].values})
-        at = at.assign_coords({name: np.arange(at.sizes[name]) for name in real.dims[:-1]})
         with np.errstate(all="ignore"):
-            density = draws.from_real_line(at).log_density().values
+            density = draws.from_real_line(_labelled(z, real)).log_density().values
         normal = -0.5 * (standard**2).sum(-1) - np.log(np.diag(factor)).sum() - len(centre) / 2 * np.log(2 * np.pi)
         return np.where(np.isfinite(density), density, -np.inf) - normal
 
     standard = np.linalg.solve(factor, (second - centre).reshape(-1, len(centre)).T).T.reshape(second.shape)
     return bridge(log_ratio(second, standard), log_ratio(centre + noise @ factor.T, noise))
+
+
+def filled_bridge(draws, without, left, own, *, seed=0):
+    """Log predictive density of rows that alone inform some coordinates, such as those of a group left out whole.
+
+    A refit without the rows has those coordinates from their prior, of which hardly a draw comes near the posterior.
+    Here they are drawn from a normal instead, that of the posterior given the other coordinates, which are those of the
+    refit: what is bridged differs from the posterior by the shape of a few coordinates alone.
+
+    Parameters
+    ----------
+    draws : Draws
+        Of the fit to all rows. The first half of each chain says where the normal lies, the second half is one end of
+        the bridge.
+    without : Draws
+        Of the refit.
+    left : DataFrame
+        The rows left out.
+    own : sequence of str
+        Labels of the coordinates, from `Draws.informed_by`.
+    seed : int
+
+    Returns
+    -------
+    Bridge
+    """
+    real, theirs = draws.real_line(), without.real_line()
+    dimension = real.dims[-1]
+    ours = np.isin(real[dimension].values, own)
+    first, second = np.array_split(real.values, 2, axis=1)
+    points = first.reshape(-1, first.shape[-1])
+    centre, covariance = points.mean(0), np.cov(points.T)
+    slope = np.linalg.solve(covariance[np.ix_(~ours, ~ours)], covariance[np.ix_(~ours, ours)])
+    factor = np.linalg.cholesky(covariance[np.ix_(ours, ours)] - covariance[np.ix_(ours, ~ours)] @ slope)
+    proposed = theirs.sel({dimension: real[dimension].values}).values.copy()
+
+    def expected(z):
+        return centre[ours] + (z[..., ~ours] - centre[~ours]) @ slope
+
+    noise = np.random.default_rng(seed).standard_normal((*proposed.shape[:-1], ours.sum()))
+    proposed[..., ours] = expected(proposed) + noise @ factor.T
+
+    def log_ratio(z):
+        standard = np.linalg.solve(factor, (z[..., ours] - expected(z)).reshape(-1, ours.sum()).T).T
+        normal = -0.5 * (standard**2).sum(-1) - np.log(np.diag(factor)).sum() - ours.sum() / 2 * np.log(2 * np.pi)
+        at = _labelled(z, real)
+        with np.errstate(all="ignore"):
+            moved = draws.from_real_line(at)
+            density = (moved.log_prior_of(own) + moved.total_log_likelihood(left)).transpose(*real.dims[:-1]).values
+        return np.where(np.isfinite(density), density, -np.inf) - normal.reshape(z.shape[:-1])
+
+    return bridge(log_ratio(second), log_ratio(proposed))
+
+
+def _labelled(z, like):
+    """Coordinates with the dims and the labels of others."""
+    at = xr.DataArray(z, dims=like.dims, coords={like.dims[-1]: like[like.dims[-1]].values})
+    return at.assign_coords({name: np.arange(at.sizes[name]) for name in like.dims[:-1]})
 
 
 def log_mean_exp(values):
@@ -147,11 +203,13 @@ class LeftOut:
     def _whole(self):
         return log_normaliser(self.draws)
 
-    def density(self, having, without, lacking):
+    def density(self, having, without, lacking, left=None):
         """Bridge the draws of the fit and those of a refit; where these hardly overlap, each and a normal.
 
         Parameters
         ----------
+        left : DataFrame, optional
+            Rows that were left out. Where coordinates are informed by them alone, see `filled_bridge`.
         having : ndarray, shape (chain, draw)
             Log density of what was left out, given the rest, under the draws of the fit.
         without : Draws
@@ -169,7 +227,8 @@ class LeftOut:
             by_chain = np.exp(logsumexp(lacking, axis=1) - np.log(lacking.shape[1]) - log_mean_exp(lacking))
             se = by_chain.std(ddof=1) / np.sqrt(len(by_chain)) if len(by_chain) > 1 else np.nan
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
-        found = bridge(having, lacking)
+        own = () if left is None else self.draws.informed_by(left)
+        found = filled_bridge(self.draws, without, left, own) if own else bridge(having, lacking)
         if found.overlap >= LEAST_OVERLAP:
             return found
         whole, rest = self._whole, log_normaliser(without)

@@ -68,7 +68,7 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
         for name in high:
             kept, left = (draws.rows[own].reset_index(drop=True) for own in (labels != name, labels == name))
             having = joint.sel(group=name).values
-            bridged, _ = refits.without(kept, having, lambda fitted, left=left: fitted.total_log_likelihood(left))
+            bridged, _ = refits.without(kept, having, lambda fitted, left=left: fitted.total_log_likelihood(left), left)
             found.loc[name, ["elpd", "elpd_se", "overlap"]] = bridged.log_density, bridged.se, bridged.overlap
             found.loc[name, "refitted"] = True
         refits.warn(stacklevel=2)

@@ -38,7 +38,7 @@ class Refits:
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
         self._left_out, self._diverged = LeftOut(self.draws), 0
 
-    def without(self, kept, having, lacking):
+    def without(self, kept, having, lacking, left=None):
         """Log predictive density of what is left out.
 
         Parameters
@@ -49,6 +49,8 @@ class Refits:
             Log density of what is left out, given the rest, under the draws of the fit.
         lacking : callable
             The same of the draws of a refit.
+        left : DataFrame, optional
+            The rows that are left out, where they are a group.
 
         Returns
         -------
@@ -58,7 +60,7 @@ class Refits:
         """
         found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
         self._diverged += found.diagnostics["divergences"]
-        return self._left_out.density(having, found.draws, lacking(found.draws).values), found.draws
+        return self._left_out.density(having, found.draws, lacking(found.draws).values, left), found.draws
 
     def warn(self, stacklevel):
         """Warn of divergences in the refits made, as from `stacklevel` callers up."""

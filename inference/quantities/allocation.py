@@ -8,7 +8,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import inference_compute, training_compute
-from ..storage import draws_of, table_of
+from ..storage import draws_of, law_of, table_of
 from .planning import planned_sizes
 
 SIZES = ("parameters", "parameters_nonembedding")
@@ -40,7 +40,8 @@ def allocate(fit, compute=None, *, loss=None, demand=None, near_optimal=None, **
     **planned
         What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
         embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
-        width over number of layers (that of Chinchilla's models by default).
+        width over number of layers (that of Chinchilla's models by default). Of a `Grouped` law ``group``, the name of
+        the group that the runs planned are of, which is needed.
 
     Returns
     -------
@@ -114,10 +115,10 @@ def allocate(fit, compute=None, *, loss=None, demand=None, near_optimal=None, **
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
     spent = result.get("training_compute", at)
-    result["extrapolation"] = decades_outside(spent, *compute_range(fit))
+    result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
     if "training_compute" in result:
-        result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit)
+        result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
     for key in result.data_vars:
         result[key].attrs["units"] = _unit(key)
@@ -166,9 +167,9 @@ def _ratio(tokens, parameters):
         return tokens / parameters
 
 
-def _ratio_outside(result, fit):
+def _ratio_outside(result, fit, **planned):
     """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
-    runs = table_of(fit)
+    runs = law_of(fit).planned_rows(table_of(fit), **planned)
     size = next(column for column in SIZES if column in runs and column in result)
     fitted = runs["tokens"] / runs[size]
     return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
@@ -218,9 +219,9 @@ def stack_allocations(allocations, weights, *, seed=0):
     return xr.Dataset(shaped, coords={name: first[name] for name in first.coords})
 
 
-def compute_range(fit):
-    """Least and greatest training FLOP of the fitted runs."""
-    runs = table_of(fit)
+def compute_range(fit, **planned):
+    """Least and greatest training FLOP of the fitted runs that inform what is planned."""
+    runs = law_of(fit).planned_rows(table_of(fit), **planned)
     sizes = [name for name in SIZES if name in runs and "tokens" in runs]
     flop = FLOP_PER_PARAMETER_TOKEN * runs[sizes[0]] * runs["tokens"] if sizes else runs["training_flop"]
     return float(flop.min()), float(flop.max())

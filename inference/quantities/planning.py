@@ -32,6 +32,7 @@ def planned_sizes(draws, asked, name, demand, near_optimal, planned):
     Dataset
         Dims (chain, draw, name) and, where there is one, demand; see `allocate`.
     """
+    draws, planned = draws.of_planned(**planned)
     law = draws.law
     plan = law.plan({name: x[:, None] for name, x in draws.constants().items()}, **planned)
     demands = np.zeros(1) if demand is None else demand

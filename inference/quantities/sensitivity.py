@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...models.draws import flatten
+from ...models.draws import DRAWS, flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
 from ..densities import total
@@ -101,7 +101,7 @@ def prior_sensitive(fit, names):
     ----------
     fit : DataTree
     names : sequence of str
-        Of scalars; those that the posterior lacks are passed over.
+        Those that the posterior lacks are passed over; of one with levels each is looked at.
 
     Returns
     -------
@@ -109,8 +109,10 @@ def prior_sensitive(fit, names):
         The distance of `power_scaling`, by name.
     """
     posterior, whole = fit["posterior"].to_dataset(), total(fit)
+    scalars = flatten(posterior[[name for name in names if name in posterior]])
     found = {
-        name: power_scaling(fit, posterior[name], log_likelihood=whole)["prior"] for name in names if name in posterior
+        name: power_scaling(fit, xr.DataArray(x, dims=DRAWS), log_likelihood=whole)["prior"]
+        for name, x in scalars.items()
     }
     return {name: distance for name, distance in found.items() if distance > SENSITIVE}
 

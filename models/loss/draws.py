@@ -49,17 +49,29 @@ class LossDraws(Draws):
         """Mean loss at each row, nats per token: the dims of the draws and ``run``."""
         rows = self.rows if rows is None else rows
         return self.law.mean(
-            self._named, {name: xr.DataArray(x, dims="run") for name, x in self.law.sizes(rows).items()}
+            self._constants(rows), {name: xr.DataArray(x, dims="run") for name, x in self.law.sizes(rows).items()}
         )
+
+    def _constants(self, rows):
+        """Named quantities that broadcast against the rows by their dims."""
+        return self._named
+
+    def _values(self, rows, *, of_runs=False):
+        """Quantities of the law as arrays that broadcast against the rows, or runs where these have one value each."""
+        return {name: x.values[..., None] for name, x in self.sampled.items()}
+
+    def _origin(self, rows):
+        """Give the reference of the quantities at the rows."""
+        return self.reference
 
     def _mean_on_scale(self, rows):
         mean = self.mean(rows).transpose(..., "run")
         return mean.copy(data=self.law.on_scale(mean).values)
 
-    def noise_arguments(self, rows):
+    def noise_arguments(self, rows, *, of_runs=False):
         """Arguments of the noise at each row, of the dims of the draws and ``run``; see `Noise.arguments`."""
-        values = {name: x.values[..., None] for name, x in self.sampled.items()}
-        return self.law.residuals.arguments(values, self.reference, self.law.sizes(rows))
+        values = self._values(rows, of_runs=of_runs)
+        return self.law.residuals.arguments(values, self._origin(rows), self.law.sizes(rows))
 
     def _observed(self, rows):
         """Residuals at the rows, as a DataArray of the dims of the draws and ``run``."""
@@ -71,11 +83,7 @@ class LossDraws(Draws):
         arguments = self.noise_arguments(rows)
         if not self.law.run_effects:
             return residual, *arguments
-        return effects.conditional(residual, self._run_sd, self.law.groups(rows), given, *arguments)
-
-    @property
-    def _run_sd(self):
-        return self.sampled[RUN_SD].values[..., None]
+        return effects.conditional(residual, self._values(rows)[RUN_SD], self.law.groups(rows), given, *arguments)
 
     def blocks(self, rows=None):
         """Cut rows into blocks of about `BLOCK` log densities; under run effects of whole runs, each in its order."""
@@ -119,7 +127,8 @@ class LossDraws(Draws):
 
     def _by_run(self, rows):
         observed, groups = self._observed(rows), self.law.groups(rows)
-        values = effects.joint_logp(observed.values, self._run_sd, groups, *self.noise_arguments(rows))
+        run_sd = self._values(rows, of_runs=True)[RUN_SD]
+        values = effects.joint_logp(observed.values, run_sd, groups, *self.noise_arguments(rows, of_runs=True))
         names = rows[self.law.group].drop_duplicates().to_numpy()
         coords = {name: x for name, x in observed.coords.items() if "run" not in x.dims}
         return xr.DataArray(values, dims=(*observed.dims[:-1], RUN_ID), coords=coords | {RUN_ID: names})
@@ -163,7 +172,8 @@ class LossDraws(Draws):
         sigma = self.noise_arguments(self.rows)[0]
         if not self.law.run_effects:
             return values / sigma
-        residual, scale = effects.conditional(values, self._run_sd, self.law.groups(self.rows), "earlier", sigma)
+        run_sd = self._values(self.rows)[RUN_SD]
+        residual, scale = effects.conditional(values, run_sd, self.law.groups(self.rows), "earlier", sigma)
         return residual / scale
 
     def slopes(self, law, names, *, step=1e-4, **held):
@@ -179,13 +189,13 @@ class LossDraws(Draws):
         **held : float
             Values of the quantities that this law does not sample.
         """
-        values = {name: x.values[..., None] for name, x in self.sampled.items()} | held
+        values = self._values(self.rows) | held
         upstream = {name: x.values[..., None] for name, x in self.upstream.items()}
-        sizes = law.sizes(self.rows)
+        sizes, origin = law.sizes(self.rows), self._origin(self.rows) | upstream
 
         def mean(name, factor):
             moved = values | {name: values[name] * factor}
-            return law.on_scale(law.mean(law.constants(moved, self.reference | upstream), sizes))
+            return law.on_scale(law.mean(law.constants(moved, origin), sizes))
 
         return {name: (mean(name, 1 + step) - mean(name, 1 - step)) / (2 * step) for name in names}
 
@@ -196,39 +206,51 @@ class LossDraws(Draws):
 
     def log_potential(self):
         """Log density of what informs the law besides the rows, 0 where nothing does: the dims of the draws."""
-        first = next(iter(self.sampled.data_vars.values()))
+        name, place = next(iter(self.law.labels(self.reference).values()))
+        first = self.sampled[name].isel(place, drop=True)
         values = {name: x.values[..., None] for name, x in self._named.items()}
         found = self.law.potential(values, self.reference)
         return xr.zeros_like(first) if found is None else first.copy(data=found)
 
+    def log_prior_of(self, labels):
+        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
+        real, priors, found = self.real_line(), self.law.prior_of, 0.0
+        known = self.law.labels(self.reference)
+        for label in labels:
+            name, place = known[label]
+            _, slope = priors[name].from_unconstrained(real.sel({COORDINATE: label}, drop=True))
+            value = self.sampled[name].isel(place, drop=True)
+            found = found + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+        return found
+
     def log_density(self):
         """Log posterior density on the real line up to a constant, the Jacobian included."""
-        real, priors = self.real_line(), self.law.prior_of
-        slopes = {n: prior.from_unconstrained(real.sel({COORDINATE: n}, drop=True))[1] for n, prior in priors.items()}
-        log_prior = sum(xr.apply_ufunc(priors[n].frozen.logpdf, self.sampled[n]) + slopes[n] for n in priors)
+        log_prior = self.log_prior_of(self.law.labels(self.reference))
         return log_prior + self.log_potential() + self.total_log_likelihood()
 
     def replicate(self, rng, rows=None):
         """Losses of new runs on the scale of the residuals: the dims of the draws and ``run``."""
         rows = self.rows if rows is None else rows
-        mean = self._mean_on_scale(rows)
-        values = {name: x.values[..., None] for name, x in self.sampled.items()}
-        return mean.copy(data=self.law.scattered(mean.values, values, self.reference, rows, rng)).rename(self.law.scale)
+        mean, values = self._mean_on_scale(rows), self._values(rows, of_runs=True)
+        scattered = self.law.scattered(mean.values, values, self._origin(rows), rows, rng)
+        return mean.copy(data=scattered).rename(self.law.scale)
 
     def real_line(self):
         """Coordinates on the real line: logarithms and log-odds of the sampled quantities."""
         if self._real is not None:
             return self._real
-        priors = self.law.prior_of
-        moved = [prior.to_unconstrained(self.sampled[name]) for name, prior in priors.items()]
-        return xr.concat(moved, dim=pd.Index(list(priors), name=COORDINATE)).transpose(..., COORDINATE)
+        priors, labels = self.law.prior_of, self.law.labels(self.reference)
+        moved = [
+            priors[name].to_unconstrained(self.sampled[name].isel(place, drop=True)) for name, place in labels.values()
+        ]
+        return xr.concat(moved, dim=pd.Index(list(labels), name=COORDINATE)).transpose(..., COORDINATE)
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
         priors = self.law.prior_of
         pairs = {name: prior.from_unconstrained(z.sel({COORDINATE: name}, drop=True)) for name, prior in priors.items()}
         values = xr.Dataset({name: x for name, (x, _) in pairs.items()})
-        return LossDraws(self.law, self.reference, self.rows, values.merge(self.upstream, join="left"), z)
+        return type(self)(self.law, self.reference, self.rows, values.merge(self.upstream, join="left"), z)
 
     def unit_log_likelihood(self, i):
         """Log density of row `i`, given its run's other rows under run effects: of the dims of the draws."""

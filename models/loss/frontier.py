@@ -55,6 +55,7 @@ class Frontier(LossLaw):
     name: ClassVar[str] = "frontier"
     columns: ClassVar[tuple] = ("training_flop",)
     planned: ClassVar[tuple] = ()
+    exponents: ClassVar[tuple] = ("gamma",)
     derived_names: ClassVar[tuple] = ("E", "A")
     mean_parameters: ClassVar[tuple] = (
         FreeParameter("loss_centre", "LogNormal(1.1, 0.5)", (0, np.inf), "nats/token", CENTRE_RATIONALE),

@@ -141,6 +141,7 @@ class Kaplan(LossLaw):
 
     name: ClassVar[str] = "kaplan"
     columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
+    exponents: ClassVar[tuple] = ("aN", "aD")
     derived_names: ClassVar[tuple] = ("Nc", "Dc", "exponent_parameters")
     mean_parameters: ClassVar[tuple] = (
         FreeParameter("loss_centre", "LogNormal(1.1, 0.5)", (0, np.inf), "nats/token", CENTRE_RATIONALE),

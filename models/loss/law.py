@@ -68,6 +68,13 @@ class LossLaw(Law):
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
+    exponents: ClassVar[tuple] = ("alpha", "beta")
+    centred: ClassVar[tuple] = (
+        "loss_centre",
+        "reducible_share",
+        "parameter_share",
+    )  # defined at the centre of the runs
+    groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
     in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
 
     def __post_init__(self):
@@ -282,9 +289,13 @@ class LossLaw(Law):
         potential = self.potential(values, data)
         return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
 
-    def density_of_rows(self, values, data):
-        """Log density of each row or, under run effects, of each run's rows together, from arrays of `model_data`."""
-        residual = data["observed"] - self.on_scale(self.mean(self.constants(values, data), data))
+    def density_of_rows(self, values, data, constants=None):
+        """Log density of each row or, under run effects, of each run's rows together, from arrays of `model_data`.
+
+        The `constants` may be given where they are known already.
+        """
+        constants = self.constants(values, data) if constants is None else constants
+        residual = data["observed"] - self.on_scale(self.mean(constants, data))
         arguments = self.residuals.arguments(values, data, data)
         if self.run_effects:
             groups = effects.Groups(data["run_codes"], data["run_counts"])
@@ -306,6 +317,10 @@ class LossLaw(Law):
         return xr.Dataset(Coordinates(self.prior_of).named(z), draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
+
+    def labels(self, reference):
+        """Name each coordinate on the real line, with the quantity that it is of and its place there."""
+        return {name: (name, {}) for name in self.prior_of}
 
     def draws(self, sampled, rows, reference):
         """Return the `LossDraws` of a Dataset that holds the sampled quantities, and those upstream if it has them."""

@@ -27,6 +27,7 @@ LOG_SKEW = FreeParameter(
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
 RUN_SD = "run_sd"  # scale of the effects that rows of a run share
+OF_RUNS = (RUN_SD, "nu_minus_one")  # under run effects a run has one value of each
 WITH_RUN_EFFECTS = ("student_t", "normal")
 ENDS = {"smallest": "sigma_smallest_run", "largest": "sigma_largest_run"}  # derived where sigma depends on sizes
 QUADRATURE_NODES = 32

@@ -49,6 +49,7 @@ class Offsets(Chinchilla):
     in_all_parameters: ClassVar[bool] = False
     wider: ClassVar[None] = None
     planned: ClassVar[tuple] = ()
+    centred: ClassVar[tuple] = (*Chinchilla.centred, *SHIFTS)
     derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, *OFFSETS)
     mean_parameters: ClassVar[tuple] = (
         *Chinchilla.mean_parameters,

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from ...datasets import load
 from ...inference import draws_of, fit, loo, loo_by_group
 from ...inference.calibration.simulation import calibrate, calibration_table
-from ...inference.fitting.corpora import fit_corpora
 from ...inference.loo.weights import sum_error
 from ...inference.points.curves import COUNTED, curve_frontier
 from ...inference.quantities.reconciliation import exponents_within
-from ...models import Chinchilla, EmbeddingWeighted
+from ...models import Chinchilla, EmbeddingWeighted, Grouped
 from ...models.draws import DRAWS
 from ...models.loss.sizes import least_squares
 from .. import results
@@ -123,8 +123,11 @@ def _alone(fitted, table, options):
 
 def _omega(found, options):
     found.weighted = fit(EmbeddingWeighted(), found.tables[MAIN], **options)
+    together = Grouped(EmbeddingWeighted(), "corpus", shared=("omega",))
     corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
-    joint, _, _ = fit_corpora(EmbeddingWeighted(), corpora, **options)
+    columns = list(together.law.needed)
+    table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
+    joint = fit(together, table, **options)["posterior"]
     found.omega = {"these runs": found.weighted["posterior"]["omega"], "with Chinchilla's runs": joint["omega"]}
 
 

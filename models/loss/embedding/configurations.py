@@ -91,6 +91,7 @@ class Configurations(LossLaw):
     observed: ClassVar[str] = "parameters"
     derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
     planned: ClassVar[tuple] = ()
+    groupable: ClassVar[bool] = False
 
     def __post_init__(self):
         check_delta(self.delta)

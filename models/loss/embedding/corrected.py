@@ -61,6 +61,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     configurations: tuple | None = None
 
     name: ClassVar[str] = "embedding-corrected"
+    groupable: ClassVar[bool] = False
     columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
     derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, "gamma")
     in_all_parameters: ClassVar[bool] = True

@@ -23,6 +23,14 @@ OF_RUNS = {
     "corrected": bs.EmbeddingCorrected(),
     "joint": bs.EmbeddingCorrected(joint=True),
 }
+OF_GROUPS = {
+    "grouped": bs.Grouped(bs.Chinchilla(), "part"),
+    "grouped, nothing shared": bs.Grouped(bs.Kaplan(scatter="one"), "part", pooled=()),
+    "grouped, run effects": bs.Grouped(bs.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")),
+    "grouped, all shared": bs.Grouped(
+        bs.EmbeddingWeighted(noise="normal"), "part", shared=tuple(bs.EmbeddingWeighted(noise="normal").prior_of)
+    ),
+}
 OF_EVALUATIONS = {
     "7": Progress(7),
     "7, by paper": Progress(7, paper_effects=True, scatter="by_benchmark"),
@@ -79,6 +87,30 @@ def of(laws, thorough):
 def test_a_law_of_the_loss_is_traced_as_its_model_says(name, runs):
     twos = [f"run {i // 2}" for i in range(len(runs))]
     agrees(OF_RUNS[name], runs.assign(run=twos))
+
+
+@pytest.mark.parametrize("name", of(OF_GROUPS, {"grouped, all shared", "grouped, nothing shared"}))
+def test_a_grouped_law_is_traced_as_its_model_says(name, runs):
+    law = OF_GROUPS[name]
+    parts = ["a" if i < 100 else "b" if i < 180 else "c" for i in range(len(runs))]
+    rows = law.rows(runs.assign(run=[f"run {i // 2}" for i in range(len(runs))], part=parts))
+    reference = law.reference(rows)
+    arrays = law.model_data(rows, reference)
+    density, model = Traced(law, reference, arrays), law.model(rows, reference)
+    value = model.compile_logp(mode="FAST_COMPILE")
+    rng = np.random.default_rng(3)
+    for _ in range(2):
+        z = density.start + rng.normal(0, 0.3, len(density.start))
+        named = law.at_coordinates(z[None, None], reference)
+        point = {
+            variable.name: law.prior_of[free.name].to_unconstrained(named[free.name].values[0, 0])
+            for free, variable in zip(model.free_RVs, model.value_vars, strict=True)
+        }
+        found, gradient = density(z, arrays)
+        assert found == pytest.approx(float(value(point)), rel=1e-9)
+        steps = 1e-5 * np.eye(len(z))
+        slopes = [(density(z + step, arrays)[0] - density(z - step, arrays)[0]) / 2e-5 for step in steps]
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
 
 
 @pytest.mark.parametrize("name", of(OF_EVALUATIONS, LONG_EVALUATIONS))

@@ -2,8 +2,6 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.fitting.corpora import SPREAD, Together, fit_corpora
-from bayescaling.inference.fitting.traced import Traced
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.inference.quantities.reconciliation import exponents_within, local_exponents
 from bayescaling.models.loss import chinchilla, embeddings
@@ -84,83 +82,3 @@ def test_a_frontier_needs_several_sizes_and_a_known_basis(dense):
         curve_frontier(dense, basis="embedding")
     with pytest.raises(bs.InputError, match="parameters_nonembedding"):
         curve_frontier(dense.drop(columns="parameters_nonembedding"))
-
-
-LAW = bs.EmbeddingWeighted(scatter="one")
-VALUES = {"loss_centre": 2.6, "reducible_share": 0.3, "parameter_share": 0.5, "sigma": 0.004, "nu_minus_one": 8.0}
-
-
-def two_corpora(omega):
-    runs = bs.load("chinchilla_runs")
-    small = runs.iloc[::2].assign(parameters=lambda t: t["parameters"] / 1e3)
-    small["parameters_nonembedding"] = small["parameters"] * np.random.default_rng(2).uniform(0.1, 0.9, len(small))
-    small["training_flop"] = 6 * small["parameters"] * small["tokens"]
-    tables = {"large": runs, "small": small}
-    exponents = {"large": {"alpha": 0.34, "beta": 0.36}, "small": {"alpha": 0.42, "beta": 0.40}}
-    return {
-        corpus: table.assign(
-            loss=LAW.simulate(VALUES | exponents[corpus] | {"omega": omega}, table, np.random.default_rng(3))
-        )
-        for corpus, table in tables.items()
-    }
-
-
-@pytest.fixture(scope="module")
-def joint():
-    return fit_corpora(LAW, two_corpora(0.6), seed=1)
-
-
-def test_corpora_share_omega_and_keep_their_own_exponents(joint):
-    posterior, likelihood, found = joint
-    assert found["ok"] and set(likelihood) == {"large", "small"}
-    low, high = posterior["omega"].quantile([0.005, 0.995]).values
-    assert low < 0.6 < high and high - low < 0.6
-    for name, true in (("alpha", [0.34, 0.42]), ("beta", [0.36, 0.40])):
-        low, high = posterior[name].quantile([0.005, 0.995], ("chain", "draw")).values
-        assert ((low < true) & (true < high)).all()
-    assert posterior["omega"].dims == ("chain", "draw") and posterior["sigma"].dims == ("chain", "draw", "corpus")
-
-
-def test_the_likelihood_of_a_corpus_is_that_of_the_law_alone(joint):
-    posterior, likelihood, _ = joint
-    tables, law = two_corpora(0.6), LAW
-    table = tables["small"]
-    values = {name: float(posterior[name].sel(corpus="small")[0, 0]) for name in law.prior_of if name != "omega"}
-    values["omega"] = float(posterior["omega"][0, 0])
-    columns = {name: table[name].to_numpy() for name in law.columns}
-    mean = law.mean(law.constants(values, law.reference(table)), columns)
-    residual = np.log(table["loss"].to_numpy()) - np.log(mean)
-    expected = law.residuals.logp(residual, *law.residuals.arguments(values))
-    assert np.allclose(likelihood["small"][0, 0], expected)
-
-
-def test_corpora_are_traced_as_their_model_says():
-    tables = {name: LAW.rows(table) for name, table in two_corpora(0.6).items()}
-    references = {name: LAW.reference(rows) for name, rows in tables.items()}
-    law = Together(LAW, list(tables), ("omega",), ("alpha", "beta"))
-    arrays = law.model_data(tables, references)
-    density, model = Traced(law, references, arrays), law.model(tables, references)
-    value = model.compile_logp(mode="FAST_COMPILE")
-    priors = LAW.prior_of | {f"typical_{name}": LAW.prior_of[name] for name in law.pooled} | {"spread": SPREAD}
-    for seed in range(3):
-        z = density.start + np.random.default_rng(seed).normal(0, 0.3, len(density.start))
-        named, point = law.at_coordinates(z[None, None], references), {}
-        for variable, at in zip(model.free_RVs, model.value_vars, strict=True):
-            x = named[variable.name].values[0, 0]
-            own = variable.name in law.pooled
-            point[at.name] = np.log(x) if own else priors[variable.name].to_unconstrained(x)
-        assert density(z, arrays)[0] == pytest.approx(float(value(point)), rel=1e-9)
-
-
-def test_corpora_are_refused_in_a_line():
-    runs = bs.load("chinchilla_runs")
-    with pytest.raises(bs.InputError, match="at least two"):
-        fit_corpora(LAW, {"one": runs})
-    with pytest.raises(bs.InputError, match="'gamma' is no sampled quantity"):
-        fit_corpora(LAW, {"one": runs, "two": runs}, shared=("gamma",))
-
-
-def test_a_quantity_is_shared_or_pooled():
-    runs = bs.load("chinchilla_runs")
-    with pytest.raises(bs.InputError, match="alpha: a quantity is shared or pooled, not both"):
-        fit_corpora(LAW, {"one": runs, "two": runs}, shared=("alpha",), pooled=("alpha",))

@@ -1,0 +1,70 @@
+"""What is foretold of a group that a fit has not seen: from the population alone, or with a few runs of its own."""
+
+import numpy as np
+import xarray as xr
+
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ..fitting.fit import fit as fit_law
+from ..storage import draws_of, law_of, metadata, table_of, with_metadata
+
+
+def new_group(fit, runs=None, *, name="new", seed=None, sampler=None, **settings):
+    """Add a group to a fit of a `Grouped` law.
+
+    With runs the law is fitted again to all rows, those of the new group among them: partial pooling as it is, so that
+    few runs move the group's pooled quantities from the population's as far as they can. Without runs the group's
+    quantities are drawn, for each draw of the fit, as if it had been there without a row: pooled ones from the
+    population, shared ones as they are, and its own (E, A and B among what they make) from their priors, at the centre
+    of all rows. Exponents then say what is known of a new corpus; losses say little.
+
+    Parameters
+    ----------
+    fit : DataTree
+    runs : DataFrame, optional
+        Runs of the new group, as `read` gives them, with the columns that the law needs; the column of the groups is
+        filled with `name`.
+    name : str
+    seed, sampler, **settings
+        Of the fit to all rows, as for `fit`; the seed and the sampler of the fit by default. Without runs the seed is
+        that of the draws.
+
+    Returns
+    -------
+    DataTree
+        A fit with one more group, which `predict` (for rows of that group), `allocate` (``group=name``) and all else
+        take. Without runs its table is that of `fit`.
+
+    Raises
+    ------
+    InputError
+        If the law of the fit has no groups, or has one of that name.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> halves = runs.assign(half=["a", "b"] * 122 + ["a"])
+    >>> law = bs.Grouped(bs.Chinchilla(noise="normal", scatter="one"), "half")
+    >>> fit = bs.fit(law, halves, seed=1, draws=500, tune=500)
+    >>> new = bs.new_group(fit)
+    >>> spread = new["posterior"]["alpha"].std(("chain", "draw"))
+    >>> bool(spread.sel(group="new") > spread.sel(group="a"))
+    True
+    """
+    record, law = metadata(fit), law_of(fit, "runs")
+    if not hasattr(law, "with_group"):
+        raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
+    if str(name) in record["law"]["reference"]["groups"]:
+        raise InputError(f"group {quoted(name)} is in the fit already; give the new one another name")
+    seed, sampler = record["seed"] if seed is None else seed, sampler or record["sampler"]
+    if runs is not None:
+        rows = law.regrouped(table_of(fit), runs, name)
+        return fit_law(law, rows, seed=seed, sampler=sampler, **settings)
+    draws = law.with_group(draws_of(fit), name, np.random.default_rng(seed))
+    groups = {node: tree.to_dataset() for node, tree in fit.children.items()}
+    groups["posterior"] = draws.named()
+    groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
+    groups["log_prior"] = draws.log_prior()
+    law = record["law"] | {"reference": draws.reference}
+    return with_metadata(xr.DataTree.from_dict(groups), record | {"law": law})

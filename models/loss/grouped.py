@@ -1,0 +1,514 @@
+"""A law of the loss whose quantities differ between groups of rows: each group's own, pooled over groups, or shared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ..arrays import pick
+from ..backend import pymc
+from ..contrasts import joined
+from ..coordinates import Coordinates
+from ..draws import DRAWS, draw_coordinates
+from ..law import Law
+from ..priors import FreeParameter
+from . import grouping
+from .grouped_draws import GROUP, GroupedDraws
+from .grouping import labelled
+from .law import LossLaw
+from .noise import OF_RUNS, normal_logp
+
+TARGET_ACCEPT = 0.95  # of groups that agree the spread is small, and steps of 0.9 then diverge
+GROUPS = "groups"  # entry of the reference: the groups' names, in order
+SPREAD, TYPICAL = "spread_{}", "typical_{}"
+POPULATIONS = {(-np.inf, np.inf): "Normal", (0.0, np.inf): "LogNormal", (0.0, 1.0): "LogitNormal"}  # by support
+CODES, CODES_OF_RUNS, OF_GROUPS = "group_codes", "group_codes_of_runs", "of_group_"  # names of data
+
+
+@dataclass(frozen=True)
+class Grouped(Law):
+    """A law of the loss with quantities of their own for the groups of rows that a column names, such as corpora.
+
+    A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the
+    scale on which q has no bounds, the logarithm of what is positive or the log-odds of a share, they are normal about
+    that of the typical value. Every other quantity of the law and of its noise is each group's own, with the prior that
+    the law gives it and nothing learned from other groups. Sampled are
+
+    ================= ======================== ==================================================================
+    quantity          default prior            what it is and why
+    ================= ======================== ==================================================================
+    typical_q         that of q in the law     median of the population from which the groups' values come
+    spread_q          LogNormal(-2, 0.8)       its sd on that scale, 0.03 to 0.65: exponents of language models differ
+                                               by tens of percent between studies; it avoids 0, as that of few groups
+                                               should [1]_
+    q of a group      of the population        of each q that is pooled
+    any other         that of the law          of each group, or shared
+    ================= ======================== ==================================================================
+
+    Derived, draw by draw and by group: what the law derives. Exponents are pooled by default; E, A, B and sigma are
+    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. Of
+    two or three groups a spread is hardly more than its prior either: a prediction for a new group rests on it. Chains
+    sample the groups' values themselves, which mix better than their distances from the typical one, in spreads, where
+    each group has tens of rows.
+
+    Quantities that are defined at the centre of the runs (a loss at N0, D0; shares of it; sigma where it depends on the
+    sizes) are defined at each group's own centre. Where one of these is shared or pooled it is the whole table's, for
+    all of them, so that a law with everything shared is the law of the table without groups, and one with nothing
+    shared or pooled is the law fitted to each group alone.
+
+    Parameters
+    ----------
+    law : LossLaw
+        Such as ``Chinchilla()``. `EmbeddingCorrected` and `Configurations`, of sizes of models, are refused.
+    by : str
+        Column whose values are the groups.
+    pooled : sequence of str, optional
+        Sampled quantities of the law; by default its exponents, those that are not shared.
+    shared : sequence of str
+    priors : mapping of str to str
+        Of the law's quantities (of a pooled one: that of its typical value) and of spreads.
+
+    Raises
+    ------
+    InputError
+        If a quantity is not the law's or is both shared and pooled, or a prior cannot be used.
+
+    References
+    ----------
+    .. [1] Chung, Y. et al. (2013). A nondegenerate penalized likelihood estimator for variance parameters in
+       multilevel models. Psychometrika 78, 685-709.
+
+    Examples
+    --------
+    >>> from bayescaling.models.loss.chinchilla import Chinchilla
+    >>> Grouped(Chinchilla(noise="normal"), "corpus", shared=("beta",)).label
+    'chinchilla, noise=normal, by corpus, pooled alpha, shared beta'
+    """
+
+    law: LossLaw
+    by: str
+    pooled: tuple | None = None
+    shared: tuple = ()
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "grouped"
+    kind: ClassVar[str] = "runs"
+    unit: ClassVar[str] = "run"
+    traceable: ClassVar[bool] = True
+    block_axis: ClassVar[str] = GROUP
+
+    def __post_init__(self):
+        if not isinstance(self.law, LossLaw):
+            raise InputError(f"groups are of a law of the loss such as Chinchilla(), not of {self.law!r}")
+        if not (isinstance(self.by, str) and self.by):
+            raise InputError(f"groups are named by a column of the table, not by {self.by!r}")
+        shared = _names(self.shared, "shared")
+        usual = tuple(name for name in self.law.exponents if name in self.law.prior_of and name not in shared)
+        pooled = usual if self.pooled is None else _names(self.pooled, "pooled")
+        for name in (*shared, *pooled):
+            if name not in self.law.prior_of:
+                raise InputError(
+                    f"{name!r} is no sampled quantity of the {self.law.name} law: {', '.join(self.law.prior_of)}"
+                )
+        both = [name for name in shared if name in pooled]
+        if both:
+            raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
+        if not self.law.groupable:
+            raise InputError(f"the {self.law.name} law rests on sizes of other models and cannot be grouped")
+        spreads = {name: x for name, x in self.priors.items() if name in map(SPREAD.format, pooled)}
+        others = {name: x for name, x in self.priors.items() if name not in spreads}
+        own = {"shared": shared, "pooled": pooled, "priors": spreads}
+        own["law"] = replace(self.law, priors={**self.law.priors, **others})
+        for option, value in own.items():
+            object.__setattr__(self, option, value)
+        object.__setattr__(self, "priors", self.checked_priors())
+        self._check_populations()
+
+    def _check_populations(self):
+        for name in self.pooled:
+            prior = self.law.prior_of[name]
+            if prior.support not in POPULATIONS:
+                raise InputError(
+                    f"prior {name}={str(prior)!r}: a pooled quantity has no bounds but 0, or 0 and 1; use another "
+                    "distribution, or leave it out of pooled"
+                )
+
+    @classmethod
+    def made(cls, options, make):
+        """Make the law of its `options`, that of the groups by `make` of a name and options."""
+        inner = options.get("law")
+        if not (isinstance(inner, dict) and isinstance(inner.get("name"), str) and "by" in options):
+            raise InputError("a grouped law is made of a law and a column: fit chinchilla --group COLUMN")
+        return cls(**options | {"law": make(inner["name"], **inner.get("options", {}))})
+
+    def __getattr__(self, name):
+        """Answer what a law of the loss is asked and this one does not say as the law of the groups does."""
+        if name.startswith("_") or "law" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.law, name)
+
+    in_all_parameters: ClassVar[bool] = False
+    axes = property(lambda self: self.law.axes)
+    observed = property(lambda self: self.law.observed)
+    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT))
+    group = property(lambda self: self.law.group)
+
+    def on_scale(self, observed):
+        """Losses on the scale of the residuals."""
+        return self.law.on_scale(observed)
+
+    def from_scale(self, values):
+        """Losses from values on the scale of the residuals."""
+        return self.law.from_scale(values)
+
+    @property
+    def clusters(self):
+        """Those of the law, and the groups."""
+        return (*self.law.clusters, self.by)
+
+    @property
+    def needed(self):
+        """Columns that a table must have."""
+        return (*self.law.needed, self.by)
+
+    @property
+    def without_reading_error(self):
+        """The same law of the losses themselves, before they are read off with an error."""
+        return replace(self, law=self.law.without_reading_error)
+
+    def usual_table(self):
+        """Refuse to be fitted to no table in particular."""
+        raise InputError(f"groups of column {self.by!r} need a table that has it; name one (--data)")
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the table, refusing one that cannot inform this law.
+
+        Raises
+        ------
+        InputError
+            As the law does, and if the column is missing or empty in a row, names fewer than two groups or one of fewer
+            rows than the mean has quantities of its own there, or a run is of two groups.
+        """
+        grouping.check_column(table, self.by)
+        table = self.law.rows(table)
+        own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
+        grouping.check_groups(table, self.by, own)
+        if self.run_effects:
+            grouping.check_runs(table, self.by, self.group)
+        return table
+
+    def reference(self, rows):
+        """Names of the groups and, of each, the scalars that its quantities refer to."""
+        labels, law = labelled(rows[self.by]), self.law
+        names = sorted(set(labels))
+        one = {*self.shared, *self.pooled}
+        found = {GROUPS: names}
+        for of_table, centre in (
+            (one & set(law.centred), law.centre),
+            (one & {law.residuals.scale_name} if law.residuals.sizes else (), law.residuals.centre),
+        ):
+            parts = [centre(rows if of_table else rows[labels == name]) for name in names]
+            found |= {key: [part[key] for part in parts] for key in parts[0]}
+        return found
+
+    def codes(self, rows, reference):
+        """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
+        return grouping.codes(rows, self.by, reference[GROUPS])
+
+    def contrasts(self, rows):
+        """Those of the law, within each group."""
+        labels, found = labelled(rows[self.by]), {}
+        for name in sorted(set(labels)):
+            own = labels == name
+            for test, contrast in self.law.contrasts(rows[own]).items():
+                found.setdefault(test, []).append(contrast.among(own))
+        return {test: joined(f"of each value of {self.by}", each) for test, each in found.items()}
+
+    def groupings(self, rows):
+        """Codes of the groups that other columns name; see the law's."""
+        return {name: codes for name, codes in self.law.groupings(rows).items() if name != self.by}
+
+    def alternatives(self, rows):
+        """The law's, of the same groups."""
+        return [replace(self, law=other) for other in self.law.alternatives(rows)]
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut; see the law's."""
+        return self.law.along(rows, by)
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows as one table; see the law's."""
+        return self.law.together(rows, simulated)
+
+    # Quantities ------------------------------------------------------------------------------------------------------
+
+    @property
+    def free_parameters(self):
+        """Everything that is sampled, as `FreeParameter` objects."""
+        found, priors = [], self.law.prior_of
+        for q in self.law.free_parameters:
+            known = replace(q, prior=str(priors[q.name]))
+            if q.name in self.pooled:
+                found += [replace(known, name=TYPICAL.format(q.name)), _spread(q.name)]
+            found.append(known)
+        return tuple(found)
+
+    def described_priors(self):
+        """Prior of each sampled quantity as text, by name; that of a pooled one is its population."""
+        return super().described_priors() | {name: f"population({', '.join(population(name))})" for name in self.pooled}
+
+    @property
+    def of_groups(self):
+        """Names of the sampled quantities that have a value for each group."""
+        return tuple(name for name in self.law.prior_of if name not in self.shared)
+
+    @property
+    def _blocks(self):
+        """Coordinates of what has one value, and of what has one for each group."""
+        priors, of_groups = self.prior_of, self.of_groups
+        one = {name: prior for name, prior in priors.items() if name not in of_groups}
+        return Coordinates(one), Coordinates({name: priors[name] for name in of_groups})
+
+    def about(self, name, values):
+        """Typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
+        typical, spread = (values[each] for each in population(name))
+        return self.prior_of[name].to_unconstrained(typical), spread
+
+    def derived(self, values, reference):
+        """Named results by group: the law's constants and the noise's."""
+        own = {name: values[name] for name in self.law.prior_of}
+        at = {GROUP: reference[GROUPS]}
+        origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
+        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(own, origin).items()}
+
+    def check(self, rows, reference):
+        """Refuse priors whose medians give a loss that is not finite; see the law's."""
+        codes = self.codes(rows, reference)
+        for i in np.unique(codes):
+            self.law.check(rows[codes == i], at(reference, i))
+
+    @property
+    def wider(self):
+        """The wider law of the groups, its further quantity one for all of them."""
+        if self.law.wider is None:
+            return None
+        wider, name, value = self.law.wider
+        return Grouped(wider, self.by, self.pooled, (*self.shared, name), self.priors), name, value
+
+    def check_calibration(self, truth):
+        """Refuse what the law refuses."""
+        self.law.check_calibration(truth)
+
+    # The density -----------------------------------------------------------------------------------------------------
+
+    def model_data(self, rows, reference):
+        """Values of everything that the PyMC model holds as data, by name: the reference by group too."""
+        codes, arrays = self.codes(rows, reference), self.law.design_arrays(rows)
+        found = arrays | {CODES: codes}
+        if self.run_effects:
+            first = np.unique(arrays["run_codes"], return_index=True)[1]
+            found[CODES_OF_RUNS] = codes[first]
+        centre = {OF_GROUPS + name: np.asarray(x, float) for name, x in reference.items() if name != GROUPS}
+        return found | centre
+
+    design_arrays = model_data
+
+    def axis_of(self, name, array):
+        """Name groups for the reference, rows or runs for all else."""
+        if name.startswith(OF_GROUPS):
+            return GROUP
+        return "run" if name in ("run_counts", CODES_OF_RUNS) else "row"
+
+    def baked(self, rows, reference):
+        """Names of the groups; all else is data."""
+        return tuple(reference[GROUPS])
+
+    def start(self, reference):
+        """Medians of the priors."""
+        one, several = self._blocks
+        return one.start(), np.tile(several.start(), (len(reference[GROUPS]), 1))
+
+    def at_coordinates(self, z, reference):
+        """Name what is sampled; what each group has of its own has the dim ``group``."""
+        one, several = self._blocks
+        names = reference[GROUPS]
+        apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
+        found = one.named(z) | {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
+        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(self.prior_of)]
+
+    def log_density_terms(self, blocks, data):
+        """Log density of the priors, of the populations and of the rows or runs."""
+        one, several = self._blocks
+        values, priors = one.values(blocks[0])
+        by_group, theirs = several.values(blocks[1].T)
+        for name, z in zip(self.of_groups, blocks[1].T, strict=True):
+            if name in self.pooled:
+                typical, spread = self.about(name, values)
+                theirs[name] = normal_logp(z - typical, spread)
+        values |= by_group
+        # What depends on no size is computed once a group, not once a row.
+        constants = self.law.constants(values, _origin(data))
+        constants = {name: pick(x, data[CODES]) for name, x in constants.items()}
+        return (*priors.values(), *theirs.values(), self.law.density_of_rows(*self._at_rows(values, data), constants))
+
+    def _at_rows(self, values, data):
+        """Return the quantities of the law at each row, and the data with the reference there."""
+        found = {
+            name: pick(values[name], data[CODES_OF_RUNS if self.run_effects and name in OF_RUNS else CODES])
+            for name in self.law.prior_of
+        }
+        return found, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
+
+    def model(self, rows, reference=None):
+        """Build the PyMC model."""
+        pm = pymc()
+        reference = reference or self.reference(rows)
+        self.check(rows, reference)
+        of_groups = self.of_groups
+        with pm.Model(coords={GROUP: reference[GROUPS]}) as model:
+            data = {name: pm.Data(name, x) for name, x in self.model_data(rows, reference).items()}
+            values = {}
+            for name, prior in self.prior_of.items():
+                if name in self.pooled:
+                    kind = getattr(pm, POPULATIONS[prior.support])
+                    values[name] = kind(name, *self.about(name, values), dims=GROUP)
+                else:
+                    values[name] = prior.variable(name, dims=GROUP if name in of_groups else None)
+            values, data = self._at_rows(values, data)
+            self.law.observe(self.scale, values, data, data)
+        return model
+
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `GroupedDraws` of a Dataset that holds the sampled quantities."""
+        return GroupedDraws(self, reference, rows, sampled)
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Draws of the prior, dims (chain, draw) with one chain."""
+        names, of_groups, sampled = reference[GROUPS], self.of_groups, {}
+        for name, prior in self.prior_of.items():
+            if name in of_groups:
+                sampled[name] = ((*DRAWS, GROUP), self._drawn(name, sampled, (1, draws, len(names)), rng))
+            else:
+                sampled[name] = (DRAWS, prior.frozen.rvs((1, draws), random_state=rng))
+        return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
+
+    def _drawn(self, name, sampled, shape, rng):
+        """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
+        prior = self.prior_of[name]
+        if name not in self.pooled:
+            return prior.frozen.rvs(shape, random_state=rng)
+        one = {each: np.asarray(sampled[each][1])[..., None] for each in population(name)}
+        typical, spread = self.about(name, one)
+        return prior.from_unconstrained(typical + spread * rng.standard_normal(shape))[0]
+
+    def with_group(self, draws, name, rng):
+        """Draws with one more group that no row is of, its quantities drawn from the population or their priors."""
+        rows, reference = draws.rows, draws.reference
+        centre = self.law.reference(rows)
+        names = [*reference[GROUPS], str(name)]
+        more = {GROUPS: names} | {key: [*x, centre[key]] for key, x in reference.items() if key != GROUPS}
+        along = {dim: draws.sampled[dim] for dim in DRAWS} | {GROUP: names}
+        known = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
+        for quantity in self.of_groups:
+            x = known[quantity][1]
+            new = self._drawn(quantity, known, (*x.shape[:-1], 1), rng)
+            known[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
+        return self.draws(xr.Dataset(known, along), rows, more)
+
+    def regrouped(self, rows, runs, name):
+        """Rows of the table and of runs of another group, together."""
+        labels = np.concatenate([labelled(rows[self.by]), np.full(len(runs), str(name))])
+        found = pd.concat([rows, runs], ignore_index=True).assign(**{self.by: labels.astype(object)})
+        found.attrs = dict(rows.attrs)
+        return found
+
+    def labels(self, reference):
+        """Name each coordinate, with the quantity and the place of its group."""
+        of_groups = self.of_groups
+        return {
+            label: (name, place)
+            for name in self.prior_of
+            for label, place in (
+                [(f"{name}[{group}]", {GROUP: i}) for i, group in enumerate(reference[GROUPS])]
+                if name in of_groups
+                else [(name, {})]
+            )
+        }
+
+    # Decisions -------------------------------------------------------------------------------------------------------
+
+    @property
+    def planned(self):
+        """What `optimum` may be told: which group the runs planned are of, and what the law may be told."""
+        return (GROUP, *self.law.planned)
+
+    def planned_rows(self, rows, *, group=None, **planned):
+        """Rows of the group that the runs planned are of."""
+        return rows if group is None else rows[labelled(rows[self.by]) == str(group)]
+
+    def optimum(self, draws, compute, *, group=None, **planned):
+        """Compute-optimal sizes in one group; see the law's.
+
+        Raises
+        ------
+        InputError
+            If no group is named, or one that the fit lacks.
+        """
+        return self.law.optimum(draws.of(group), compute, **planned)
+
+    # What it is called -----------------------------------------------------------------------------------------------
+
+    @property
+    def options(self):
+        """What rebuilds this law."""
+        inner = {"name": self.law.name, "options": self.law.options}
+        own = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
+        return {"law": inner, "by": self.by} | own
+
+    @property
+    def label(self):
+        """Name of the law in a sentence, with what is pooled and shared."""
+        told = [
+            f"{word} {', '.join(names)}" for word, names in (("pooled", self.pooled), ("shared", self.shared)) if names
+        ]
+        priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
+        return ", ".join([self.law.label, f"by {self.by}", *told, *priors])
+
+
+def at(reference, place):
+    """Scalars that the quantities of one group refer to."""
+    return {name: x[place] for name, x in reference.items() if name != GROUPS}
+
+
+def _origin(data):
+    return {name.removeprefix(OF_GROUPS): x for name, x in data.items() if name.startswith(OF_GROUPS)}
+
+
+def _names(given, option):
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"{option} is a sequence of names of quantities, not {given!r}")
+    return tuple(given)
+
+
+def population(name):
+    """Names of the typical value and of the spread of a pooled quantity."""
+    return TYPICAL.format(name), SPREAD.format(name)
+
+
+def _spread(name):
+    return FreeParameter(
+        SPREAD.format(name),
+        "LogNormal(-2, 0.8)",
+        (0, np.inf),
+        "",
+        f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.65, since exponents of language "
+        "models differ by tens of percent between studies; it avoids 0 (Chung et al. 2013).",
+    )

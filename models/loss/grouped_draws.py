@@ -1,0 +1,133 @@
+"""Draws under a law whose quantities differ between groups of rows."""
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets.wording import listed, quoted
+from ...errors import InputError
+from .draws import COORDINATE, LossDraws
+from .noise import OF_RUNS, normal_logp
+
+GROUP = "group"  # dimension of the groups
+
+
+class GroupedDraws(LossDraws):
+    """Draws of the sampled quantities of a `Grouped` law; what each group has of its own has the dim ``group``."""
+
+    @cached_property
+    def _named(self):
+        values = {name: self.sampled[name] for name in self.sampled.data_vars}
+        return self.sampled.merge(xr.Dataset(self.law.derived(values, self.reference)))
+
+    @property
+    def _own(self):
+        """Quantities of the law of the groups: scalars where shared, else by group."""
+        return {name: self.sampled[name] for name in self.law.law.prior_of}
+
+    def of(self, group):
+        """Draws of the law of one group, with its rows.
+
+        Raises
+        ------
+        InputError
+            If no group is named, or one that the fit lacks.
+        """
+        names = self.reference["groups"]
+        if str(group) not in names:
+            raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")
+        place = names.index(str(group))
+        sampled = xr.Dataset(
+            {n: x.isel({GROUP: place}, drop=True) if GROUP in x.dims else x for n, x in self._own.items()}
+        )
+        reference = {name: x[place] for name, x in self.reference.items() if name != "groups"}
+        rows = self.rows[self.law.codes(self.rows, self.reference) == place].reset_index(drop=True)
+        return self.law.law.draws(sampled.drop_vars(GROUP, errors="ignore"), rows, reference)
+
+    def of_planned(self, *, group=None, **planned):
+        """Draws of the law of the group that the runs planned are of, and what that law is to be told."""
+        return self.of(group), planned
+
+    def _picked(self, x, codes):
+        if GROUP not in x.dims:
+            return x
+        return x.isel({GROUP: xr.DataArray(codes, dims="run")}).drop_vars(GROUP, errors="ignore")
+
+    def _constants(self, rows):
+        codes = self.law.codes(rows, self.reference)
+        return {name: self._picked(x, codes) for name, x in self._named.items()}
+
+    def _values(self, rows, *, of_runs=False):
+        codes = self.law.codes(rows, self.reference)
+        runs = codes
+        if of_runs and self.law.run_effects:
+            runs = codes[np.unique(self.law.groups(rows).codes, return_index=True)[1]]
+        return {
+            name: x.values[..., runs if name in OF_RUNS else codes] if GROUP in x.dims else x.values[..., None]
+            for name, x in self._own.items()
+        }
+
+    def _origin(self, rows):
+        codes = self.law.codes(rows, self.reference)
+        return {name: np.asarray(x)[codes] for name, x in self.reference.items() if name != "groups"}
+
+    def slopes(self, law, names, **options):
+        """Differentiate the mean by each group's quantities of a law, and by shared ones; see `LossDraws.slopes`."""
+        codes, found = self.law.codes(self.rows, self.reference), {}
+        for name, slope in super().slopes(law, names, **options).items():
+            if name in law.shared:
+                found[name] = slope
+            else:
+                found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference["groups"])}
+        return found
+
+    def log_prior(self):
+        """Log prior density of each sampled quantity, on its own scale; of a pooled one given its population."""
+        found, priors = super().log_prior(), self.law.prior_of
+        for name in self.law.pooled:
+            z, slope = self._of_population(name)
+            found[name] = z - slope
+        return found[list(priors)]
+
+    def _of_population(self, name):
+        """Log density of a pooled quantity on the real line given its population, and the log slope of its value."""
+        prior, x = self.law.prior_of[name], self.sampled[name]
+        typical, spread = self.law.about(name, self.sampled)
+        z = prior.to_unconstrained(x)
+        _, slope = prior.from_unconstrained(z)
+        return normal_logp(z - typical, spread).transpose(*x.dims), slope
+
+    def log_prior_of(self, labels):
+        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
+        known, pooled = self.law.labels(self.reference), self.law.pooled
+        theirs = [label for label in labels if known[label][0] in pooled]
+        found = super().log_prior_of([label for label in labels if label not in theirs])
+        for label in theirs:
+            name, place = known[label]
+            found = found + self._of_population(name)[0].isel(place, drop=True)
+        return found
+
+    def informed_by(self, rows):
+        """Name the coordinates of the groups whose rows are all among these."""
+        names = self.reference["groups"]
+        counts, theirs = (
+            np.bincount(self.law.codes(each, self.reference), minlength=len(names)) for each in (self.rows, rows)
+        )
+        whole = set(np.flatnonzero((theirs > 0) & (theirs == counts)))
+        labels = self.law.labels(self.reference)
+        return tuple(label for label, (_, place) in labels.items() if place.get(GROUP) in whole)
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        priors, parts = self.law.prior_of, {}
+        for label, (name, place) in self.law.labels(self.reference).items():
+            value, _ = priors[name].from_unconstrained(z.sel({COORDINATE: label}, drop=True))
+            parts.setdefault(name, []).append(value if place else (value,))
+        along = pd.Index(self.reference["groups"], name=GROUP)
+        values = {
+            name: each[0][0] if isinstance(each[0], tuple) else xr.concat(each, dim=along).transpose(..., GROUP)
+            for name, each in parts.items()
+        }
+        return GroupedDraws(self.law, self.reference, self.rows, xr.Dataset(values), z)
