@@ -204,7 +204,9 @@ TABLES = {
             {
                 "run": "name of the run, a hash of its configuration",
                 "embedding": "how digits are told their places",
+                "architecture": "standard, injection or looped",
                 "layers": "layers of the block",
+                "recurrences": "times that the block is run",
                 "d_model": "width",
                 "k_max": "offsets of Abacus embeddings in training",
                 "train_digits": "greatest length of an operand in training, digits",

@@ -206,8 +206,8 @@ def schema(kind):
             "split": text(*SPLITS),
         },
         "arithmetic_offsets": {
-            **dict.fromkeys(["run", "embedding"], text()),
-            **dict.fromkeys(["layers", "d_model", "k_max"], number(positive)),
+            **dict.fromkeys(["run", "embedding", "architecture"], text()),
+            **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
             **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
             **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
         },

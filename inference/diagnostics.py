@@ -21,16 +21,17 @@ def _extremes(dataset):
     import arviz_stats.base as azb
 
     flat = _flat(dataset)
-    varying = (np.diff(flat, axis=0) != 0).any(0)  # NaN differs from everything
+    varying = (flat[1:] != flat[:-1]).any(0)  # NaN differs from everything
     chains = flat[:, varying].reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
     axes = {"chain_axis": 0, "draw_axis": 1}
     several = dataset.sizes["chain"] > 1
-    found = {
-        "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
-        "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
-        # By default tails are what the user's settings of ArviZ say.
-        "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
-    }
+    with np.errstate(invalid="ignore"):  # what is infinite in some draws has neither figure
+        found = {
+            "r_hat_max": (np.nanmax, azb.array_stats.rhat(chains, **axes)) if several else None,
+            "ess_bulk_min": (np.nanmin, azb.array_stats.ess(chains, method="bulk", **axes)),
+            # By default tails are what the user's settings of ArviZ say.
+            "ess_tail_min": (np.nanmin, azb.array_stats.ess(chains, method="tail", prob=TAILS, **axes)),
+        }
 
     def extreme(pair):
         if pair is None:
@@ -107,7 +108,7 @@ def with_distinct(found, sampled):
 def _moves(dataset):
     """Count draws that differ from the draw before in their chain; the first of each chain does."""
     chains = _flat(dataset).reshape(dataset.sizes["chain"], dataset.sizes["draw"], -1)
-    return dataset.sizes["chain"] + int((np.diff(chains, axis=1) != 0).any(-1).sum())
+    return dataset.sizes["chain"] + int((chains[:, 1:] != chains[:, :-1]).any(-1).sum())
 
 
 def _flat(dataset):

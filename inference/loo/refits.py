@@ -15,6 +15,7 @@ from .bridge import LEAST_OVERLAP, LeftOut
 from .importance import with_se
 
 REFIT = {"draws": 500, "tune": 500}
+STUCK = 1.2  # R-hat of a refit of few draws from which on a chain is taken to have stayed in its warm-up
 STORED = "leave_one_out"
 
 
@@ -36,7 +37,7 @@ class Refits:
         self.draws = draws_of(fit)
         self._fitter = fitter or Fitter(self.draws.law, self.draws.rows, sampler=metadata(fit)["sampler"])
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
-        self._left_out, self._diverged = LeftOut(self.draws), 0
+        self._left_out, self._diverged, self._stuck = LeftOut(self.draws), 0, 0
 
     def without(self, kept, having, lacking, left=None):
         """Log predictive density of what is left out.
@@ -59,13 +60,20 @@ class Refits:
             Of the refit.
         """
         found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
+        if found.diagnostics["r_hat_max"] is not None and found.diagnostics["r_hat_max"] > STUCK:
+            warmer = {"seed": self._asked["seed"] + 1, "tune": 2 * self._asked["tune"]}
+            found = self._fitter.sample(kept, law=self.draws.law, **self._asked | warmer)
+            self._stuck += found.diagnostics["r_hat_max"] > STUCK
         self._diverged += found.diagnostics["divergences"]
         return self._left_out.density(having, found.draws, lacking(found.draws).values, left), found.draws
 
     def warn(self, stacklevel):
-        """Warn of divergences in the refits made, as from `stacklevel` callers up."""
-        if self._diverged:
-            text = f"{self.draws.law.label}: {self._diverged} divergences in the refits of leave-one-out"
+        """Warn of divergences and of chains that disagree in the refits made, as from `stacklevel` callers up."""
+        faults = [f"{self._diverged} divergences in the refits of leave-one-out"] if self._diverged else []
+        if self._stuck:
+            faults.append(f"chains disagree (r_hat above {STUCK}) in {self._stuck} refits of leave-one-out")
+        if faults:
+            text = f"{self.draws.law.label}: {'; '.join(faults)}"
             warnings.warn(text, DiagnosticWarning, stacklevel=stacklevel + 1)
 
 

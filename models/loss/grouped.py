@@ -235,7 +235,7 @@ class Grouped(Law):
         return {name: codes for name, codes in self.law.groupings(rows).items() if name != self.by}
 
     def alternatives(self, rows):
-        """The law's, of the same groups."""
+        """Give those of the law, of the same groups."""
         return [replace(self, law=other) for other in self.law.alternatives(rows)]
 
     def along(self, rows, by):

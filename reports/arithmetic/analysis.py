@@ -74,7 +74,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found = ArithmeticFindings(counts, fits, elpd, compare(fits, results=elpd), seed)
     stage.update(found, "arithmetic: lengths", _lengths)
     found.arms = load("arithmetic_offsets")
-    found.equal = stage("arithmetic: equal cost", lambda: fit(Lengths(), counts_of(found.arms), seed=seed, **settings))
+    found.equal = stage(
+        "arithmetic: equal cost",
+        lambda: fit(Lengths(), counts_of(found.arms), seed=seed, **settings),
+    )
     found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
     found.posteriors = {MAIN: fits[MAIN], EQUAL: found.equal}
     found.entry = stage("arithmetic: numbers", lambda: _entry(found))
@@ -94,7 +97,8 @@ def abacus(arms):
 def counts_of(arms):
     """Take what is compared at equal cost: counts of all embeddings, of Abacus at two offsets."""
     rows = arms[arms["offset"].isin(JUDGED)].reset_index(drop=True)
-    counts = rows.assign(length_a=rows["length"], length_b=rows["length"])
+    split = np.where(rows["length"] > rows["train_digits"], "ood", "id")
+    counts = rows.assign(length_a=rows["length"], length_b=rows["length"], split=split)
     counts.attrs = {"source": "arithmetic_offsets"}
     return counts
 
