@@ -69,23 +69,6 @@ def _verdict(law):
     return f"{said[0].upper()}{said[1:]}. Without trusting it, {wider}."
 
 
-def _misfit_table(law):
-    rows = [
-        {
-            "test": test,
-            "statistic": f"{found['statistic']:.3g}",
-            "df": found["df"],
-            "p": f"{found['p']:.2g}",
-            "of": found["what"],
-        }
-        for test, found in law["misfit"].items()
-    ]
-    note = (
-        "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to fit."
-    )
-    return tables.html(pd.DataFrame(rows), rowname="test", note=note)
-
-
 LOO_NOTE = (
     "elpd in nats on log loss; difference to the best fit; one standard error, summed over runs as if independent."
 )
@@ -160,22 +143,6 @@ def _envelope_table(envelopes, document):
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
     rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
     return tables.html(pd.DataFrame(rows), rowname="estimator")
-
-
-def _allocation_table(document):
-    rows = [
-        {
-            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
-            "parameters": tables.si_interval(a["parameters"]),
-            "tokens": tables.si_interval(a["tokens"]),
-            "tokens per parameter": tables.interval(a["tokens_per_parameter"], "{:.1f}"),
-            "loss (nats/token)": tables.interval(a["loss"], "{:.3f}"),
-            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
-        }
-        for a in document["allocation"]
-        if a["law"] == MAIN
-    ]
-    return tables.html(pd.DataFrame(rows), note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.")
 
 
 def _prior_table(chosen):
@@ -280,7 +247,7 @@ def _check_sections(found):
                 "score asks for an outer exponent of both terms other than 1; bins of compute ask whether residuals "
                 "have a mean or a slope in N/D where none should be; LOO-PIT asks whether the noise is right."
             ],
-            "blocks": [_misfit_table(found.document["laws"][MAIN])],
+            "blocks": [tables.tests_of_law(found.document["laws"][MAIN])],
         },
         {
             "title": "Do the intervals cover?",
@@ -327,7 +294,10 @@ def _decision_sections(found, sets):
             "blocks": [
                 laws.table_by_law(found.document),
                 allocation.allocation(main, sets),
-                _allocation_table(found.document),
+                tables.allocated(
+                    [a for a in found.document["allocation"] if a["law"] == MAIN],
+                    note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.",
+                ),
                 allocation.tokens_per_parameter(main, sets),
                 allocation.optimal_loss(main),
             ],

@@ -65,6 +65,42 @@ def of_rows(header, rows, note=None):
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note)
 
 
+def tests_of_law(entry):
+    """Write the tests of a law, of its entry of results.json, as an HTML table."""
+    rows = [
+        {
+            "test": escape(test),
+            "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
+            "df": str(found["df"]),
+            "p": f"{found['p']:.2g}",
+            "size": "–" if found["size"] is None else f"{found['size']:.2%}",
+            "of": escape(found["what"]),
+        }
+        for test, found in entry["misfit"].items()
+    ]
+    note = (
+        "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
+        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}."
+    )
+    return html(pd.DataFrame(rows), rowname="test", note=note)
+
+
+def allocated(entries, *, note):
+    """Write what is compute-optimal at several budgets, of entries of results.json, as an HTML table."""
+    rows = [
+        {
+            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
+            "parameters": si_interval(a["parameters"]),
+            "tokens": si_interval(a["tokens"]),
+            "tokens per parameter": interval(a["tokens_per_parameter"], "{:.1f}"),
+            "loss (nats/token)": interval(a["loss"], "{:.3f}"),
+            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
+        }
+        for a in entries
+    ]
+    return html(pd.DataFrame(rows), note=note)
+
+
 def interval(q, form="{:.4g}"):
     """Median and 95% interval of a `results.summary` in words."""
     low, middle, high = (form.format(q[k]) if q[k] is not None else "never" for k in ("q2.5", "q50", "q97.5"))

@@ -6,7 +6,7 @@ from ...inference import table_of
 from ..arithmetic.entries import contrast_rows, lengths_rows
 from ..drawing import checks, tables
 from ..entries import fit_entry
-from .runs import laws_table, main_of, said_of, tests_table
+from .runs import laws_table, main_of, said_of
 
 LENGTHS = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
 CONTRASTS = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
@@ -39,7 +39,7 @@ def sections(fits, document, elpd, comparison, backdrop):
             "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
             "blocks": [
                 laws_table(fits, document, comparison),
-                tests_table(entry),
+                tables.tests_of_law(entry),
                 checks.pareto_k(elpd),
             ],
         },

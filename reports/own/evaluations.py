@@ -4,13 +4,13 @@ import html
 
 from ...inference import compute_equivalent_gain, doubling_times, table_of
 from ...models.progress.growth import doubling_quantiles
-from ..drawing import checks
+from ..drawing import checks, tables
 from ..drawing.style import BLUE, si
 from ..entries import fit_entry
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, finite, probability, words
 from ..results import comparison_entries
-from .runs import laws_table, main_of, said_of, tests_table
+from .runs import laws_table, main_of, said_of
 
 
 def entries(fits, elpd):
@@ -63,7 +63,7 @@ def sections(fits, document, elpd, comparison, backdrop):
         {
             "title": f"Does {best} fit?",
             "text": [said_of(document["laws"][best])],
-            "blocks": [tests_table(document["laws"][best]), checks.loo_pit(fits[best])],
+            "blocks": [tables.tests_of_law(document["laws"][best]), checks.loo_pit(fits[best])],
         },
     ]
 

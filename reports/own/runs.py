@@ -98,7 +98,7 @@ def sections(fits, document, elpd, comparison, backdrop):
                 "mean over rows of what is off in these directions, as a share of the loss."
             ],
             "blocks": [
-                tests_table(document["laws"][best]),
+                tables.tests_of_law(document["laws"][best]),
                 *([checks.predictive_check(main)] if sized else []),
                 checks.loo_pit(main),
             ],
@@ -186,28 +186,11 @@ def laws_table(fits, document, comparison):
     return tables.html(frame, rowname="law", note="Medians and 95% intervals.")
 
 
-def tests_table(entry):
-    """Write a table of the tests of a law."""
-    rows = [
-        {
-            "test": html.escape(test),
-            "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
-            "df": str(found["df"]),
-            "p": f"{found['p']:.2g}",
-            "size": "–" if found["size"] is None else f"{found['size']:.2%}",
-            "of": html.escape(found["what"]),
-        }
-        for test, found in entry["misfit"].items()
-    ]
-    note = "The data are used twice, so that p errs high. Below 0.01 a test rejects the law."
-    return tables.html(pd.DataFrame(rows), rowname="test", note=note)
-
-
 def _allocation(main, best, document, backdrop, sized):
     low, high = compute_range(main)
     budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
     planned = [entry for entry in document["allocation"] if entry["law"] == best and "parameters" in entry]
-    blocks = [_allocation_table(planned)] if planned else []
+    blocks = [tables.allocated(planned, note="Medians and 95% intervals.")] if planned else []
     if planned and sized:
         blocks += [
             allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
@@ -221,21 +204,6 @@ def _allocation(main, best, document, backdrop, sized):
         "text": [f"Under {html.escape(best)}, draw by draw. Shaded: where the fitted runs lie.{beside}"],
         "blocks": blocks,
     }
-
-
-def _allocation_table(planned):
-    rows = [
-        {
-            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
-            "parameters": tables.si_interval(a["parameters"]),
-            "tokens": tables.si_interval(a["tokens"]),
-            "tokens per parameter": tables.interval(a["tokens_per_parameter"], "{:.1f}"),
-            "loss (nats/token)": tables.interval(a["loss"], "{:.3f}"),
-            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
-        }
-        for a in planned
-    ]
-    return tables.html(pd.DataFrame(rows), note="Medians and 95% intervals.")
 
 
 def _details(main, best, document):
