@@ -194,7 +194,7 @@ def unsampled_fit(law, draws=8):
     }
     figures = {"r_hat_max": 1.0, "ess_bulk_min": 500.0, "ess_tail_min": 500.0, "divergences": 0, "max_treedepth": 0}
     said = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
-                  seconds={"compile": 0.0, "sample": 0.0},
+                  seconds={"compile": 0.0, "sample": 0.0}, log_likelihood=True,
                   diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
     return with_metadata(xr.DataTree.from_dict(groups), said)
 
