@@ -4,7 +4,7 @@ import numpy as np
 
 from ..fitting.fit import fit as fit_law
 from ..loo.compare import compare
-from ..storage import law_of, table_of
+from ..storage import diagnose, law_of, table_of
 from .misfit import BY_COLUMN
 from .verdict import EXPONENT, FITS, judge, verdict_sentence
 
@@ -13,9 +13,10 @@ LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Mag
 
 
 def worth_trying(fit):
-    """Whether others should be tried beside a fit unasked: its law does not fit, and they take seconds."""
+    """Whether others should be tried beside a fit unasked: its chains agree, its law does not fit, they take seconds."""
     law = law_of(fit)
-    return judge(fit)["verdict"] != FITS and law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
+    quick = law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
+    return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
 
 
 def alternatives(fit, *, seed=1, sampler=None, progress=False, **settings):
