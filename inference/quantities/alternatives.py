@@ -13,7 +13,7 @@ LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Mag
 
 
 def worth_trying(fit):
-    """Whether others should be tried beside a fit unasked: its chains agree, its law does not fit, they take seconds."""
+    """Whether to try others unasked: chains agree, the law does not fit, and they take seconds."""
     law = law_of(fit)
     quick = law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
     return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
