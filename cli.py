@@ -55,7 +55,7 @@ def fit(
     entry = fit_entry(fitted, loo(fitted, progress=showing), seed=fitting.seed)
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
-        others = alternatives(fitted, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
+        others = alternatives(fitted, most=1, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
         save_fit(fitted, out)

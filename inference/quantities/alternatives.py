@@ -19,12 +19,14 @@ def worth_trying(fit):
     return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
 
 
-def alternatives(fit, *, seed=1, sampler=None, progress=False, **settings):
+def alternatives(fit, *, most=None, seed=1, sampler=None, progress=False, **settings):
     """Fit the laws that this one's own verdict suggests, and compare them with it by leave-one-out.
 
     Parameters
     ----------
     fit : DataTree
+    most : int, optional
+        Of the laws suggested, how many are tried, the widest mean first; all by default.
     seed : int
     sampler : str, optional
     progress : bool
@@ -49,7 +51,7 @@ def alternatives(fit, *, seed=1, sampler=None, progress=False, **settings):
     """
     settings = {"draws": 500, "tune": 500} | settings
     rows, found = table_of(fit), []
-    for law in law_of(fit).alternatives(rows):
+    for law in law_of(fit).alternatives(rows)[:most]:
         other = fit_law(law, rows, seed=seed, sampler=sampler, progress=progress, **settings)
         table = compare({"own": fit, "other": other})
         best = table.index[0]
