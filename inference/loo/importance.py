@@ -118,14 +118,11 @@ def left_out_cdf(draws, positions, log_weights):
 
 
 def _result(fit, found, log_weights=None):
-    from arviz_stats.utils import ELPDData
-
     k, elpd_i = found["pareto_k"], found["elpd"]
     chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
     elpd = float(elpd_i.sum())
     return with_se(
-        ELPDData(
-            kind="loo",
+        _elpd_data(
             elpd=elpd,
             se=np.nan,
             p=float(found["lppd"].sum()) - elpd,
@@ -139,6 +136,15 @@ def _result(fit, found, log_weights=None):
             log_weights=log_weights,
         )
     )
+
+
+def _elpd_data(**values):
+    """Make what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
+    from arviz_stats import utils
+
+    if hasattr(utils, "ELPDDataLOO"):
+        return utils.ELPDDataLOO(**values)
+    return utils.ELPDData(kind="loo", **values)
 
 
 def smoothed(log_ratios, density):
