@@ -52,10 +52,12 @@ def fit(
     with console.verdict_later(unless=fitting.json):
         fitted = fit_law(chosen, table, progress=showing, **asked)
     say("judging the fit: leave-one-out, robust errors, tests of misfit", showing)
-    entry = fit_entry(fitted, loo(fitted, progress=showing), seed=fitting.seed)
+    result = loo(fitted, progress=showing)
+    entry = fit_entry(fitted, result, seed=fitting.seed)
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
-        others = alternatives(fitted, most=1, seed=fitting.seed, sampler=fitting.sampler, progress=showing)
+        tries = {"most": 1, "seed": fitting.seed, "sampler": fitting.sampler, "progress": showing}
+        others = alternatives(fitted, result=result, **tries)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
         save_fit(fitted, out)
@@ -303,6 +305,7 @@ def _list_tables(notes, json):
 @app.command()
 @options.shares(options.Reading)
 def report(
+    context: typer.Context,
     files: options.ReportFiles = None,
     out: options.ReportOut = Path("report"),
     data: options.OwnRuns = None,
@@ -323,11 +326,11 @@ def report(
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    showing = {"progress": console.interactive(reading.json)}
-    if reporting.asked_for(files, data, evaluations, law):
-        document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **showing, **sampling)
+    always = {"progress": console.interactive(reading.json), "fresh": fresh}
+    if reporting.asked_for(options.given(context)):
+        document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **always, **sampling)
     else:
-        document = make_report(out, pages=page, fresh=fresh, **showing, **sampling)
+        document = make_report(out, pages=page, **always, **sampling)
     if reading.json:
         console.print_json(document)
     else:

@@ -303,6 +303,11 @@ class Sweep:
     json: Json = False
 
 
+def given(context):
+    """Names of the parameters of a command that stand on its command line."""
+    return {name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"}
+
+
 def shares(kind, **defaults):
     """Give a command the options of a dataclass after its own, and pass them to its last parameter as one object.
 

@@ -6,22 +6,39 @@ LAWS = {"data": ("chinchilla", "coupled"), "evaluations": ("progress-7", "progre
 KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
 
 
-def asked_for(files, data, evaluations, laws):
-    """Whether a report on a table or fits of one's own is asked for, refusing what excludes each other.
+SUBJECTS = {"files": "FILE.nc", "data": "--data", "evaluations": "--evaluations"}
+ALWAYS = {"out", "json", "fresh"}
+SAMPLING = {"draws", "tune", "chains", "sampler", "seed"}
+
+
+def asked_for(given):
+    """Whether a report on a table or fits of one's own is asked for, refusing what does not go together.
+
+    Parameters
+    ----------
+    given : set of str
+        Names of the parameters of the command that its user gave.
 
     Raises
     ------
     InputError
     """
-    given = [name for name, x in (("FILE.nc", files), ("--data", data), ("--evaluations", evaluations)) if x]
-    if len(given) > 1:
-        raise InputError(f"{' and '.join(given)}: a report is on one of them; make one report for each")
-    if laws and not (data or evaluations):
-        raise InputError("--law: laws are fitted to a table; name it with --data or --evaluations")
-    return bool(given)
+    subjects = [name for name in SUBJECTS if name in given]
+    if len(subjects) > 1:
+        named = " and ".join(SUBJECTS[name] for name in subjects)
+        raise InputError(f"{named}: a report is on one of them; make one report for each")
+    if subjects == ["files"]:
+        meaning, mend = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
+    elif subjects:
+        meaning, mend = given - {"page"}, "a report on a table of one's own is one page"
+    else:
+        meaning, mend = ALWAYS | SAMPLING | {"page"}, "for a table of one's own; name it with --data or --evaluations"
+    if strange := sorted(given - meaning):
+        raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {mend}")
+    return bool(subjects)
 
 
-def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **sampling):
+def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, fresh, **sampling):
     """Make the report and return the content of ``results.json``.
 
     Parameters
@@ -34,7 +51,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
     laws : list of str or None
         Names of the laws that are fitted to it.
     reading : options.Reading
-    backdrop, progress : bool
+    backdrop, progress, fresh : bool
     **sampling
         As for `fit`.
 
@@ -46,10 +63,11 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
     from .inference import open_fit
     from .reports import report_fits, report_table
 
+    showing = {"backdrop": backdrop, "progress": progress, "fresh": fresh}
     if files:
         if len(set(files)) < len(files):
             raise InputError("a file is named twice; name each fit once")
-        return report_fits(out, _named(files, open_fit), backdrop=backdrop, progress=progress)
+        return report_fits(out, _named(files, open_fit), **showing)
     option, table = ("data", data) if data else ("evaluations", evaluations)
     chosen = [models.law(name) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
@@ -58,9 +76,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
             f"--law {', '.join(law.name for law in chosen)}: laws of {' and '.join(sorted(kinds))}; --{option} is for "
             f"laws of {KIND_OF[option]}, of one kind"
         )
-    return report_table(
-        out, chosen, inputs.table_for(chosen[0], table, reading), backdrop=backdrop, progress=progress, **sampling
-    )
+    return report_table(out, chosen, inputs.table_for(chosen[0], table, reading), **showing, **sampling)
 
 
 def _named(files, opened):

@@ -8,7 +8,6 @@ import warnings
 
 import numpy as np
 
-from ..datasets import KINDS
 from ..errors import InputError, SizeNote
 from ..models.draws import DRAWS
 from .storage import draws_of, law_of, metadata
@@ -75,11 +74,10 @@ def blocks(fit, draws=None):
         yield slice(None), fit[GROUP][law.scale].transpose(*DRAWS, law.unit)
         return
     draws = draws_of(fit) if draws is None else draws
-    rows = law.unit == KINDS[law.kind].dimension
     for positions, density in zip(draws.blocks(), draws.log_likelihood_blocks(seed=metadata(fit)["seed"]), strict=True):
-        if rows:
+        if law.unit_is_row:
             density = density.assign_coords({law.unit: positions})
-        yield positions if rows else slice(None), density.transpose(*DRAWS, law.unit)
+        yield positions if law.unit_is_row else slice(None), density.transpose(*DRAWS, law.unit)
 
 
 def of_rows(fit, positions, draws):
@@ -99,7 +97,7 @@ def of_unit(fit, i, draws):
 def units(fit, draws=None):
     """Coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
     law = law_of(fit)
-    if law.unit == KINDS[law.kind].dimension:
+    if law.unit_is_row:
         return np.arange(fit["observed_data"].sizes[law.unit])
     ((_, density),) = blocks(fit, draws)
     return density[law.unit].values

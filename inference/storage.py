@@ -221,9 +221,8 @@ def _check_whole(fit, record):
         density = fit["log_likelihood"][law.scale]
         if any(density.sizes[name] != posterior.sizes[name] for name in first):
             raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
-    dimension = KINDS[law.kind].dimension
     for group in ("importance_sampling", "leave_one_out"):
-        if group in fit.children and law.unit == dimension and fit[group].sizes.get(law.unit) != len(table):
+        if group in fit.children and law.unit_is_row and fit[group].sizes.get(law.unit) != len(table):
             raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
     one = posterior.assign(z=fit["unconstrained_posterior"]["z"]).isel(first)
     for name, values in law.draws(one, table, record["law"]["reference"]).named().items():

@@ -77,8 +77,6 @@ class Law:
         Whether it says its `log_density_terms`.
     block_axis : str, optional
         What coordinates in blocks are of, as `axis_of` names it.
-    unit_is_row : bool
-        Whether leave-one-out leaves out single rows.
     tolerance : float
         Such a share from which on a law is said not to fit; below it is said to be off by so much.
     share_of : str
@@ -99,11 +97,15 @@ class Law:
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False
     block_axis: ClassVar[str | None] = None
-    unit_is_row: ClassVar[bool] = True
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01
 
     # The table -------------------------------------------------------------------------------------------------------
+
+    @property
+    def unit_is_row(self):
+        """Whether leave-one-out leaves out single rows."""
+        return self.unit == KINDS[self.kind].dimension
 
     def rows(self, table):
         """Return the rows of a table that this law is fitted to, refusing a table that cannot inform it."""

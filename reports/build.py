@@ -10,6 +10,7 @@ from ..datasets import load, sha256
 from ..datasets.wording import unknown
 from ..errors import DiagnosticWarning, InputError
 from ..inference.fitting.fit import check_options
+from ..inference.quantities.verdict import keep_verdict, verdict_kept
 from . import kept, results
 from .output import prepare, write
 from .pages import PAGES
@@ -74,7 +75,7 @@ class Stages:
 
         vars(found).update(self(name, changed, **more))
 
-    def __call__(self, name, make, **more):
+    def __call__(self, name, make, *, judged=(), **more):
         """Return the result of a stage, made now or kept.
 
         Parameters
@@ -82,6 +83,8 @@ class Stages:
         name : str
         make : callable
             Without arguments.
+        judged : sequence of DataTree
+            Fits that the stage judges, so that each has its verdict in its record, however the result is had.
         **more
             What the result follows from besides the settings.
         """
@@ -93,7 +96,10 @@ class Stages:
             with _collected() as warned:
                 result = make()
             found = {"result": result, "seconds": round(time.perf_counter() - start, 3), "warned": warned}
-            kept.put(key, found)
+            kept.put(key, found | {"verdicts": [verdict_kept(fit) for fit in judged]})
+        else:
+            for fit, verdict in zip(judged, found["verdicts"], strict=True):
+                keep_verdict(fit, verdict)
         self.seconds[name] = found["seconds"]
         for message in found["warned"]:
             self.warned.append(message)

@@ -209,12 +209,12 @@ class Fitter:
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
-        units = len(draws.rows) if law.unit == kind.dimension else draws.rows[law.unit].nunique()
+        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
         kept, figures = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"]), {}
-        if kept or law.unit != kind.dimension:
+        if kept or not law.unit_is_row:
             density = draws.log_likelihood(seed=seed)
             figures, density.attrs = dict(density.attrs), {}
-            if law.unit == kind.dimension:
+            if law.unit_is_row:
                 density = density.assign_coords(numbered)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {

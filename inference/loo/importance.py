@@ -7,14 +7,12 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
-import contextlib
 import warnings
 
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
-from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
@@ -61,9 +59,8 @@ def importance_sampling(fit, joint=None, *, progress=False):
             "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
             "pareto_k": k.values,
         }
-        if not whole:
-            with contextlib.suppress(InputError):  # counts have none
-                found["pit"] = left_out_cdf(draws, positions, log_weights)
+        if not whole and draws.law.unit_is_row:
+            found["pit"] = left_out_cdf(draws, positions, log_weights)
         coords = {unit: density[unit]} if unit in density.coords else {}
         parts.append(xr.Dataset({name: (unit, values) for name, values in found.items()}, coords))
     found = parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)

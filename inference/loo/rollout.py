@@ -5,13 +5,14 @@ import pandas as pd
 import xarray as xr
 from scipy.special import logsumexp
 
-from ...datasets import KINDS, fractional_years
+from ...datasets import fractional_years
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..fitting.fit import check_options
 from ..fitting.fit import fit as fit_law
 from ..fitting.settings import seed_of
+from ..steps import counted
 from ..storage import diagnose, draws_of
 from .scoring import binomial_interval, crps
 
@@ -82,16 +83,13 @@ def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False,
     >>> int(table.loc[1e21, "predicted"]) == rows.sizes["prediction"]
     True
     """
-    from rich.console import Console
-    from rich.progress import track
-
     check_options(seed, sampler, settings)
     seed, rows = seed_of(seed), law.rows(table)
     values = law.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     past = {cutoff: _below(law, rows, values, by, cutoff) for cutoff in cutoffs}
     entries, parts = {}, []
-    for cutoff in track(cutoffs, "rolling out", console=Console(stderr=True), disable=not progress):
+    for cutoff in counted(cutoffs, "rolling out", progress):
         fit = fit_law(law, past[cutoff], seed=seed, sampler=sampler, **settings)
         ahead = values >= cutoff
         found = predicted(draws_of(fit), rows[ahead].reset_index(drop=True), seed)
@@ -133,7 +131,7 @@ def _below(law, rows, values, by, cutoff):
         past = law.rows(past)
     except InputError as error:
         raise InputError(f"below {by} {cutoff:g}: {error}") from None
-    if law.unit != KINDS[law.kind].dimension and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
+    if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
         raise InputError(
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
             "foretells its rows; cut along what every one has on both sides"
@@ -172,7 +170,7 @@ def _scored(draws, rows, rng):
     law = draws.law
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     found = scored(sample, law.on_scale(rows[law.observed].to_numpy(float)))
-    if law.unit != KINDS[law.kind].dimension:
+    if not law.unit_is_row:
         return found
     density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     return found.assign(log_score=("prediction", logsumexp(density, axis=0) - np.log(len(density))))

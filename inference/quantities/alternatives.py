@@ -4,6 +4,7 @@ import numpy as np
 
 from ..fitting.fit import fit as fit_law
 from ..loo.compare import compare
+from ..loo.loo import loo
 from ..storage import diagnose, law_of, table_of
 from .misfit import BY_COLUMN
 from .verdict import EXPONENT, FITS, judge, verdict_sentence
@@ -19,12 +20,14 @@ def worth_trying(fit):
     return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
 
 
-def alternatives(fit, *, most=None, seed=1, sampler=None, progress=False, **settings):
+def alternatives(fit, *, result=None, most=None, seed=1, sampler=None, progress=False, **settings):
     """Fit the laws that this one's own verdict suggests, and compare them with it by leave-one-out.
 
     Parameters
     ----------
     fit : DataTree
+    result : ELPDData, optional
+        From `loo`, which is called if absent.
     most : int, optional
         Of the laws suggested, how many are tried, the widest mean first; all by default.
     seed : int
@@ -51,9 +54,10 @@ def alternatives(fit, *, most=None, seed=1, sampler=None, progress=False, **sett
     """
     settings = {"draws": 500, "tune": 500} | settings
     rows, found = table_of(fit), []
+    own = loo(fit) if result is None else result
     for law in law_of(fit).alternatives(rows)[:most]:
         other = fit_law(law, rows, seed=seed, sampler=sampler, progress=progress, **settings)
-        table = compare({"own": fit, "other": other})
+        table = compare({"own": fit, "other": other}, results={"own": own, "other": loo(other)})
         best = table.index[0]
         difference = float(abs(table["elpd_diff"].iloc[-1])) * (1 if best == "other" else -1)
         found.append(

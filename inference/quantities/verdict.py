@@ -53,9 +53,18 @@ def judge(fit):
     """
     record = metadata(fit)
     if KEY not in record:
-        record[KEY] = _judged(fit)
-        with_metadata(fit, record)
-    return record[KEY]
+        keep_verdict(fit, _judged(fit))
+    return metadata(fit)[KEY]
+
+
+def keep_verdict(fit, verdict):
+    """Put a verdict that `judge` gave into the record of a fit."""
+    with_metadata(fit, metadata(fit) | {KEY: verdict})
+
+
+def verdict_kept(fit):
+    """Return the verdict in the record of a fit, None where it was not judged."""
+    return metadata(fit).get(KEY)
 
 
 def _judged(fit):

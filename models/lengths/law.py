@@ -102,7 +102,6 @@ class Lengths(Law):
     block_axis: ClassVar[str] = "run"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
-    unit_is_row: ClassVar[bool] = False
     share_of: ClassVar[str] = "the problems"
     tolerance: ClassVar[float] = 0.05
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")

@@ -54,7 +54,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, calibrated)
     found.posteriors = fits
-    found.document = stage("chinchilla: numbers", lambda: _document(found, published))
+    found.document = stage("chinchilla: numbers", lambda: _document(found, published), judged=fits.values())
     return found
 
 

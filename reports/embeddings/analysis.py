@@ -102,7 +102,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "reconciliation", _reconcile)
     stage.update(found, "planning", _plan)
     found.posteriors = fits | {"configurations": sizes}
-    found.document = stage("embeddings: numbers", lambda: _document(found), made=list(needed))
+    found.document = stage("embeddings: numbers", lambda: _document(found), judged=fits.values(), made=list(needed))
     return found
 
 

@@ -1,11 +1,13 @@
 """A report on fits that one has, or on laws fitted to a table of one's own."""
 
+from functools import partial
 from pathlib import Path
 
 from ...datasets import KINDS
 from ...errors import InputError
-from ...inference import compare, fit, law_of, loo
+from ...inference import compare, fit, law_of, loo, metadata
 from ...inference.fitting.fit import check_options
+from ...inference.fitting.record import table_entry
 from .. import results
 from ..build import Stages
 from ..output import prepare, write
@@ -14,7 +16,7 @@ from . import counts, evaluations, runs
 PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts}
 
 
-def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, progress=False, **settings):
+def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
     """Fit laws to a table and report on them.
 
     Parameters
@@ -30,6 +32,8 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     sampler : str, optional
     progress : bool
         Show which step runs, on standard error.
+    fresh : bool
+        Make every result again, even where an earlier report kept it in the user's cache.
     **settings
         As for `fit`.
 
@@ -54,16 +58,23 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     """
     check_options(seed, sampler, settings)
     prepare(Path(out))
-    for law in laws:
-        law.rows(table)
+    follows = {law.label: _followed(law, law.rows(table)) for law in laws}
     options = {"seed": seed, "sampler": sampler, **settings}
-    names = [law.label for law in laws]
-    with Stages([f"fit {name}" for name in names], progress, fresh=True, options=options) as stage:
-        fits = {law.label: stage(f"fit {law.label}", lambda law=law: fit(law, table, **options)) for law in laws}
-    return report_fits(out, fits, backdrop=backdrop, progress=progress, seconds=stage.seconds, warned=stage.warned)
+    with Stages([f"fit {name}" for name in follows], progress, fresh=fresh, options=options) as stage:
+        fits = {
+            law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
+            for law in laws
+        }
+    before = {"seconds": stage.seconds, "warned": stage.warned}
+    return report_fits(out, fits, backdrop=backdrop, progress=progress, fresh=fresh, **before)
 
 
-def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warned=()):
+def _followed(law, rows):
+    """All that a fit follows from but how it is sampled."""
+    return {"name": law.name, "options": law.options, "priors": law.described_priors(), "data": table_entry(rows)}
+
+
+def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, seconds=None, warned=()):
     """Report on fits.
 
     Parameters
@@ -76,6 +87,8 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
         Show what the law that predicts best says of the built-in table of its kind beside it.
     progress : bool
         Show which step runs, on standard error.
+    fresh : bool
+        Make every result again, even where an earlier report kept it in the user's cache.
     seconds : dict of str to float, optional
         What steps before this took.
     warned : sequence of str
@@ -106,12 +119,14 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
     page = _page_of(fits)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
-    with Stages(steps, progress, fresh=True) as stage:
+    records = {name: {k: x for k, x in metadata(each).items() if k != "verdict"} for name, each in fits.items()}
+    with Stages(steps, progress, fresh=fresh, fits=records) as stage:
         elpd = stage("leave-one-out", lambda: {name: loo(each) for name, each in fits.items()})
         comparison = _compared(fits, elpd)
         main = law_of(fits[runs.main_of(fits, comparison)])
-        behind = stage("backdrop", lambda: _behind(main)) if backdrop else None
-        document = {"schema": results.SCHEMA} | stage("tests and figures", lambda: page.entries(fits, elpd))
+        behind = stage("backdrop", partial(_behind, main)) if backdrop else None
+        entries = stage("tests and figures", partial(page.entries, fits, elpd), judged=fits.values())
+        document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
         document |= {"provenance": results.provenance(fits), "seconds": (seconds or {}) | stage.seconds}

@@ -19,24 +19,31 @@ def entries(fits, elpd):
     Under ``doubling`` those at the evaluations' own sizes and dates, ``months`` (quantiles) and ``p_progress``; under
     ``optimum`` those of `doubling_times`.
     """
-    laws = {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}
-    for name, fit in fits.items():
-        rate = finite(compute_equivalent_gain(fit))
-        quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
-        months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
-        laws[name]["doubling"] = {"months": months, "p_progress": float((rate > 0).mean())}
-        laws[name]["optimum"] = comparison_entries(doubling_times(fit))
-    return {"laws": laws}
+    return {
+        "laws": {
+            name: fit_entry(fit, elpd[name])
+            | {"doubling": _doubling(fit), "optimum": comparison_entries(doubling_times(fit))}
+            for name, fit in fits.items()
+        }
+    }
+
+
+def _doubling(fit):
+    """Quantiles of the doubling time at the evaluations, in months, and the probability of any progress."""
+    rate = finite(compute_equivalent_gain(fit))
+    quantiles = doubling_quantiles(rate, list(PROBABILITIES.values()))
+    months = {key: float(x) if x < float("inf") else None for key, x in zip(PROBABILITIES, quantiles, strict=True)}
+    return {"months": months, "p_progress": float((rate > 0).mean())}
 
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`, and a backdrop is a fit of built-in evaluations."""
     best = main_of(fits, comparison)
     rows = table_of(fits[best])
-    times = {name: _months(document["laws"][name]) for name in fits}
+    times = {name: _months(document["laws"][name]["doubling"]) for name in fits}
     shown = [_row(name, q, "your evaluations") for name, q in times.items()]
     if backdrop is not None:
-        shown.append(_row(backdrop[0], _months(entries({"": backdrop[1]}, {"": None})["laws"][""]), "built in"))
+        shown.append(_row(backdrop[0], _months(_doubling(backdrop[1])), "built in"))
     return [
         {
             "title": "How fast do algorithms improve?",
@@ -68,8 +75,8 @@ def sections(fits, document, elpd, comparison, backdrop):
     ]
 
 
-def _months(entry):
-    return {key: float("inf") if x is None else x for key, x in entry["doubling"]["months"].items()}
+def _months(doubling):
+    return {key: float("inf") if x is None else x for key, x in doubling["months"].items()}
 
 
 def _row(name, q, group):

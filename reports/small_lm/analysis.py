@@ -105,7 +105,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
     found.calibration = stage("small models: calibration", lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    found.entry = stage("small models: numbers", lambda: _entry(found))
+    found.entry = stage("small models: numbers", lambda: _entry(found), judged=fits.values())
     found.document = {"small_lm": found.entry}
     return found
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from bayescaling.inference import densities, metadata
 from bayescaling.inference.loo import weights
+from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.quantities import misfit, robust
 from bayescaling.models.loss import draws as loss_draws
 from bayescaling.reports.entries import fit_entry
@@ -135,3 +136,10 @@ def test_weights_of_a_large_table_are_those_made_at_once(monkeypatch):
     whole = weights.pseudo_bma(elpd_i)
     monkeypatch.setattr(weights, "BLOCK", 60 * 7)
     np.testing.assert_allclose(weights.pseudo_bma(elpd_i), whole, rtol=1e-12)
+
+
+def test_counts_without_their_densities_are_left_out_alike(lengths_fitter, quiet):
+    having, lacking = lengths_fitter.fit(**SHORT), lengths_fitter.fit(**SHORT, log_likelihood=False)
+    one, other = importance_sampling(having), importance_sampling(lacking)
+    np.testing.assert_allclose(one.elpd_i.values, other.elpd_i.values, atol=1e-6)
+    assert bs.misfit(lacking)["p"].between(0, 1).all()

@@ -6,7 +6,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.reporting import asked_for
+from bayescaling.inference.quantities.verdict import verdict_kept
+from bayescaling.reports import kept
+from bayescaling.reports.own import build
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"
@@ -117,14 +119,36 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
 @pytest.mark.parametrize(
     "given, message",
     [
-        ((["a.nc"], "t.csv", None, None), "FILE.nc and --data"),
-        ((None, "t.csv", "e.csv", None), "--data and --evaluations"),
-        ((None, None, None, ["coupled"]), "name it with --data or --evaluations"),
+        (["a.nc", "--data", "t.csv"], "FILE.nc and --data"),
+        (["--data", "t.csv", "--evaluations", "e.csv"], "--data and --evaluations"),
+        (["--law", "coupled"], "--law: for a table of one's own; name it with --data or --evaluations"),
+        (["--where", "loss > 2", "--unit", "loss=bits"], "--unit, --where: for a table of one's own"),
+        (["a.nc", "--where", "loss > 2", "--draws", "1000"], "--draws, --where: FILE.nc holds what was fitted"),
+        (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a table"),
     ],
 )
-def test_what_excludes_each_other_is_refused(given, message):
-    with pytest.raises(bs.InputError, match=message):
-        asked_for(*given)
+def test_options_that_mean_nothing_together_are_refused(given, message):
+    code, printed, said = run(*given)
+    assert code == 2 and not printed and message in said and said.count("\n") == 1
+
+
+def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, own_cache, quiet, monkeypatch):
+    kept.clear()
+    law, settings, table = bs.Chinchilla(), {"seed": 1} | SHORT, runs.iloc[::2].reset_index(drop=True)
+    first = bs.report_table(tmp_path / "first", [law], table, **settings)
+    monkeypatch.setattr(build, "fit", refused)
+    again = bs.report_table(tmp_path / "again", [law], table, **settings)
+    assert again["laws"] == first["laws"] and again["seconds"] == first["seconds"]
+    found = bs.open_fit(tmp_path / "again" / "posteriors" / "chinchilla.nc")
+    assert verdict_kept(found)["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
+    other = bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
+    for changed in ([law, table, {"seed": 2}], [law, table, {"fresh": True}], [law, table[1:], {}], [other, table, {}]):
+        with pytest.raises(AssertionError, match="fitted again"):
+            bs.report_table(tmp_path / "other", [changed[0]], changed[1], **settings | changed[2])
+
+
+def refused(*_, **__):
+    raise AssertionError("fitted again")
 
 
 def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
