@@ -62,6 +62,7 @@ _HOMES = {
         "new_group",
         "open_fit",
         "pace_by_year",
+        "parallel",
         "predict",
         "predict_counts",
         "progress_fitter",

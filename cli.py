@@ -24,6 +24,7 @@ app = typer.Typer(
 
 
 @app.command()
+@options.works
 @options.shares(options.Fitting)
 def fit(
     law: options.LawName,
@@ -71,6 +72,7 @@ def fit(
 
 
 @app.command()
+@options.works
 @options.shares(options.Fitting, draws=500, tune=500)
 def calibrate(
     law: options.LawName,
@@ -111,6 +113,7 @@ def calibrate(
 
 
 @app.command()
+@options.works
 @options.shares(options.Fitting)
 def rollout(
     law: options.LawName,
@@ -126,6 +129,7 @@ def rollout(
 
 
 @app.command()
+@options.works
 def compare(
     files: options.FitFilesOrProgress,
     weighting: options.Weighting = "stacking",
@@ -303,6 +307,7 @@ def _list_tables(notes, json):
 
 
 @app.command()
+@options.works
 @options.shares(options.Reading)
 def report(
     context: typer.Context,

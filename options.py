@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ import typer
 from .reports.pages import PAGES
 from .training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from .training.language.presets import PRESETS as LANGUAGE_PRESETS
+
+CORES_OF_A_FIT = 4  # chains, one a core
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output and nothing else.")]
 FORMATS = "(CSV, TSV, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
@@ -204,6 +207,13 @@ DryRun = Annotated[
 Minutes = Annotated[float, typer.Option(help="Minutes after which to save and stop.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write to; a sweep found there is continued.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler.", metavar="ADDRESS")]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        help="Processes among which refits, simulated tables and the like are divided; by default one for each four "
+        "cores, which the chains of one fit keep busy."
+    ),
+]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds after which to save and stop.")]
 
@@ -301,6 +311,30 @@ class Sweep:
     device: Device = None
     time_limit: TimeLimit = None
     json: Json = False
+
+
+def works(command):
+    """Give a command the options that say where independent pieces of its work run."""
+    own = inspect.signature(command)
+    added = {"processes": Processes, "scheduler": Scheduler}
+    more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=a) for n, a in added.items()]
+
+    @functools.wraps(command)
+    def wrapper(*, processes, scheduler, **given):
+        if processes is None and scheduler is None:
+            processes = max(1, (os.cpu_count() or 1) // CORES_OF_A_FIT)
+        if processes == 1 and scheduler is None:
+            return command(**given)
+        from .inference import parallel
+
+        with parallel(processes, scheduler=scheduler):
+            return command(**given)
+
+    wrapper.__signature__ = own.replace(parameters=[*own.parameters.values(), *more])
+    wrapper.__annotations__ = {
+        name: parameter.annotation for name, parameter in wrapper.__signature__.parameters.items()
+    }
+    return wrapper
 
 
 def given(context):

@@ -1,6 +1,7 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
 from .calibration.simulation import calibrate, calibration_table
+from .executor import parallel
 from .fitting.fit import fit
 from .fitting.fitter import Fitter
 from .fitting.progress import fit_progress, progress_fitter
@@ -68,6 +69,7 @@ __all__ = [
     "new_group",
     "open_fit",
     "pace_by_year",
+    "parallel",
     "predict",
     "predict_counts",
     "progress_fitter",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.special
-import scipy.stats as st
 
 from ..datasets.wording import unknown
 from ..errors import InputError
+from . import stats as st
 from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 

@@ -17,6 +17,7 @@ References
 import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
 from ...models.law import Law
 from .. import diagnostics
+from ..executor import mapped
 from ..fitting.fitter import Fitter
 from ..fitting.record import table_entry, versions
 from ..fitting.samplers import choose
@@ -134,10 +136,11 @@ def calibrate(
     done = _begun(out, record)
     if len(done) < simulations:
         fitter = fitter or Fitter(law, _design(law, table, truth), sampler=record["sampler"])
-        truth_of = _truths(fitter, truth, seed, settings, progress)
-        text = f"{law.label}: fitting simulated tables"
-        for s in counted(range(len(done), simulations), text, progress, total=simulations, done=len(done)):
-            done.append(_one(fitter, truth_of(s), truth, seed, s, settings))
+        shared = _Simulations(fitter, truth, _source(fitter, truth, seed, settings, progress), seed, settings)
+        left, text = range(len(done), simulations), f"{law.label}: fitting simulated tables"
+        fitted = mapped(_Simulations.fitted, shared, left)
+        for one in counted(fitted, text, progress, total=simulations, done=len(done)):
+            done.append(one)
             if out is not None:
                 sealed.write(_dataset(done, record), out)
     return _dataset(done[:simulations], record)
@@ -150,24 +153,39 @@ def _design(law, table, truth):
     return table.assign(**{law.observed: 1.0})
 
 
-def _truths(fitter, truth, seed, settings, progress):
-    """Give the truth of a simulation, `Draws` of one draw, as a function of its number alone."""
-    law, rows, reference = fitter.of()
-    if isinstance(truth, Mapping):
-        known = law.known_draws(truth, reference, rows)
-        return lambda s: known
-    if truth == "prior":
-        return lambda s: _prior_truth(fitter, np.random.default_rng([seed, 0, s]))
+def _source(fitter, truth, seed, settings, progress):
+    """Draw the posterior that truths come from, None where they come from elsewhere."""
+    if isinstance(truth, Mapping) or truth == "prior":
+        return None
     sampled = fitter.sample(seed=seed, progress=progress, least_ess=0, **settings)
-    diagnostics.warn(law, sampled.diagnostics)
-    posterior = sampled.posterior.assign(z=sampled.draws.real_line())
-    chains, length = posterior.sizes["chain"], posterior.sizes["draw"]
-    order = np.random.default_rng([seed, 0]).permutation(chains * length)
+    diagnostics.warn(fitter.law, sampled.diagnostics)
+    return sampled.posterior.assign(z=sampled.draws.real_line())
 
-    def truth_of(s):
-        return law.draws(posterior.isel(chain=[order[s] % chains], draw=[order[s] // chains]), rows, reference)
 
-    return truth_of
+@dataclass(frozen=True)
+class _Simulations:
+    """What all simulations of a calibration follow from, each by its number."""
+
+    fitter: Fitter
+    truth: object
+    posterior: xr.Dataset | None
+    seed: int
+    settings: dict
+
+    def truth_of(self, s):
+        """Give the truth of a simulation, `Draws` of one draw."""
+        law, rows, reference = self.fitter.of()
+        if isinstance(self.truth, Mapping):
+            return law.known_draws(self.truth, reference, rows)
+        if self.truth == "prior":
+            return _prior_truth(self.fitter, np.random.default_rng([self.seed, 0, s]))
+        chains, length = self.posterior.sizes["chain"], self.posterior.sizes["draw"]
+        chosen = np.random.default_rng([self.seed, 0]).permutation(chains * length)[s]
+        return law.draws(self.posterior.isel(chain=[chosen % chains], draw=[chosen // chains]), rows, reference)
+
+    def fitted(self, s):
+        """Simulate a table, fit it and place the truth among the draws."""
+        return _one(self.fitter, self.truth_of(s), self.truth, self.seed, s, self.settings)
 
 
 def _prior_truth(fitter, rng):

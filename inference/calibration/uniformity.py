@@ -12,7 +12,8 @@ References
 import functools
 
 import numpy as np
-import scipy.stats as st
+
+from ...models import stats as st
 
 RANKS = 100
 PLACES = np.arange(1, RANKS) / RANKS

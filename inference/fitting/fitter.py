@@ -77,6 +77,10 @@ class Fitter:
         self._seen, self._compiled = {}, {}
         _, self.rows, self.reference = self.of()
 
+    def __getstate__(self):
+        """Leave out what is compiled, which another process compiles for itself."""
+        return vars(self) | {"_compiled": {}}
+
     def of(self, law=None):
         """Rows of the table for a law, by default this one's, and what its quantities refer to."""
         law = self.law if law is None else law

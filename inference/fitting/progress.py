@@ -4,6 +4,8 @@ from dataclasses import fields
 
 from ...datasets import load
 from ...models import SPECIFICATIONS, Progress
+from ..executor import mapped
+from ..steps import counted
 from .fitter import Fitter
 
 
@@ -61,16 +63,13 @@ def fit_progress(
     >>> round(float(fits[7]["posterior"]["loss_centre"].mean()))
     4
     """
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
     fitter = fitter or progress_fitter(table, sampler=sampler)
     options = {name: settings.pop(name) for name in list(settings) if name in {f.name for f in fields(Progress)}}
     laws = {k: Progress(k, **options) for k in specifications}
-    fits = {}
-    with Bar(console=Console(stderr=True), disable=not progress) as bar:
-        task = bar.add_task("specifications", total=len(laws))
-        for k, law in laws.items():
-            fits[k] = fitter.fit(law=law, seed=seed, **settings)
-            bar.update(task, advance=1, description=f"specification {k}")
-    return fits
+    made = mapped(_fitted, (fitter, {"seed": seed, **settings}), list(laws.values()))
+    return dict(zip(laws, counted(made, "specifications of progress", progress, total=len(laws)), strict=True))
+
+
+def _fitted(shared, law):
+    fitter, settings = shared
+    return fitter.fit(law=law, **settings)

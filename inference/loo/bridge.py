@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp
 
 LEAST_OVERLAP = 0.1  # below it few draws of either posterior lie where the other does, and the standard error errs low
@@ -87,6 +86,8 @@ def bridge(having, lacking):
         low -= 2 * (high - low)
     while gap(high) > 0:
         high += 2 * (high - low)
+    from scipy.optimize import brentq
+
     log_density = float(brentq(gap, low, high, xtol=1e-10))
     of_lacking, of_having = expit(lacking - log_density + offset), expit(log_density - having - offset)
     variance = _relative_variance(of_lacking) + _relative_variance(of_having)

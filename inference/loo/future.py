@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...models.progress.draws import ProgressDraws
+from ..executor import mapped
 from ..steps import counted
 from .bridge import log_mean_exp
 from .differences import differences, p_worse
@@ -53,6 +54,11 @@ def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
     return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
 
 
+def _future_of(shared, law):
+    fitter, options = shared
+    return future_rows(fitter, law, **options)
+
+
 def by_cutoff(future):
     """Add up what `future_rows` found for each cutoff.
 
@@ -99,9 +105,9 @@ def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **
     >>> list(table.index)
     ['progress', 'none']
     """
-    rows = {}
-    for name, law in counted(laws.items(), "predicting the future", progress, total=len(laws)):
-        rows[name] = future_rows(fitter, law, cutoffs=cutoffs, seed=seed, **settings)
+    shared = fitter, {"cutoffs": cutoffs, "seed": seed, **settings}
+    made = mapped(_future_of, shared, list(laws.values()))
+    rows = dict(zip(laws, counted(made, "predicting the future", progress, total=len(laws)), strict=True))
     common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
     rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
     matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ...errors import DiagnosticWarning
 from ..diagnostics import PARETO_K_LIMIT
+from ..executor import mapped
 from ..storage import draws_of
 from .bridge import LEAST_OVERLAP
 from .importance import importance_sampling
@@ -60,18 +61,17 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
     True
     """
     draws = draws_of(fit)
-    joint, labels = draws.by_group(by), draws.rows[by or draws.law.group].to_numpy()
+    joint = draws.by_group(by)
     found = _importance_sampling(fit, joint)
     high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
     if len(high) and not draws.law.upstream:
         refits = Refits(fit, fitter, seed=seed, **settings)
-        for name in high:
-            kept, left = (draws.rows[own].reset_index(drop=True) for own in (labels != name, labels == name))
-            having = joint.sel(group=name).values
-            bridged, _ = refits.without(kept, having, lambda fitted, left=left: fitted.total_log_likelihood(left), left)
-            found.loc[name, ["elpd", "elpd_se", "overlap"]] = bridged.log_density, bridged.se, bridged.overlap
+        items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]
+        made = list(mapped(Refits.without_group, refits, items))
+        for name, one in zip(high, made, strict=True):
+            found.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
             found.loc[name, "refitted"] = True
-        refits.warn(stacklevel=2)
+        refits.warn(made, stacklevel=2)
     _warn(draws.law, found)
     return found
 

@@ -8,6 +8,7 @@ import xarray as xr
 from ...errors import DiagnosticWarning
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
+from ..executor import mapped
 from ..fitting.fitter import Fitter
 from ..steps import counted
 from ..storage import draws_of, law_of, metadata
@@ -37,10 +38,10 @@ class Refits:
         self.draws = draws_of(fit)
         self._fitter = fitter or Fitter(self.draws.law, self.draws.rows, sampler=metadata(fit)["sampler"])
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
-        self._left_out, self._diverged, self._stuck = LeftOut(self.draws), 0, 0
+        self._left_out = LeftOut(self.draws)
 
     def without(self, kept, having, lacking, left=None):
-        """Log predictive density of what is left out.
+        """Refit to the rows kept and bridge what is left out.
 
         Parameters
         ----------
@@ -55,26 +56,62 @@ class Refits:
 
         Returns
         -------
-        Bridge
         Draws
             Of the refit.
+        dict
+            ``elpd``, the log predictive density of what is left out, with ``elpd_se`` and ``overlap`` of the bridge;
+            ``diverged``, the refit's divergences, and ``stuck``, whether its chains disagree.
         """
         found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
-        if found.diagnostics["r_hat_max"] is not None and found.diagnostics["r_hat_max"] > STUCK:
+        stuck = _disagree(found)
+        if stuck:
             warmer = {"seed": self._asked["seed"] + 1, "tune": 2 * self._asked["tune"]}
             found = self._fitter.sample(kept, law=self.draws.law, **self._asked | warmer)
-            self._stuck += found.diagnostics["r_hat_max"] > STUCK
-        self._diverged += found.diagnostics["divergences"]
-        return self._left_out.density(having, found.draws, lacking(found.draws).values, left), found.draws
+            stuck = _disagree(found)
+        bridged = self._left_out.density(having, found.draws, lacking(found.draws).values, left)
+        return found.draws, {
+            "elpd": bridged.log_density,
+            "elpd_se": bridged.se,
+            "overlap": bridged.overlap,
+            "diverged": found.diagnostics["divergences"],
+            "stuck": stuck,
+        }
 
-    def warn(self, stacklevel):
-        """Warn of divergences and of chains that disagree in the refits made, as from `stacklevel` callers up."""
-        faults = [f"{self._diverged} divergences in the refits of leave-one-out"] if self._diverged else []
-        if self._stuck:
-            faults.append(f"chains disagree (r_hat above {STUCK}) in {self._stuck} refits of leave-one-out")
+    def without_unit(self, item):
+        """Leave one unit out, given its position and its log density under the draws of the fit, (chain, draw)."""
+        (i, having), seed = item, self._asked["seed"]
+        without, found = self.without(
+            self.draws.without(i), having, lambda fitted: self.draws.left_out_density(fitted, i, seed=seed)
+        )
+        return found | {"mean": self.draws.left_out_mean(without, i)}
+
+    def without_group(self, item):
+        """Leave the rows out in which a column has one value, given both and their density as for a unit."""
+        by, value, having = item
+        rows, own = self.draws.rows, (self.draws.rows[by] == value).to_numpy()
+        kept, left = (rows[chosen].reset_index(drop=True) for chosen in (~own, own))
+        return self.without(kept, having, lambda fitted: fitted.total_log_likelihood(left), left)[1]
+
+    def warn(self, found, stacklevel):
+        """Warn of divergences and of chains that disagree in refits, as from `stacklevel` callers up.
+
+        Parameters
+        ----------
+        found : list of dict
+            Of the refits made.
+        stacklevel : int
+        """
+        diverged, stuck = (sum(each[name] for each in found) for name in ("diverged", "stuck"))
+        faults = [f"{diverged} divergences in the refits of leave-one-out"] if diverged else []
+        if stuck:
+            faults.append(f"chains disagree (r_hat above {STUCK}) in {stuck} refits of leave-one-out")
         if faults:
             text = f"{self.draws.law.label}: {'; '.join(faults)}"
             warnings.warn(text, DiagnosticWarning, stacklevel=stacklevel + 1)
+
+
+def _disagree(sampled):
+    return sampled.diagnostics["r_hat_max"] is not None and sampled.diagnostics["r_hat_max"] > STUCK
 
 
 def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **settings):
@@ -111,15 +148,13 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
     found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
-    for i in counted(units.tolist(), f"{law.label}: refitting without a {law.unit}", progress):
-        bridged, without = refits.without(
-            draws.without(i),
-            densities.of_unit(fit, i, draws),
-            lambda fitted, i=i: draws.left_out_density(fitted, i, seed=seed),
-        )
-        found["elpd"][i], found["elpd_se"][i], found["overlap"][i] = bridged.log_density, bridged.se, bridged.overlap
-        found["mean"][i] = draws.left_out_mean(without, i)
-    refits.warn(stacklevel=3)
+    items = [(i, densities.of_unit(fit, i, draws)) for i in units.tolist()]
+    text = f"{law.label}: refitting without a {law.unit}"
+    made = list(counted(mapped(Refits.without_unit, refits, items), text, progress, total=len(items)))
+    for (i, _), one in zip(items, made, strict=True):
+        for name, values in found.items():
+            values[i] = one[name]
+    refits.warn(made, stacklevel=3)
     found["refitted"] = np.isfinite(found["elpd"])
     return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
 

@@ -9,6 +9,7 @@ from ...datasets import fractional_years
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ..executor import mapped
 from ..fitting.fit import check_options
 from ..fitting.fit import fit as fit_law
 from ..fitting.settings import seed_of
@@ -89,11 +90,12 @@ def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False,
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     past = {cutoff: _below(law, rows, values, by, cutoff) for cutoff in cutoffs}
     entries, parts = {}, []
-    for cutoff in counted(cutoffs, "rolling out", progress):
-        fit = fit_law(law, past[cutoff], seed=seed, sampler=sampler, **settings)
+    options = {"seed": seed, "sampler": sampler, **settings}
+    items = [(past[cutoff], rows[values >= cutoff].reset_index(drop=True)) for cutoff in cutoffs]
+    made = counted(mapped(_rolled, (law, options), items), "rolling out", progress, total=len(items))
+    for cutoff, (diagnosed, found) in zip(cutoffs, made, strict=True):
         ahead = values >= cutoff
-        found = predicted(draws_of(fit), rows[ahead].reset_index(drop=True), seed)
-        entries[cutoff] = {"fitted": len(past[cutoff])} | summarised(found) | {x: diagnose(fit)[x] for x in SAID}
+        entries[cutoff] = {"fitted": len(past[cutoff])} | summarised(found) | diagnosed
         named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
         found = found.drop_vars("crps_without")
         parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
@@ -102,6 +104,13 @@ def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False,
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
     summary.attrs = {"scale": law.scale}
     return summary, found
+
+
+def _rolled(shared, item):
+    """Fit rows and predict others; returns what is said of the chains, and the predictions."""
+    (law, options), (past, ahead) = shared, item
+    fit = fit_law(law, past, **options)
+    return {name: diagnose(fit)[name] for name in SAID}, predicted(draws_of(fit), ahead, options["seed"])
 
 
 def _number(cutoff):

@@ -1,7 +1,8 @@
 """How well draws of an observation foretold it: proper scores and the coverage of intervals, row by row."""
 
 import numpy as np
-import scipy.stats as st
+
+from ...models import stats as st
 
 
 def crps(draws, observed):

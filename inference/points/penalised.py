@@ -10,8 +10,6 @@ References
 .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
 """
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -25,6 +23,7 @@ from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
+from ..executor import mapped
 from ..steps import counted
 from . import l1
 
@@ -190,7 +189,6 @@ def penalised_grid(
     share=1.0,
     seed=1,
     start="zeros",
-    n_jobs=1,
     progress=False,
 ):
     """Leave-one-out errors of specifications and penalties, table 11 of Ho et al. (2024) [1]_.
@@ -215,8 +213,6 @@ def penalised_grid(
     start : {"zeros", "full"}
         Where each fit without a row starts: at zeros, as the paper's, or where the fit to all rows stopped. The latter
         goes on from there, so that it ends at lower objectives.
-    n_jobs : int
-        Processes. More than one are started afresh, so a script must call this under ``if __name__ == "__main__":``.
     progress : bool
         Show a progress bar on standard error.
 
@@ -237,15 +233,14 @@ def penalised_grid(
     """
     if start not in STARTS:
         raise InputError(unknown("start", start, STARTS))
-    if not (isinstance(n_jobs, (int, np.integer)) and n_jobs >= 1):
-        raise InputError(f"n_jobs must be a number of processes, 1 or more, not {n_jobs!r}")
     if not 0 < share <= 1:
         raise InputError(f"share must be above 0 and at most 1, not {share!r}")
     rows = np.sort(np.random.default_rng(seed).permutation(len(table))[: max(2, round(share * len(table)))])
     cells = [(number, _weight(delta)) for number in specifications for delta in deltas]
     problems = {number: _problem(Progress(number), table).keep(rows) for number in dict.fromkeys(specifications)}
-    tasks = [(problems[number], delta, start) for number, delta in cells]
-    found = list(_shown(_mapped(_leave_one_out, tasks, n_jobs), len(tasks), progress))
+    found = list(
+        counted(mapped(_leave_one_out, (problems, start), cells), "leaving out rows", progress, total=len(cells))
+    )
     published = load("published").set_index("quantity")["estimate"]
     return pd.DataFrame(
         {
@@ -368,11 +363,11 @@ def _doubling(law, coefficients):
     return float(doubling_months(rate)) if rate > 0 else None
 
 
-def _leave_one_out(task):
+def _leave_one_out(shared, cell):
     from threadpoolctl import threadpool_limits
 
-    problem, delta, start = task
-    errors = []
+    (problems, start), (number, delta) = shared, cell
+    problem, errors = problems[number], []
     # SLSQP's small systems take ten times as long where several threads share them.
     with threadpool_limits(1, user_api="blas"):
         full = _slsqp(problem, delta)
@@ -381,16 +376,3 @@ def _leave_one_out(task):
             fitted = _slsqp(problem.keep(others), delta, full.x if start == "full" else None)
             errors.append(problem.keep([row]).mse(fitted.x))
     return float(full.fun), float(np.mean(errors))
-
-
-def _mapped(function, tasks, processes):
-    if processes == 1:
-        yield from map(function, tasks)
-        return
-    # A process that was forked from one with threads of its own may never return.
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(function, tasks)
-
-
-def _shown(results, total, progress):
-    return counted(results, "leaving out rows", progress, total=total)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..executor import mapped
 from ..fitting.fit import fit as fit_law
 from ..loo.compare import compare
 from ..loo.loo import loo
@@ -55,8 +56,9 @@ def alternatives(fit, *, result=None, most=None, seed=1, sampler=None, progress=
     settings = {"draws": 500, "tune": 500} | settings
     rows, found = table_of(fit), []
     own = loo(fit) if result is None else result
-    for law in law_of(fit).alternatives(rows)[:most]:
-        other = fit_law(law, rows, seed=seed, sampler=sampler, progress=progress, **settings)
+    laws = law_of(fit).alternatives(rows)[:most]
+    options = {"seed": seed, "sampler": sampler, "progress": progress and len(laws) == 1, **settings}
+    for law, other in zip(laws, mapped(_fitted, (rows, options), laws), strict=True):
         table = compare({"own": fit, "other": other}, results={"own": own, "other": loo(other)})
         best = table.index[0]
         difference = float(abs(table["elpd_diff"].iloc[-1])) * (1 if best == "other" else -1)
@@ -66,6 +68,11 @@ def alternatives(fit, *, result=None, most=None, seed=1, sampler=None, progress=
             | exponent_of(other)
         )
     return sorted(found, key=lambda each: -each["elpd_diff"])
+
+
+def _fitted(shared, law):
+    rows, options = shared
+    return fit_law(law, rows, **options)
 
 
 def exponent_of(fit):

@@ -23,6 +23,7 @@ from ...datasets import require
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ...models import stats as st
 from ...models.progress.growth import doubling_months
 
 REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)": 1.25}
@@ -68,15 +69,11 @@ class StudentT:
 
     def above(self, value):
         """Probability of exceeding `value`."""
-        from scipy.stats import t
-
-        return float(t.sf(value, self.degrees, self.location, self.scale))
+        return float(st.t.sf(value, self.degrees, self.location, self.scale))
 
     def quantile(self, probabilities):
         """Quantiles."""
-        from scipy.stats import t
-
-        return t.ppf(probabilities, self.degrees, self.location, self.scale)
+        return st.t.ppf(probabilities, self.degrees, self.location, self.scale)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ data are used twice, so that all of them err high.
 import numpy as np
 import pandas as pd
 import scipy.special
-import scipy.stats as st
 
+from ...models import stats as st
 from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform

@@ -13,6 +13,7 @@ from ...models.draws import DRAWS, flatten
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.priors import JUDGED
 from ..densities import total
+from ..executor import mapped
 from ..loo.importance import smoothed as smoothed_weights
 from ..storage import draws_of
 from .gain import compute_equivalent_gain
@@ -162,28 +163,33 @@ def prior_grid(fitter, law, *, share_spreads=SHARE_SPREADS, year_spreads=YEAR_SP
         ``share_sd``, ``yearly_sd``, ``estimand`` (of `RATES`), ``p_progress`` and quantiles ``q2.5``, ``q50``,
         ``q97.5`` of the doubling time in months.
     """
-    rows = []
-    for share in share_spreads:
-        for factor in year_spreads:
-            priors = {
-                "share": (JUDGED["share"].location, share),
-                "yearly_total": (0.0, factor * JUDGED["yearly_total"].spread),
-                "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
+    cells = [(share, factor) for share in share_spreads for factor in year_spreads]
+    found = mapped(_under_other_priors, (fitter, law, {"seed": seed, **settings}), cells)
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def _under_other_priors(shared, cell):
+    """Rows of `prior_grid` for one spread of shares and one factor."""
+    (fitter, law, options), (share, factor) = shared, cell
+    priors = {
+        "share": (JUDGED["share"].location, share),
+        "yearly_total": (0.0, factor * JUDGED["yearly_total"].spread),
+        "yearly_split": (0.0, factor * JUDGED["yearly_split"].spread),
+    }
+    fit, rows = fitter.fit(law=law.with_options(priors={**law.priors, **priors}), **options), []
+    for estimand, of in RATES.items():
+        rate = of(fit).values
+        rate = rate[np.isfinite(rate)]
+        rows.append(
+            {
+                "share_sd": share,
+                "yearly_sd": factor * JUDGED["yearly_total"].spread,
+                "estimand": estimand,
+                "p_progress": float((rate > 0).mean()),
             }
-            fit = fitter.fit(law=law.with_options(priors={**law.priors, **priors}), seed=seed, **settings)
-            for estimand, of in RATES.items():
-                rate = of(fit).values
-                rate = rate[np.isfinite(rate)]
-                rows.append(
-                    {
-                        "share_sd": share,
-                        "yearly_sd": factor * JUDGED["yearly_total"].spread,
-                        "estimand": estimand,
-                        "p_progress": float((rate > 0).mean()),
-                    }
-                    | dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
-                )
-    return pd.DataFrame(rows)
+            | dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
+        )
+    return rows
 
 
 def paper_influence(fit, titles=None, *, rate=None):

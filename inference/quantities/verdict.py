@@ -6,6 +6,7 @@ import numpy as np
 
 from ...datasets.columns import SIZES
 from ...errors import DiagnosticWarning, InputError
+from ...models import stats as st
 from ...models.draws import DRAWS
 from ..points.envelopes import fit_frontier, fit_isoflop
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata
@@ -148,8 +149,6 @@ def _beside(observed, replicated):
     values = np.array([x for x in replicated if x is not None])
     if len(values) < LEAST_REPLICATES:
         return None
-    import scipy.stats as st
-
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     sd = (high - low) / (2 * st.norm.ppf(0.75))
     z = (observed - middle) / sd

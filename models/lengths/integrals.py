@@ -8,9 +8,9 @@ far from the run; p(y | u) is computed once at each, and for every draw the inte
 """
 
 import numpy as np
-import scipy.stats as st
 from scipy.special import logsumexp
 
+from .. import stats as st
 from . import modes
 from .design import log_train as log_train_of
 

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .curve import LARGEST_LOG_PRECISION, log_likelihood
 
@@ -90,6 +89,8 @@ def _mode_of_run(own, log_train, parts, priors, shape):
     def cost(z):
         u = location + spread * z
         return 0.5 * (z**2).sum() - run_log_likelihood(u, parts, log_train, own, shape)
+
+    from scipy.optimize import minimize
 
     starts = np.zeros((len(STARTS), len(parts)))
     starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...datasets.wording import unknown
 from ...errors import InputError
+from .. import stats as st
 from ..arrays import arcsinh, clip, gammaln, largest, log1p, namespace, sinh, where
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
@@ -69,10 +70,8 @@ def huber_logp(residual, sigma, threshold):
 
 def huber_draw(rng, threshold, shape):
     """Draws of the unit-scale Huber density: a truncated normal in the middle, exponential in the tails."""
-    from scipy.stats import truncnorm
-
     tail = 2 / threshold * exp(-(threshold**2) / 2) / huber_normaliser(threshold)
-    middle = truncnorm.rvs(-threshold, threshold, size=shape, random_state=rng)
+    middle = st.truncnorm.rvs(-threshold, threshold, size=shape, random_state=rng)
     tails = (threshold + rng.exponential(1 / threshold, shape)) * rng.choice([-1.0, 1.0], shape)
     return np.where(rng.random(shape) < tail, tails, middle)
 

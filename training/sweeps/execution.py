@@ -7,6 +7,7 @@ from concurrent.futures import as_completed
 from pathlib import Path
 
 from ... import sealed
+from ...clusters import connected
 from ...datasets.wording import printable
 from ...errors import InputError
 from ...files import remove_partial
@@ -156,15 +157,7 @@ def _prepare(out):
 def _dask(address, executor):
     if executor is not None:
         raise InputError("executor and scheduler are both given; give one")
-    try:
-        from distributed import Client
-    except ModuleNotFoundError as error:
-        raise InputError("scheduler: Dask is not installed; pip install 'bayescaling[training]'") from error
-    try:
-        client = Client(address, set_as_default=False)
-    except (OSError, ValueError, ImportError) as error:
-        raise InputError(f"scheduler: {printable(address)} does not answer; start one with dask scheduler") from error
-    with client:
+    with connected(address) as client:
         yield client.get_executor()
 
 

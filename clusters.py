@@ -1,0 +1,44 @@
+"""Connections to clusters of other machines."""
+
+from contextlib import contextmanager
+
+from .datasets.wording import printable
+from .errors import InputError
+
+PATIENCE = 30  # seconds in which a worker must be there
+
+
+@contextmanager
+def connected(address):
+    """Connect to a Dask scheduler for the length of a block.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``"tcp://host:8786"``.
+
+    Yields
+    ------
+    distributed.Client
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, nothing answers, or no worker is there.
+    """
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise InputError("scheduler: Dask is not installed; pip install 'bayescaling[training]'") from error
+    try:
+        client = Client(address, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(f"scheduler: {printable(address)} does not answer; start one with dask scheduler") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise InputError(
+                f"scheduler: {printable(address)} has no worker after {PATIENCE} s; start some with dask worker"
+            ) from None
+        yield client

@@ -1,0 +1,50 @@
+"""Pieces of work that worker processes import by name."""
+
+import os
+import signal
+import time
+import warnings
+from pathlib import Path
+
+import bayescaling as bs
+
+
+def named_process(shared, item):
+    return shared, item, os.getpid()
+
+
+def killed_once(folder, item):
+    """Kill the worker that comes first to item 2."""
+    marker = Path(folder) / "killed"
+    if item == 2 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    (Path(folder) / f"{item}-{os.getpid()}").touch()
+    return 10 * item
+
+
+def killed_always(shared, item):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def warned(shared, item):
+    warnings.warn(f"chains of {item} disagree", bs.DiagnosticWarning, stacklevel=1)
+    return item
+
+
+def refused(shared, item):
+    raise bs.InputError(f"row {item} cannot be used")
+
+
+def waiting(folder, item):
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    import sys
+
+    from bayescaling.inference.executor import mapped
+
+    with bs.parallel(2):
+        list(mapped(waiting, sys.argv[1], [1, 2]))
