@@ -323,6 +323,7 @@ def report(
     chains: options.Chains = 4,
     sampler: options.Sampler = None,
     seed: options.Seed = 1,
+    full: options.Full = False,
     fresh: options.Fresh = False,
     *,
     reading,
@@ -335,7 +336,7 @@ def report(
     if reporting.asked_for(options.given(context)):
         document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **always, **sampling)
     else:
-        document = make_report(out, pages=page, **always, **sampling)
+        document = make_report(out, pages=page, full=full, **always, **sampling)
     if reading.json:
         console.print_json(document)
     else:

@@ -230,6 +230,13 @@ Clear = Annotated[bool, typer.Option("--clear", help="Delete it.")]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
 ]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Make what takes long too: calibrations, variants, other priors, refits of runs. Once made, it stays.",
+    ),
+]
 ReportOut = Annotated[Path, typer.Option(help="Folder to write to.", metavar="DIR")]
 ReportFiles = Annotated[
     list[Path] | None, typer.Argument(metavar="[FILE.nc]...", help="Fits to report on, of one kind of law.")

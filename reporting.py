@@ -7,7 +7,7 @@ KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
 
 
 SUBJECTS = {"files": "FILE.nc", "data": "--data", "evaluations": "--evaluations"}
-ALWAYS = {"out", "json", "fresh"}
+ALWAYS = {"out", "json", "fresh", "processes", "scheduler"}
 SAMPLING = {"draws", "tune", "chains", "sampler", "seed"}
 
 
@@ -30,9 +30,12 @@ def asked_for(given):
     if subjects == ["files"]:
         meaning, mend = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
-        meaning, mend = given - {"page"}, "a report on a table of one's own is one page"
+        meaning, mend = given - {"page", "full"}, "a report on a table of one's own is one page"
     else:
-        meaning, mend = ALWAYS | SAMPLING | {"page"}, "for a table of one's own; name it with --data or --evaluations"
+        meaning, mend = (
+            ALWAYS | SAMPLING | {"page", "full"},
+            "for a table of one's own; name it with --data or --evaluations",
+        )
     if strange := sorted(given - meaning):
         raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {mend}")
     return bool(subjects)

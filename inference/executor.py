@@ -82,6 +82,12 @@ def _chosen(crew):
         _CREW.reset(before)
 
 
+def processes():
+    """How many processes of this machine do pieces of work, as `parallel` says; 1 without it, and on a cluster."""
+    crew = _CREW.get()
+    return crew.count if isinstance(crew, _Processes) else 1
+
+
 def mapped(function, shared, items):
     """Do a piece of work for each item, where `parallel` says.
 
@@ -143,7 +149,7 @@ class _Processes:
     """Processes of this machine, started when they are needed."""
 
     def __init__(self, count):
-        self._count, self._pool = count, None
+        self.count, self._pool = count, None
         self._context = multiprocessing.get_context("spawn")
         self._ends, self._here = self._context.Pipe(duplex=False)
 
@@ -175,7 +181,7 @@ class _Processes:
     def _submit(self, *work):
         while True:
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(self._count, self._context, _begin, (self._ends,))
+                self._pool = ProcessPoolExecutor(self.count, self._context, _begin, (self._ends,))
             try:
                 return self._pool.submit(*work)
             except BrokenProcessPool:  # it broke while work was handed to it

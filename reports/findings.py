@@ -9,11 +9,32 @@ class Findings:
 
     Attributes
     ----------
+    extras : dict of str to str
+        When each stage that only a full report makes was made, None where it was not.
     document : dict
         Entries of results.json, by key.
     posteriors : dict of str to DataTree
         Fits to save, under the names that results.json gives them.
     """
 
+    extras: dict = field(default_factory=dict)
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
+
+
+def section(found, stage, title, make):
+    """Write a section on what an extra stage gives, or say how it can be had where it was not made.
+
+    Parameters
+    ----------
+    found : Findings
+    stage : str
+    title : str
+    make : callable
+        Without arguments, returns the rest of the section, a dict.
+    """
+    if not found.extras.get(stage):
+        said = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
+        return {"title": title, "text": [said], "blocks": []}
+    rest = make()
+    return {"title": title} | rest | {"text": [*rest.get("text", []), f"Made on {found.extras[stage]}."]}

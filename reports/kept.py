@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from ..inference.fitting.record import versions
 
 MOST = 2_000_000_000  # bytes; what was used longest ago goes first
 SUFFIX = ".stage"
+TIMES = "times.json"
 PACKAGE = Path(__file__).parent.parent
 COMPUTED = ("datasets", "inference", "models", "reports")
-DRAWN = ("drawing", "page.py", "figures.py", "render.py", "cli.py", "console.py", "options.py")
+DRAWN = ("drawing", "cli.py", "console.py", "options.py", "render.py", "forest.py", "wording.py", "conclusions.py")
+DRAWN_ENDS = ("page.py", "figures.py")
 
 
 def folder():
@@ -39,7 +42,7 @@ def code():
     # A working tree holds environments and much else beside the package.
     for path in sorted([*PACKAGE.glob("*.py"), *(p for name in COMPUTED for p in (PACKAGE / name).rglob("*.py"))]):
         parts = path.relative_to(PACKAGE).parts
-        if not set(parts) & set(DRAWN):
+        if not set(parts) & set(DRAWN) and not parts[-1].endswith(DRAWN_ENDS):
             found.update("/".join(parts).encode() + path.read_bytes())
     return found.hexdigest()
 
@@ -88,6 +91,21 @@ def put(key, result):
     return True
 
 
+def times():
+    """Seconds that stages took here when they were made last, by name."""
+    try:
+        found = json.loads((folder() / TIMES).read_bytes())
+        return {str(name): float(seconds) for name, seconds in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def learn(name, seconds):
+    """Remember what making a stage took."""
+    with suppress(InputError), written_whole(folder() / TIMES) as partial:
+        partial.write_text(json.dumps(times() | {name: seconds}), encoding="utf-8")
+
+
 def listed():
     """Paths of what is kept, when each was last used, and its bytes."""
     try:
@@ -102,4 +120,6 @@ def clear():
     found = listed()
     for path, _, _ in found:
         path.unlink(missing_ok=True)
+    with suppress(OSError):
+        (folder() / TIMES).unlink(missing_ok=True)
     return found

@@ -20,11 +20,19 @@ class Page:
         The subpackage of ``bayescaling.reports``.
     tables : tuple of str
         Built-in tables that its results follow from.
+    after : tuple of str
+        Pages whose posteriors more than its last stage takes, where they are made too.
     """
 
     name: str
     folder: str
     tables: tuple
+    after: tuple = ()
+
+    @property
+    def extras(self):
+        """Names of the stages that only a full report makes."""
+        return getattr(self._package(), "EXTRAS", ())
 
     @property
     def stages(self):
@@ -79,8 +87,8 @@ PAGES = {
     page.name: page
     for page in (
         Page("chinchilla", "chinchilla", ("chinchilla_runs", "published")),
-        Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published")),
-        Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs")),
+        Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published"), ("chinchilla",)),
+        Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs"), ("embeddings",)),
         Page("arithmetic", "arithmetic", ("arithmetic_runs", "arithmetic_offsets")),
         Page("progress", "progress", ("lm_progress", "attribution_systems", "chinchilla_runs", "published")),
     )

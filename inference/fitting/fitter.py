@@ -10,7 +10,8 @@ import xarray as xr
 from ...datasets import KINDS
 from ...models.draws import Draws
 from .. import densities, diagnostics
-from ..steps import lasting, say
+from ..executor import mapped
+from ..steps import counted, lasting, say
 from ..storage import with_metadata
 from .effort import sample_enough, thinned
 from .record import record
@@ -208,6 +209,27 @@ class Fitter:
         diagnostics.warn(law, diagnosed)
         return with_metadata(xr.DataTree.from_dict(groups), found)
 
+    def fit_each(self, laws, *, progress=False, text="laws", **options):
+        """Fit several laws, in parallel where `parallel` says so.
+
+        Parameters
+        ----------
+        laws : dict of Law
+            Of the family that was compiled for, by any name.
+        progress : bool
+            Show a bar on standard error.
+        text : str
+            What the bar calls them.
+        **options
+            As for `fit`.
+
+        Returns
+        -------
+        dict of DataTree
+        """
+        made = mapped(_fitted, (self, options), list(laws.values()))
+        return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
+
     def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood):
         """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
@@ -237,6 +259,11 @@ class Fitter:
             groups["prior"] = prior.named()
             groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
         return groups, figures
+
+
+def _fitted(shared, law):
+    fitter, options = shared
+    return fitter.fit(law=law, **options)
 
 
 def _trying(law, count, tries, seconds):

@@ -4,8 +4,6 @@ from dataclasses import fields
 
 from ...datasets import load
 from ...models import SPECIFICATIONS, Progress
-from ..executor import mapped
-from ..steps import counted
 from .fitter import Fitter
 
 
@@ -66,10 +64,4 @@ def fit_progress(
     fitter = fitter or progress_fitter(table, sampler=sampler)
     options = {name: settings.pop(name) for name in list(settings) if name in {f.name for f in fields(Progress)}}
     laws = {k: Progress(k, **options) for k in specifications}
-    made = mapped(_fitted, (fitter, {"seed": seed, **settings}), list(laws.values()))
-    return dict(zip(laws, counted(made, "specifications of progress", progress, total=len(laws)), strict=True))
-
-
-def _fitted(shared, law):
-    fitter, settings = shared
-    return fitter.fit(law=law, **settings)
+    return fitter.fit_each(laws, progress=progress, text="specifications of progress", seed=seed, **settings)

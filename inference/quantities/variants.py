@@ -27,7 +27,7 @@ VARIANTS = {
 }
 
 
-def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=None, **settings):
+def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, **settings):
     """Fit variants of a specification.
 
     Parameters
@@ -38,19 +38,13 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, step=Non
     variants : dict of str to dict
         Options of `Progress` by name.
     seed : int
-    step : callable, optional
-        Called with each name before it is fitted.
 
     Returns
     -------
     dict of str to DataTree
     """
-    fits = {}
-    for name, options in variants.items():
-        if step:
-            step(name)
-        fits[name] = fitter.fit(law=Progress(specification, **options), seed=seed, **settings)
-    return fits
+    laws = {name: Progress(specification, **options) for name, options in variants.items()}
+    return fitter.fit_each(laws, seed=seed, **settings)
 
 
 def rate_summary(fit):

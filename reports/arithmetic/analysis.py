@@ -19,9 +19,11 @@ from .. import results
 from ..findings import Findings
 from .entries import lengths_entry
 
+LEFT_OUT = "arithmetic: leave-one-run-out"
+EXTRAS = (LEFT_OUT,)
 STAGES = (
     "arithmetic: fits",
-    "arithmetic: leave-one-run-out",
+    LEFT_OUT,
     "arithmetic: lengths",
     "arithmetic: equal cost",
     "arithmetic: numbers",
@@ -67,11 +69,9 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "arithmetic: fits",
         lambda: {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()},
     )
-    elpd = stage(
-        "arithmetic: leave-one-run-out",
-        lambda: {name: loo(f, fitter=fitters[name]) for name, f in fits.items()},
-    )
-    found = ArithmeticFindings(counts, fits, elpd, compare(fits, results=elpd), seed)
+    elpd = stage.extra(LEFT_OUT, lambda: {name: loo(f, fitter=fitters[name]) for name, f in fits.items()})
+    comparison = None if elpd is None else compare(fits, results=elpd)
+    found = ArithmeticFindings(counts, fits, elpd, comparison, seed, extras=stage.extras)
     stage.update(found, "arithmetic: lengths", _lengths)
     found.arms = load("arithmetic_offsets")
     found.equal = stage(
@@ -80,7 +80,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
     found.posteriors = {MAIN: fits[MAIN], EQUAL: found.equal}
-    found.entry = stage("arithmetic: numbers", lambda: _entry(found))
+    found.entry = stage("arithmetic: numbers", lambda: _entry(found), extras=stage.there(LEFT_OUT))
     found.document = {
         "lengths": found.entry,
         "abacus_offsets": offsets_entry(abacus(found.arms)),
@@ -151,6 +151,7 @@ def _entry(found):
             }
             for label in known.index
         },
-        "comparison": results.comparison_entries(found.comparison),
     }
+    if found.comparison is not None:
+        entry["comparison"] = results.comparison_entries(found.comparison)
     return entry | lengths_entry(main, seed=found.seed)

@@ -5,9 +5,10 @@ import pandas as pd
 from ...inference.quantities.lengths import conditions
 from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables
+from ..findings import section
 from ..results import summary
 from . import figures
-from .analysis import BEYOND, JUDGED, MAIN, abacus, observed
+from .analysis import BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
 
 REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
 PREFIX = "arithmetic.addition20."
@@ -229,9 +230,14 @@ def sections(found, published):
                 figures.own_runs(found),
                 _lengths_table(found),
                 _contrast_table(found),
-                tables.comparison(found.comparison, note=_comparison_note(counts)),
             ],
         },
+        section(
+            found,
+            LEFT_OUT,
+            "Which law of lengths? Runs left out",
+            lambda: {"blocks": [tables.comparison(found.comparison, note=_comparison_note(counts))]},
+        ),
         _equal_section(found),
         _offset_section(abacus(found.arms)),
     ]

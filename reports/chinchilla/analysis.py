@@ -17,7 +17,9 @@ PLANNED = (MAIN, "coupled", "offsets")  # laws of other means, each under the no
 STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100
-STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", "calibration", "chinchilla: numbers")
+CALIBRATION = "calibration"
+EXTRAS = (CALIBRATION,)
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", CALIBRATION, "chinchilla: numbers")
 
 
 @dataclass
@@ -48,13 +50,18 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     comparison = compare(fits, results=elpd)
     allocations = stage("decisions", lambda: {name: allocate(f, BUDGETS) for name, f in fits.items()})
     allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
-    calibrated = stage(
-        "calibration",
+    calibrated = stage.extra(
+        CALIBRATION,
         lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
     )
-    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, calibrated)
+    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, calibrated, extras=stage.extras)
     found.posteriors = fits
-    found.document = stage("chinchilla: numbers", lambda: _document(found, published), judged=fits.values())
+    found.document = stage(
+        "chinchilla: numbers",
+        lambda: _document(found, published),
+        judged=fits.values(),
+        extras=stage.there(CALIBRATION),
+    )
     return found
 
 
@@ -71,9 +78,10 @@ def _document(found, published):
         ],
         "stacking": found.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(found.comparison),
-        "calibration": {"chinchilla": results.calibration_entry(found.calibrated)},
         "published": published_entries(found.fits[MAIN], published),
     }
+    if found.calibrated is not None:
+        document["calibration"] = {"chinchilla": results.calibration_entry(found.calibrated)}
     document["laws"][MAIN]["point_estimates"] = {
         **{name: p.constants for name, p in found.points.parametric.items()},
         **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},

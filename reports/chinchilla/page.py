@@ -6,9 +6,10 @@ import pandas as pd
 from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, tables
+from ..findings import section
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws
-from .analysis import MAIN, STACKED
+from .analysis import CALIBRATION, MAIN, STACKED
 
 NAMES = {
     "E": "E (nats/token)",
@@ -229,6 +230,23 @@ def _law_sections(found, sets, table):
     ]
 
 
+def _covering(found):
+    return {
+        "text": [
+            "Constants are drawn from the posterior, runs are simulated from them at the same sizes and tokens, and "
+            "the law is fitted to the runs and the simulated ones together. Where the sampler and the law's code are "
+            "right, the constants lie anywhere among the new draws with equal probability. This checks the fit, not "
+            "the law."
+        ],
+        "blocks": [
+            checks.simulated_ranks(
+                found.calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
+            ),
+            _calibration_table(found.document),
+        ],
+    }
+
+
 def _check_sections(found):
     main = found.fits[MAIN]
     return [
@@ -249,21 +267,7 @@ def _check_sections(found):
             ],
             "blocks": [tables.tests_of_law(found.document["laws"][MAIN])],
         },
-        {
-            "title": "Do the intervals cover?",
-            "text": [
-                "Constants are drawn from the posterior, runs are simulated from them at the same sizes and tokens, "
-                "and the law is fitted to the runs and the simulated ones together. Where the sampler and the law's "
-                "code are right, the constants lie anywhere among the new draws with equal probability. This checks "
-                "the fit, not the law."
-            ],
-            "blocks": [
-                checks.simulated_ranks(
-                    found.calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
-                ),
-                _calibration_table(found.document),
-            ],
-        },
+        section(found, CALIBRATION, "Do the intervals cover?", lambda: _covering(found)),
         {
             "title": "Which law and which noise? Leave-one-out comparison",
             "text": [

@@ -9,8 +9,8 @@ from ...inference import compare, fit, law_of, loo, metadata
 from ...inference.fitting.fit import check_options
 from ...inference.fitting.record import table_entry
 from .. import results
-from ..build import Stages
 from ..output import prepare, write
+from ..stages import Stages
 from . import counts, evaluations, runs
 
 PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts}

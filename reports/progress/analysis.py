@@ -171,12 +171,16 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     brief |= {"least_ess": LEAST_ESS}
     work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
+    found.extras = stage.extras
     for name, make in WORK.items():
-        # Only the last asks whether Chinchilla's law was fitted too.
-        more = {"chinchilla": work.chinchilla is not None} if make is _asked else {}
-        stage.update(found, name, partial(make, work=work), **more)
+        stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
     return found
+
+
+def more_of(make, stage, work):
+    """Say what only the last stage asks: whether Chinchilla's law was fitted too, and which extras are there."""
+    return {"chinchilla": work.chinchilla is not None, "extras": stage.there(*EXTRAS)} if make is _asked else {}
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class _Work:
 
 
 def _specifications(found, work):
-    found.fits = {k: work.fitter.fit(law=Progress(k), seed=work.seed, **work.settings) for k in SPECIFICATIONS}
+    found.fits = work.fitter.fit_each({k: Progress(k) for k in SPECIFICATIONS}, seed=work.seed, **work.settings)
 
 
 def _left_out(found, work):
@@ -200,8 +204,9 @@ def _left_out(found, work):
 
 
 def _paper_effects(found, work):
+    found.driven = {k: prior_driven(found.fits[k]) for k in _with_weight(found.comparison)}
     laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
-    found.effects = {k: work.fitter.fit(law=law, seed=work.seed, **work.brief) for k, law in laws.items()}
+    found.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
     found.scores[EFFECTS] = score_progress(found.effects, fitter=work.fitter, seed=work.seed)
     found.mixed = mixed_scores(found.scores)
     for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
@@ -218,7 +223,6 @@ def _rests(found, work):
     titles = dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
     for k in _with_weight(found.comparison):
         found.scaling[k] = _scaling(found.fits[k])
-        found.driven[k] = prior_driven(found.fits[k])
         found.influence[k] = paper_influence(found.fits[k], titles)
         spreads = {} if k == MAIN else OUTERMOST
         found.grid[k] = prior_grid(work.fitter, Progress(k), seed=work.seed, **spreads, **work.brief)
@@ -241,14 +245,17 @@ def _asked(found, work):
     found.document = document(found)
 
 
+FUTURE, RESTS = "progress: the future", "progress: sensitivity"
+VARIANTS, PACE = "progress: variants", "progress: change of pace"
+EXTRAS = (FUTURE, RESTS, VARIANTS, PACE)
 WORK = {
     "20 specifications": _specifications,
     "progress: leave-one-out": _left_out,
     "progress: paper effects": _paper_effects,
-    "progress: the future": _future,
-    "progress: sensitivity": _rests,
-    "progress: variants": _variants,
-    "progress: change of pace": _pace,
+    FUTURE: _future,
+    RESTS: _rests,
+    VARIANTS: _variants,
+    PACE: _pace,
     "progress: quantities": _asked,
 }
 STAGES = tuple(WORK)

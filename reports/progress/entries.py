@@ -27,7 +27,6 @@ def document(found):
     ----------
     found : ProgressFindings
     """
-    variants = {name: _variant(fit) | _scored(found.variant_scores, name) for name, fit in found.variants.items()}
     gains = {} if found.gains is None else {"chinchilla_over_kaplan": _rule_gains(found.gains)}
     return {
         "progress": {str(k): specification_entry(found, k) for k in found.fits},
@@ -43,20 +42,33 @@ def document(found):
         },
         "noises": results.comparison_entries(found.mixed),
         "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
-        "pace": _pace(found.pace) | {"random_walk": _walk(found)},
+        **({} if found.pace is None else {"pace": _pace(found.pace) | {"random_walk": _walk(found)}}),
+        **(_of_variants(found) if found.variants else {}),
+        "attribution": _attribution(found.attribution["share"]),
+        **gains,
+        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
+        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
+        **({} if found.futures is None else _of_future(found)),
+        "sensitivity": _sensitivity(found),
+        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
+    }
+
+
+def _of_variants(found):
+    variants = {name: _variant(fit) | _scored(found.variant_scores, name) for name, fit in found.variants.items()}
+    return {
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
         "variants": variants,
         "vocabulary": results.comparison_entries(found.vocabulary),
         "transformer": _transformer(found.variants["transformer_exp"]),
         "transformer_by_specification": {str(k): _transformer(fit) for k, fit in found.transformers.items()},
-        "attribution": _attribution(found.attribution["share"]),
-        **gains,
-        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
-        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
+    }
+
+
+def _of_future(found):
+    return {
         "leave_future_out": found.future.to_dict("records"),
         "leave_future_out_by_specification": results.comparison_entries(found.futures),
-        "sensitivity": _sensitivity(found),
-        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
     }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.special
 
 from ...inference import draws_of, table_of
+from ...inference.quantities.misfit import BY_COLUMN
 from ..drawing import checks, tables
 from ..drawing.style import BLUE, GREEN, LEGEND, ORANGE, figure
 from ..results import rejected_by
@@ -30,15 +31,25 @@ def _text(found):
 
 
 def _table(found):
-    tests = list(found.misfit[INDEPENDENT][MAIN])
-    header = ("specification", *(f"{test}, {noise}" for noise in found.misfit for test in tests))
-    rows = [
-        (name_of(k), *(f"{found.misfit[noise][k][test]['p']:.2g}" for noise in found.misfit for test in tests))
-        for k in found.comparison.index
-    ]
-    return tables.of_rows(
-        header, rows, "Posterior means of tail probabilities; below 0.01 a specification does not fit."
+    tests = [test for test in found.misfit[INDEPENDENT][MAIN] if not test.startswith(BY_COLUMN)]
+    header = ("specification", *(f"{test}, {noise}" for noise in found.misfit for test in (*tests, "groups")))
+    rows = []
+    for k in found.comparison.index:
+        cells = []
+        for of in (found.misfit[noise][k] for noise in found.misfit):
+            cells += [f"{of[test]['p']:.2g}" for test in tests] + [_of_column(of)]
+        rows.append((name_of(k), *cells))
+    note = (
+        "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
+        "name groups of rows, the one whose groups differ most, its probability corrected for their number."
     )
+    return tables.of_rows(header, rows, note)
+
+
+def _of_column(tests):
+    """Say which column names groups that differ, and how probably as much by chance."""
+    found = {test: of["p"] for test, of in tests.items() if test.startswith(BY_COLUMN)}
+    return ", ".join(f"{p:.2g} ({test.removeprefix(BY_COLUMN)})" for test, p in found.items()) or "–"
 
 
 def residuals(fit):

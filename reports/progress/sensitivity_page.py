@@ -9,10 +9,11 @@ from ...inference.quantities.pace import NONE, acceleration
 from ...inference.quantities.sensitivity import SENSITIVE
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
+from ..findings import section
 from . import figures
 from . import quantities_figures as quantities
 from . import time_figures as in_time
-from .analysis import MAIN
+from .analysis import FUTURE, MAIN, PACE, RESTS, VARIANTS
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, probability, times, words
 
@@ -289,42 +290,56 @@ def sections(found, published):
     found : Analysis
     published : Published
     """
+    return [
+        section(found, RESTS, "Progress: what it rests on", lambda: _of_rests(found)),
+        section(
+            found, VARIANTS, "Progress: variants of the main specification", lambda: _of_variants(found, published)
+        ),
+        section(found, PACE, "Progress: has it become faster?", lambda: _of_pace(found)),
+        section(found, FUTURE, "Progress: predicting the next year", lambda: _of_future(found)),
+    ]
+
+
+def _of_rests(found):
+    return {
+        "text": _rests_text(found),
+        "blocks": [
+            figures.prior_grid(found.grid[MAIN]),
+            _specification_table(found),
+            _scaling_table(found),
+            quantities.influence(found.influence[MAIN]),
+        ],
+    }
+
+
+def _of_variants(found, published):
     variants = _variants(found)
+    return {
+        "text": [*_variant_text(found, published, variants), _transformer_text(found, published)],
+        "blocks": [
+            figures.variants(variants, published),
+            _variant_table(variants, found.variant_scores, published),
+            _transformer_table(found, published),
+            _transformers_table(found),
+        ],
+    }
+
+
+def _of_pace(found):
+    return {
+        "text": _pace_text(found),
+        "blocks": [
+            in_time.pace(found.pace.path, found.walked[0]),
+            figures.acceleration(_whole_years(found.pace)),
+            _pace_table(found),
+        ],
+    }
+
+
+def _of_future(found):
     main = found.comparison.loc[MAIN]
     whole = {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]}
-    return [
-        {
-            "title": "Progress: what it rests on",
-            "text": _rests_text(found),
-            "blocks": [
-                figures.prior_grid(found.grid[MAIN]),
-                _specification_table(found),
-                _scaling_table(found),
-                quantities.influence(found.influence[MAIN]),
-            ],
-        },
-        {
-            "title": "Progress: variants of the main specification",
-            "text": [*_variant_text(found, published, variants), _transformer_text(found, published)],
-            "blocks": [
-                figures.variants(variants, published),
-                _variant_table(variants, found.variant_scores, published),
-                _transformer_table(found, published),
-                _transformers_table(found),
-            ],
-        },
-        {
-            "title": "Progress: has it become faster?",
-            "text": _pace_text(found),
-            "blocks": [
-                in_time.pace(found.pace.path, found.walked[0]),
-                figures.acceleration(_whole_years(found.pace)),
-                _pace_table(found),
-            ],
-        },
-        {
-            "title": "Progress: predicting the next year",
-            "text": [*_future_text(found, whole), _futures_text(found)],
-            "blocks": [in_time.leave_future_out(found.future, whole), _future_table(found), _futures_table(found)],
-        },
-    ]
+    return {
+        "text": [*_future_text(found, whole), _futures_text(found)],
+        "blocks": [in_time.leave_future_out(found.future, whole), _future_table(found), _futures_table(found)],
+    }

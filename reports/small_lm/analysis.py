@@ -18,12 +18,14 @@ from .. import results
 from ..entries import fit_entry
 from ..findings import Findings
 
+LEFT_OUT, CALIBRATION = "small models: runs left out", "small models: calibration"
+EXTRAS = (LEFT_OUT, CALIBRATION)
 STAGES = (
     "small models: fits",
-    "small models: runs left out",
+    LEFT_OUT,
     "small models: frontiers",
     "small models: omega",
-    "small models: calibration",
+    CALIBRATION,
     "small models: numbers",
 )
 SCHEMES = {
@@ -89,11 +91,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     # Readings of one curve share the luck of their run.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    alone = stage(
-        "small models: runs left out",
-        lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves},
+    alone = stage.extra(
+        LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}, default={}
     )
-    found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone)
+    found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone, extras=stage.extras)
 
     def frontiers(found):
         for scheme in SCHEMES:
@@ -103,9 +104,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "small models: omega", lambda found: _omega(found, options))
     if "embedding-weighted" in earlier:
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    found.calibration = stage("small models: calibration", lambda: _calibrated(found, seed, sampler))
+    found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
-    found.entry = stage("small models: numbers", lambda: _entry(found), judged=fits.values())
+    extras = stage.there(LEFT_OUT, CALIBRATION)
+    found.entry = stage("small models: numbers", lambda: _entry(found), judged=fits.values(), extras=extras)
     found.document = {"small_lm": found.entry}
     return found
 
@@ -209,11 +211,12 @@ def _entry(found):
     entry["omega"] = {
         label: results.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
     }
-    entry["calibration"] = {
-        "simulations": found.calibration.attrs["simulations"],
-        "not_converged": found.calibration.attrs["not_converged"],
-        "quantities": results.comparison_entries(found.calibration),
-    }
+    if found.calibration is not None:
+        entry["calibration"] = {
+            "simulations": found.calibration.attrs["simulations"],
+            "not_converged": found.calibration.attrs["not_converged"],
+            "quantities": results.comparison_entries(found.calibration),
+        }
     return entry
 
 

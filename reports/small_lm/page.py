@@ -5,8 +5,9 @@ import pandas as pd
 from ...inference.points.curves import COUNTED
 from ..drawing import tables
 from ..drawing.style import BASIS_LABELS
+from ..findings import section
 from . import figures
-from .analysis import MAIN, SCHEMES
+from .analysis import CALIBRATION, LEFT_OUT, MAIN, SCHEMES
 
 SOURCE = "Pearce and Song 2024"
 
@@ -28,8 +29,6 @@ def _findings(found):
         f"{scheme.replace('-', ' ')} {tables.interval(one['E_minus_entropy'], '{:+.3f}')}"
         for scheme, one in entry["schemes"].items()
     )
-    calibration = entry["calibration"]
-    of_e = calibration["quantities"]["E"]
     envelope, second = (entry["schemes"][scheme]["exponent"]["total"] for scheme in (MAIN, "scheme-2"))
     weights = "; ".join(
         f"{label} {tables.interval(q, '{:.2f}')} (P(ω &gt; ½) = {q['p_above_half']:.2f})"
@@ -37,16 +36,25 @@ def _findings(found):
     )
     return [
         f"E less the true entropy of the language, {found.truth['entropy']:.4f} nats per token, is {floors}.",
-        f"Simulated from the law fitted to scheme 4, runs at the same sizes and tokens give E back with a bias of "
-        f"{of_e['bias']:+.3f} ± {of_e['bias_se']:.3f}, and the 90% interval covers it in {of_e['coverage_90']:.0%} of "
-        f"{calibration['simulations']} simulations. What E misses beyond that is the form of the law: models this "
-        "small, trained this briefly, do not follow it exactly.",
+        *_of_calibration(entry.get("calibration")),
         "The fitted law's optimal size grows with exponent "
         f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
         f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
         f"Counting all parameters, the envelope of the curves has exponent {_beside(envelope)} in scheme 4, and "
         f"{_beside(second)} in scheme 2. Where the probability is small, the runs are not as the law says.",
         f"ω, what an embedding parameter counts: {weights}.",
+    ]
+
+
+def _of_calibration(calibration):
+    if calibration is None:
+        return []
+    of_e = calibration["quantities"]["E"]
+    return [
+        f"Simulated from the law fitted to scheme 4, runs at the same sizes and tokens give E back with a bias of "
+        f"{of_e['bias']:+.3f} ± {of_e['bias_se']:.3f}, and the 90% interval covers it in {of_e['coverage_90']:.0%} of "
+        f"{calibration['simulations']} simulations. What E misses beyond that is the form of the law: models this "
+        "small, trained this briefly, do not follow it exactly."
     ]
 
 
@@ -206,10 +214,12 @@ def sections(found, published):
             "blocks": [
                 figures.floor(found, SCHEMES),
                 *_law_tables(found),
-                _runs_table(found),
-                _calibration_table(found),
             ],
         },
+        section(found, LEFT_OUT, "Small models: runs left out whole", lambda: {"blocks": [_runs_table(found)]}),
+        section(
+            found, CALIBRATION, "Small models: is the floor found?", lambda: {"blocks": [_calibration_table(found)]}
+        ),
         {
             "title": "How much an embedding parameter counts, on small models",
             "text": [

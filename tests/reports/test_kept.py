@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.cli import main
-from bayescaling.reports import build, kept
+from bayescaling.reports import kept
+from bayescaling.reports.stages import Stages
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +17,7 @@ def empty(own_cache):
 
 
 def stages(**settings):
-    return build.Stages(["one", "two"], False, **settings)
+    return Stages(["one", "two"], False, **settings)
 
 
 def result():
@@ -57,6 +58,35 @@ def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):
     monkeypatch.setattr(kept, "code", lambda: "another")
     with stages(seed=1) as stage:
         assert stage("one", lambda: 7) == 7
+
+
+def test_what_takes_long_is_made_when_asked_for_and_then_stays():
+    with stages(seed=1, extras=("two",)) as stage:
+        assert stage.extra("two", refused, default="none") == "none"
+        assert stage.extras == {"two": None} and stage.there("two") == []
+    for full, make in ((True, lambda: 5), (False, refused)):
+        with stages(seed=1, extras=("two",), full=full) as stage:
+            assert stage.extra("two", make) == 5
+            assert stage.there("two") == ["two"] and len(stage.extras["two"]) == len("2026-01-01")
+
+
+def test_the_time_left_is_learned_from_what_stages_took():
+    with stages(seed=1) as stage:
+        assert stage.time_left() == ""
+        stage("one", lambda: 5)
+        stage("two", lambda: 6)
+    kept.learn("one", 200)
+    kept.learn("two", 70)
+    with stages(seed=2) as stage:
+        assert stage.time_left() == "about 4 min left"
+        stage("one", lambda: 5)
+        assert stage.time_left() == "about 70 s left"
+        stage("two", lambda: 6)
+        assert stage.time_left() == ""
+    with stages(seed=2, extras=("one",)) as stage:
+        assert stage.time_left() == "about 0 s left"
+    kept.clear()
+    assert kept.times() == {}
 
 
 def test_a_stop_keeps_what_was_made_before_it():

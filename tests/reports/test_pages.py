@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
                 law: x for law, x in getattr(embeddings, name).items() if "joint" not in law and "one sigma" not in law
             }
             patch.setattr(embeddings, name, kept)
-        report(folder, pages=tuple(TITLES), **SETTINGS)
+        report(folder, pages=tuple(TITLES), full=True, **SETTINGS)
     return folder
 
 
@@ -142,3 +142,13 @@ def test_offsets_are_told_as_they_were_counted():
     assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {
         f"{length} digits" for length in (12, 15, 18, 21)
     }
+
+
+@pytest.mark.thorough
+def test_pages_made_in_parallel_are_those_made_in_sequence(tmp_path):
+    options = SETTINGS | {"draws": 100, "tune": 150, "fresh": True}
+    here = report(tmp_path / "here", pages=("small-models", "arithmetic"), **options)
+    with bs.parallel(2):
+        there = report(tmp_path / "there", pages=("small-models", "arithmetic"), **options)
+    assert here.pop("seconds").keys() == there.pop("seconds").keys()
+    assert here == there

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
             "prior_grid": {"share_spreads": (0.5,), "year_spreads": (1.0, 3.0)},
         }.items():
             patch.setattr(analysis, name, functools.partial(getattr(analysis, name), **fewer))
-        report(folder, pages=("progress",), draws=300, tune=300, seed=2)
+        report(folder, pages=("progress",), full=True, draws=300, tune=300, seed=2)
     return folder
 
 

@@ -79,30 +79,41 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Folder of a report that the command line made with few draws and simulations, and what it printed.
+    """Folder of a full report that the command line made with few draws and simulations, and what it printed.
 
+    It was made without what takes long before, and again after, when that stays.
     Laws that sample slowly and that no sentence of the page needs are left out.
     """
     folder = tmp_path_factory.mktemp("made") / "deep" / "report"
     command = ["bayescaling", "report", "--out", str(folder), "--page", "chinchilla", *SETTINGS, "--json"]
     laws = {name: law for name, law in analysis.LAWS.items() if "reading error" not in name and "huber" not in name}
-    printed, said = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "LAWS", laws)
         patch.setattr(analysis, "SIMULATIONS", 20)
-        patch.setattr(sys, "argv", command)
         patch.setattr(warnings, "showwarning", warnings.showwarning)
-        with (
-            contextlib.redirect_stdout(printed),
-            contextlib.redirect_stderr(said),
-            warnings.catch_warnings(),
-            pytest.raises(SystemExit) as left,
-        ):
-            warnings.simplefilter("default", bs.DiagnosticWarning)
-            main()
+        brief = json.loads(_printed(patch, command))
+        printed = _printed(patch, [*command, "--full"])
+        again = json.loads(_printed(patch, command))
+    assert "calibration" not in brief and brief["extras"] == {"calibration": None}
+    assert again == json.loads(printed)
+    return folder, printed
+
+
+def _printed(patch, command):
+    """Run the command line and return what it printed."""
+    printed, said = io.StringIO(), io.StringIO()
+    patch.setattr(sys, "argv", command)
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said),
+        warnings.catch_warnings(),
+        pytest.raises(SystemExit) as left,
+    ):
+        warnings.simplefilter("default", bs.DiagnosticWarning)
+        main()
     assert left.value.code == 0, said.getvalue()
     assert all(line.startswith("warning: ") for line in said.getvalue().splitlines())
-    return folder, printed.getvalue()
+    return printed.getvalue()
 
 
 @pytest.fixture(scope="module")

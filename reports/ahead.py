@@ -1,0 +1,89 @@
+"""Pages of a report made in parallel: each worker fills the cache, from which the report is then put together."""
+
+import tempfile
+import threading
+import warnings
+from pathlib import Path
+
+from ..datasets import load, sha256
+from ..errors import DiagnosticWarning
+from ..inference.executor import mapped, processes
+from .pages import PAGES
+from .stages import Stages
+
+LOOKED = 0.3  # seconds between looks at what workers say
+
+
+def parts(names):
+    """Divide pages into sets that do not depend on each other, from what each takes from others.
+
+    Examples
+    --------
+    >>> parts(["chinchilla", "embeddings", "arithmetic"])
+    [['chinchilla', 'embeddings'], ['arithmetic']]
+    """
+    found = []
+    for name in names:
+        own = next((part for part in found if set(part) & set(PAGES[name].after)), None)
+        if own is None:
+            found.append([name])
+        else:
+            own.append(name)
+    return found
+
+
+def make_ahead(names, told, *, full, fresh, options):
+    """Make the stages of pages in parallel, where `parallel` says so, and keep them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of pages.
+    told : dict
+        Of `Stages`: what its bar shows.
+    full, fresh : bool
+    options : dict
+        As `report` hands to its stages.
+
+    Returns
+    -------
+    bool
+        Whether they were made.
+    """
+    apart = parts(names)
+    if processes() < 2 or len(apart) < 2:
+        return False
+    with tempfile.TemporaryDirectory() as folder, Stages(**told, full=full) as shown:
+        journal, over = Path(folder) / "journal", threading.Event()
+        watch = threading.Thread(target=_watch, args=(journal, shown, over))
+        watch.start()
+        try:
+            for _ in mapped(_made, (journal, full, fresh, options), apart):
+                pass
+        finally:
+            over.set()
+            watch.join()
+    return True
+
+
+def _made(shared, names):
+    """Make the stages of some pages; what is found stays in the cache."""
+    journal, full, fresh, options = shared
+    published, posteriors = load("published"), {}
+    with (
+        Stages([], False, full=full, fresh=fresh, journal=journal, options=options) as stage,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", DiagnosticWarning)  # said when the report is put together
+        for page in (PAGES[name] for name in names):
+            own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
+            posteriors |= page.analyse(own, published, posteriors, **options).posteriors
+
+
+def _watch(journal, shown, over):
+    seen = 0
+    while not over.wait(LOOKED):
+        lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []
+        for line in lines[seen:]:
+            (shown.show if line[0] == "+" else shown.advance)(line[1:])
+        seen = len(lines)

@@ -1,0 +1,204 @@
+"""The stages of a report: their results, made once and kept, and the bar that shows which one runs."""
+
+import copy
+import time
+import warnings
+from contextlib import contextmanager
+
+from ..errors import DiagnosticWarning
+from ..inference.quantities.verdict import keep_verdict, verdict_kept
+from ..inference.steps import lasting
+from . import kept
+
+
+class Stages:
+    """Makes the results of the stages of a long job, or takes them from the cache; a bar shows which one runs.
+
+    Parameters
+    ----------
+    names : sequence of str
+    progress : bool
+        Show the bar, on standard error.
+    extras : sequence of str
+        Those that `extra` gives.
+    full : bool
+        Make them where they are not kept.
+    fresh : bool
+        Make every result, whatever is kept.
+    journal : Path, optional
+        A file to which each stage is written when it begins (+) and when it is done (-).
+    **settings
+        What all results follow from.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        What making each result took, whenever that was.
+    warned : list of str
+        Diagnostic warnings, those of kept results too.
+    extras : dict of str to str
+        When each result that `extra` gave was made, None where it was not.
+    """
+
+    def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, **settings):
+        self._journal = journal
+        self.seconds, self.warned, self.extras, self._done = {}, [], {}, set()
+        self._names, self._progress, self._full, self._fresh, self._settings = names, progress, full, fresh, settings
+        self._asked = set(names) - (set() if full else set(extras))
+
+    def __enter__(self):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (
+            TextColumn("{task.description:<28}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True), disable=not self._progress)
+        self._bar.start()
+        self._task = self._bar.add_task("", total=len(self._names), left=self.time_left())
+        return self
+
+    def __exit__(self, *_):
+        self._bar.stop()
+
+    def show(self, name):
+        """Show which stage runs."""
+        self._write("+", name)
+        self._bar.update(self._task, description=name, left=self.time_left())
+
+    def _write(self, sign, name):
+        if self._journal is not None:
+            with self._journal.open("a", encoding="utf-8") as file:
+                file.write(f"{sign}{name}\n")
+
+    def time_left(self):
+        """Say how long the stages that are left took when they were made last, if all of them ever were."""
+        times = kept.times()
+        left = self._asked - self._done
+        known = [times[name] for name in left if name in times]
+        return f"about {lasting(sum(known))} left" if left and len(known) == len(left) else ""
+
+    def advance(self, name):
+        """Show that a stage is done."""
+        self._write("-", name)
+        self._done.add(name)
+        self._bar.update(self._task, advance=1, left=self.time_left())
+
+    def of(self, **more):
+        """Return the stages of a part of the job, whose results follow from more than the settings."""
+        part = copy.copy(self)
+        part._settings = self._settings | more
+        return part
+
+    def extra(self, name, make, *, default=None, **more):
+        """Return the result of a stage as a call does, `default` where it is not kept and no full report is made."""
+        self.show(name)
+        found = self._kept(name, more)
+        if found is None and not self._full:
+            self.extras[name] = None
+            self.advance(name)
+            return default
+        found = found or self._made(name, make, more)
+        self.extras[name] = found["made"]
+        return self._told(name, found)
+
+    def there(self, *names):
+        """Those of some extra results that are there."""
+        return [name for name in names if self.extras.get(name)]
+
+    def update(self, found, name, make, *, extra=False, **more):
+        """Set the attributes of `found` that ``make(found)`` sets, or those kept; parameters as for a call.
+
+        An `extra` stage sets none where it is not kept and no full report is made.
+        """
+
+        def changed():
+            before, own = vars(found), copy.copy(found)
+            vars(own).update({attribute: _copied(value) for attribute, value in before.items()})
+            make(own)
+            return {name: value for name, value in vars(own).items() if not _same(value, before.get(name))}
+
+        vars(found).update(self.extra(name, changed, default={}, **more) if extra else self(name, changed, **more))
+
+    def __call__(self, name, make, *, judged=(), **more):
+        """Return the result of a stage, made now or kept.
+
+        Parameters
+        ----------
+        name : str
+        make : callable
+            Without arguments.
+        judged : sequence of DataTree
+            Fits that the stage judges, so that each has its verdict in its record, however the result is had.
+        **more
+            What the result follows from besides the settings.
+        """
+        self.show(name)
+        found = self._kept(name, more)
+        if found is None:
+            found = self._made(name, make, more, judged)
+        else:
+            for fit, verdict in zip(judged, found["verdicts"], strict=True):
+                keep_verdict(fit, verdict)
+        return self._told(name, found)
+
+    def _key(self, name, more):
+        return kept.key_of(stage=name, **self._settings, **more)
+
+    def _kept(self, name, more):
+        return None if self._fresh else kept.get(self._key(name, more))
+
+    def _made(self, name, make, more, judged=()):
+        """Make a result and keep it, with all that is said of it."""
+        start = time.perf_counter()
+        with _collected() as warned:
+            result = make()
+        seconds = round(time.perf_counter() - start, 3)
+        found = {"result": result, "seconds": seconds, "warned": warned, "made": time.strftime("%Y-%m-%d")}
+        found["verdicts"] = [verdict_kept(fit) for fit in judged]
+        kept.put(self._key(name, more), found)
+        kept.learn(name, seconds)
+        return found
+
+    def _told(self, name, found):
+        """Say what is said of a result, and return it."""
+        self.seconds[name] = found["seconds"]
+        for message in found["warned"]:
+            self.warned.append(message)
+            warnings.warn(message, DiagnosticWarning, stacklevel=4)
+        self.advance(name)
+        return found["result"]
+
+
+def _copied(value):
+    """Copy dicts and lists, those within them too, but nothing that they hold."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
+
+
+def _same(one, other):
+    """Whether two values are the same object, or dicts and lists of the same objects."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one is other
+
+
+@contextmanager
+def _collected():
+    """Give a list that the diagnostic warnings of the block are put into; other warnings are passed on."""
+    messages = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DiagnosticWarning)
+        yield messages
+    for warning in caught:
+        if issubclass(warning.category, DiagnosticWarning):
+            messages.append(str(warning.message))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
