@@ -1,0 +1,215 @@
+"""How long commands take, how many effective draws a CPU second gives, how a density grows with its table.
+
+    python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT]
+
+Parts: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the second), ``report`` (with an
+empty cache, again with nothing changed, and what `--full` adds), ``samplers`` (least effective draws a CPU second of
+Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run), ``growth``
+(microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats, each in a
+process of its own; those of one machine mean little on another, ratios of one run more.
+"""
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from pathlib import Path
+
+PARTS = ("commands", "report", "samplers", "growth")
+ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
+BENCHMARKS = (3, 6, 25, 100)
+CLI = [sys.executable, "-m", "bayescaling.cli"]
+SAMPLERS = {
+    "default (nutpie, low-rank metric)": "default",
+    "Stan's settings (diagonal metric, acceptance 0.8)": "stan",
+    "PyMC's own sampler": "pymc",
+    "NumPyro": "numpyro",
+}
+
+
+def clocked(command, cache, status=0):
+    """Wall seconds of a command with a cache of its own."""
+    start = time.perf_counter()
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != status:
+        raise SystemExit(f"{command[3:]} ended with status {done.returncode}: {done.stderr[-500:]}")
+    return time.perf_counter() - start
+
+
+def median(command, repeats, *, cold=True, status=0):
+    """Median seconds of a command, with an empty cache each time or one that an earlier run filled."""
+    found = []
+    with tempfile.TemporaryDirectory() as shared:
+        if not cold:
+            clocked(command, shared, status)
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as own:
+                found.append(clocked(command, own if cold else shared, status))
+    return statistics.median(found)
+
+
+def commands(repeats):
+    """Rows of the table on commands: name, first process, second process."""
+    python = [sys.executable, "-c", "import bayescaling"]
+    rows = [("`import bayescaling`", median(python, repeats), None)]
+    rows.append(("`bayescaling --help`", median([*CLI, "--help"], repeats), None))
+    refusal = [*CLI, "fit", "chinchilla", "--data", "missing.csv"]
+    rows.append(("a refusal (`fit` of a missing file)", median(refusal, repeats, status=2), None))
+    for name in (["fit", "chinchilla"], ["compare", "progress"]):  # noqa: PERF401
+        rows.append((f"`{' '.join(name)}`", median([*CLI, *name], repeats), median([*CLI, *name], repeats, cold=False)))
+    return rows
+
+
+def reports(repeats):
+    """Rows of the table on reports: name, one process, as many processes as there are cores."""
+    found = {}
+    for processes in (1, os.cpu_count() or 1):
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
+                command = [*CLI, "report", "--out", out, "--processes", str(processes)]
+                seconds = [clocked(c, cache) for c in (command, command, [*command, "--full"])]
+            found.setdefault(processes, []).append(seconds)
+    medians = {n: [statistics.median(x) for x in zip(*each, strict=True)] for n, each in found.items()}
+    one, several = medians.values() if len(medians) == 2 else [*medians.values()] * 2
+    names = ("`report`, empty cache", "`report`, nothing changed", "`report --full` after it")
+    return list(zip(names, one, several, strict=True))
+
+
+def sample(which):
+    """Fit in this process, and print least bulk ESS and CPU seconds of sampling as JSON."""
+    import arviz_stats as azs
+    import bayescaling as bs
+    import nutpie
+    from bayescaling.inference import metadata
+
+    if which == "stan":
+        ours = nutpie.sample
+        nutpie.sample = lambda *args, **options: ours(
+            *args, **options | {"low_rank_modified_mass_matrix": False, "target_accept": 0.8}
+        )
+    runs, law = bs.load("chinchilla_runs"), bs.Chinchilla()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    fit = bs.fit(law, runs, seed=1, sampler=None if which in ("default", "stan") else which)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    names = [name for name in law.prior_of if name in fit["posterior"]]
+    ess = azs.ess(fit["posterior"].to_dataset()[names], method="bulk")
+    least = min(float(x) for x in ess.data_vars.values())
+    cpu = after.ru_utime - before.ru_utime + children.ru_utime
+    print(json.dumps({"ess": least, "cpu": cpu, "sampling": metadata(fit)["seconds"]["sample"]}))
+
+
+def ess(repeats):
+    """Rows of the table on samplers: name, least ESS, CPU seconds, ESS a CPU second over that of the default."""
+    rows, first = [], None
+    for name, which in SAMPLERS.items():
+        runs = []
+        for _ in range(repeats):
+            command = [sys.executable, "-W", "ignore", __file__, "--sample", which]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                break
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+        if not runs:
+            rows.append((name, "not installed", "", ""))
+            continue
+        least, cpu = (statistics.median(run[key] for run in runs) for key in ("ess", "cpu"))
+        first = first or least / cpu
+        rows.append((name, f"{least:.0f}", f"{cpu:.1f}", f"{least / cpu / first:.2g}"))
+    return rows
+
+
+def density(law, table):
+    """Microseconds of a law's log density with its gradient."""
+    import numpy as np
+    from bayescaling.inference.fitting.traced import Traced
+
+    rows = law.rows(table)
+    reference = law.reference(rows)
+    arrays = law.model_data(rows, reference)
+    traced = Traced(law, reference, arrays)
+    user, _held = traced._addresses(arrays)
+    z, value = np.array(traced.start), np.zeros(1)
+    gradient = np.zeros_like(z)
+    pointers = [x.ctypes.data for x in (z, gradient, value, user)]
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(traced.address)
+    clock = timeit.Timer(lambda: call(len(z), *pointers))
+    times, seconds = clock.autorange()
+    return min([seconds, *clock.repeat(4, times)]) / times * 1e6
+
+
+def growth():
+    """Rows of the table on growth: what of, how many, microseconds, microseconds for each."""
+    import bayescaling as bs
+    import pandas as pd
+    from large_tables import simulated
+
+    rows = []
+    for count in ROWS:
+        found = density(bs.Chinchilla(), simulated(count))
+        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{found:.0f}", f"{found / count:.3f}"))
+    evaluations = bs.load("lm_progress")
+    for count in BENCHMARKS:
+        copies = [
+            evaluations.assign(benchmark=[f"{name}-{i}" if i else name for name in evaluations["benchmark"]])
+            for i in range(-(-count // evaluations["benchmark"].nunique()))
+        ]
+        table = pd.concat(copies, ignore_index=True)
+        kept = sorted(table["benchmark"].unique())[:count]
+        table = table[table["benchmark"].isin(kept)].reset_index(drop=True)
+        found = density(bs.Progress(7), table)
+        rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{found:.0f}",
+                     f"{found / len(table):.3f} a row"))  # fmt: skip
+    return rows
+
+
+def table(header, rows):
+    """Write a table in Markdown."""
+    shown = [[f"{x:.2f}" if isinstance(x, float) else "" if x is None else x for x in row] for row in rows]
+    lines = [header, ["---"] * len(header), *shown]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def main():
+    """Measure, and write what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", metavar="FILE.md")
+    parser.add_argument("--note", default="")
+    parser.add_argument("--sample", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.sample:
+        sample(options.sample)
+        return
+    machine = f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
+    said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
+    made = {
+        "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
+        "report": lambda: table(
+            ["seconds, medians", "one process", "a process a core"], reports(max(1, options.repeats // 3))
+        ),
+        "samplers": lambda: table(
+            ["Chinchilla's law, 4 x (1000 + 1000)", "least bulk ESS", "CPU seconds", "ESS a CPU second, relative"],
+            ess(options.repeats),
+        ),
+        "growth": lambda: table(["density and gradient of", "how many", "microseconds", "for each"], growth()),
+    }
+    for part in options.only:
+        said.append(made[part]())
+        print(said[-1], flush=True)
+    if options.out:
+        Path(options.out).write_text("\n\n".join(said) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
