@@ -17,7 +17,7 @@ from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
 from .populations import SPREAD, TYPICAL, check_population, population, spread
 
-TARGET_ACCEPT = 0.95  # of groups that agree the spread is small, and steps of 0.9 then diverge
+TARGET_ACCEPT, CAREFUL = 0.99, 0.998  # of groups that agree the spread is small, and longer steps then diverge
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Grouped(Law):
     in_all_parameters: ClassVar[bool] = False
     axes = property(lambda self: self.law.axes)
     observed = property(lambda self: self.law.observed)
-    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT))
+    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
     group = property(lambda self: self.law.group)
 
     def on_scale(self, observed):
