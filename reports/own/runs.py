@@ -161,7 +161,7 @@ def _laws_rows(fits, document, comparison):
     for name in fits:
         entry = document["laws"][name]
         own = entry["parameters"]
-        row = {"law": html.escape(name), "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
+        row = {"law": name, "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
         if not isinstance(comparison, str):
             of = comparison.loc[name]
             row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
@@ -213,7 +213,7 @@ def _details(main, best, document):
         robust = entry["robust"].get(name)
         rows.append([name, tables.interval(q), f"{robust['robust_sd']:.3g}" if robust else "–"])
     estimates = [
-        [ESTIMATORS[name], _estimated(found), html.escape(found.get("refused", found.get("message", "")) or "")]
+        [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
         for name, found in document["point_estimates"].items()
     ]
     priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(law_of(main))]
