@@ -301,7 +301,7 @@ def _list_tables(notes, json):
 
 
 @app.command()
-@options.shares(options.Reading)
+@options.shares(options.Grouping)
 def report(
     files: options.ReportFiles = None,
     out: options.ReportOut = Path("report"),
@@ -317,18 +317,18 @@ def report(
     seed: options.Seed = 1,
     fresh: options.Fresh = False,
     *,
-    reading,
+    grouping,
 ):
     """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    showing = {"progress": console.interactive(reading.json)}
-    if reporting.asked_for(files, data, evaluations, law):
-        document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **showing, **sampling)
+    showing = {"progress": console.interactive(grouping.json)}
+    if reporting.asked_for(files, data, evaluations, law, grouping):
+        document = reporting.run(out, files, data, evaluations, law, grouping, backdrop=backdrop, **showing, **sampling)
     else:
         document = make_report(out, pages=page, fresh=fresh, **showing, **sampling)
-    if reading.json:
+    if grouping.json:
         console.print_json(document)
     else:
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")

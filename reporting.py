@@ -6,7 +6,7 @@ LAWS = {"data": ("chinchilla", "coupled"), "evaluations": ("progress-7", "progre
 KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
 
 
-def asked_for(files, data, evaluations, laws):
+def asked_for(files, data, evaluations, laws, grouping):
     """Whether a report on a table or fits of one's own is asked for, refusing what excludes each other.
 
     Raises
@@ -18,10 +18,13 @@ def asked_for(files, data, evaluations, laws):
         raise InputError(f"{' and '.join(given)}: a report is on one of them; make one report for each")
     if laws and not (data or evaluations):
         raise InputError("--law: laws are fitted to a table; name it with --data or --evaluations")
+    named = next((option for option in ("group", "pooled", "shared") if getattr(grouping, option) is not None), None)
+    if named and not (data or evaluations):
+        raise InputError(f"--{named}: groups are of the rows of a table that is fitted; name it with --data")
     return bool(given)
 
 
-def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **sampling):
+def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, **sampling):
     """Make the report and return the content of ``results.json``.
 
     Parameters
@@ -33,7 +36,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
         In their place a table to fit, a built-in one or a file.
     laws : list of str or None
         Names of the laws that are fitted to it.
-    reading : options.Reading
+    grouping : options.Grouping
     backdrop, progress : bool
     **sampling
         As for `fit`.
@@ -42,7 +45,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
     ------
     InputError
     """
-    from . import inputs, models
+    from . import inputs
     from .inference import open_fit
     from .reports import report_fits, report_table
 
@@ -51,7 +54,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
             raise InputError("a file is named twice; name each fit once")
         return report_fits(out, _named(files, open_fit), backdrop=backdrop, progress=progress)
     option, table = ("data", data) if data else ("evaluations", evaluations)
-    chosen = [models.law(name) for name in laws or LAWS[option]]
+    chosen = [inputs.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
     if len(kinds) > 1 or (option == "evaluations") != (kinds == {"evaluations"}):
         raise InputError(
@@ -59,7 +62,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, **s
             f"laws of {KIND_OF[option]}, of one kind"
         )
     return report_table(
-        out, chosen, inputs.table_for(chosen[0], table, reading), backdrop=backdrop, progress=progress, **sampling
+        out, chosen, inputs.table_for(chosen[0], table, grouping), backdrop=backdrop, progress=progress, **sampling
     )
 
 

@@ -139,6 +139,7 @@ class Grouped(Law):
     observed = property(lambda self: self.law.observed)
     effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
     group = property(lambda self: self.law.group)
+    grouped_by = property(lambda self: self.by)
 
     def on_scale(self, observed):
         """Losses on the scale of the residuals."""

@@ -20,17 +20,20 @@ def prior_draws(law, rng, reference, rows, draws=1):
     return law.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
 
 
-def _drawn(law, name, sampled, shape, rng):
+def _drawn(law, name, sampled, shape, rng, *, typical=False):
     """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
     prior = law.prior_of[name]
     if name not in law.pooled:
         return prior.frozen.rvs(shape, random_state=rng)
     one = {each: np.asarray(sampled[each][1])[..., None] for each in populations.population(name)}
-    return populations.drawn(name, prior, one, shape, rng)
+    return one[populations.TYPICAL.format(name)] if typical else populations.drawn(name, prior, one, shape, rng)
 
 
-def with_group(law, draws, name, rng):
-    """Draws with one more group that no row is of, its quantities drawn from the population or their priors."""
+def with_group(law, draws, name, rng, *, typical=False):
+    """Draws with one more group that no row is of, its quantities drawn from the population or their priors.
+
+    A `typical` one has the population's typical values of what is pooled.
+    """
     rows, reference = draws.rows, draws.reference
     centre = law.law.reference(rows)
     names = [*reference[GROUPS], str(name)]
@@ -39,7 +42,7 @@ def with_group(law, draws, name, rng):
     known = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
     for quantity in law.of_groups:
         x = known[quantity][1]
-        new = _drawn(law, quantity, known, (*x.shape[:-1], 1), rng)
+        new = _drawn(law, quantity, known, (*x.shape[:-1], 1), rng, typical=typical)
         known[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
     return law.draws(xr.Dataset(known, along), rows, more)
 

@@ -1,16 +1,15 @@
 """The analysis of runs on several corpora: one law, its exponents each corpus's own, pooled or shared."""
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from ...datasets import load
-from ...inference import diagnose, fit, judge, loo_by_group, new_group
+from ...inference import diagnose, fit, judge, loo_by_group
 from ...models import Chinchilla, Coupled, Grouped
-from ...models.loss.populations import population
 from .. import results
 from ..findings import Findings
+from ..groups import EXPONENT, NEW, TYPICAL, by_group, group_entries
 
 STAGES = ("corpora: fits", "corpora: corpora left out", "corpora: verdicts", "corpora: numbers")
 BY = "corpus"
@@ -27,9 +26,6 @@ LAWS = {
 PLAIN = "Chinchilla law, exponents pooled"
 BESIDE = {PLAIN: Grouped(Chinchilla(), BY, shared=COMMON[1:])}
 REFITS = {"draws": 300, "tune": 500}  # the Monte-Carlo error of a score is then 0.1, of differences of several nats
-NEW = "a new corpus"
-EXPONENT = "exponent_parameters"
-CLOSE = 0.05  # exponents that differ by less are called alike: the optimal size at 100 times the compute by 26%
 DECADES = 2
 SHOWN = (EXPONENT, "alpha", "beta", "kappa", "E", "A", "B", "sigma")
 
@@ -41,7 +37,6 @@ class CorporaFindings(Findings):
     runs: object
     fits: dict
     left_out: dict
-    new: object
     entry: dict
 
 
@@ -59,36 +54,28 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         lambda: {name: loo_by_group(fits[name], by=BY, seed=seed, **REFITS) for name in LAWS},
     )
     stage("corpora: verdicts", lambda: [judge(each) for each in fits.values()])
-    new = new_group(fits[MAIN], name=NEW, seed=seed)
-    entry = stage("corpora: numbers", lambda: _entry(runs, fits, left_out, new))
-    found = CorporaFindings(runs, fits, left_out, new, entry)
+    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed))
+    found = CorporaFindings(runs, fits, left_out, entry)
     found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
     found.document = {"corpora": entry}
     return found
 
 
-def typical_exponent(posterior):
-    """Exponent of N* in C of the typical corpus of the population, (chain, draw): that of its median alpha and beta."""
-    alpha, beta = (posterior[population(name)[0]] for name in LAW.exponents)
-    return beta / (alpha + beta)
-
-
-def _entry(runs, fits, left_out, new):
-    main = fits[MAIN]["posterior"]
-    exponents = main[EXPONENT]
-    names = [str(name) for name in exponents["group"].values]
+def _entry(fits, left_out, seed):
+    groups = group_entries(fits[MAIN], seed=seed)
+    names = list(groups["rows"])
     return {
-        "rows": {name: int((runs[BY] == name).sum()) for name in names},
+        "rows": groups["rows"],
         "exponent": {
-            "by_corpus": {law: _by_corpus(fits[law]["posterior"][EXPONENT], names) for law in (MAIN, APART, PLAIN)},
+            "by_corpus": {law: by_group(fits[law]["posterior"][EXPONENT], names) for law in (MAIN, APART, PLAIN)},
             "shared": {law: results.summary(fits[law]["posterior"][EXPONENT]) for law in (ALIKE, ONE)},
-            "typical": results.summary(typical_exponent(main)),
-            "new": results.summary(new["posterior"][EXPONENT].sel(group=NEW)),
+            TYPICAL: groups["exponent"][TYPICAL],
+            NEW: groups["exponent"][NEW],
         },
-        "differences": _differences(exponents, names),
-        "spread": {name: _spread(fits[MAIN], population(name)[1]) for name in LAW.exponents},
+        "differences": groups["differences"],
+        "spread": groups["spread"],
         "quantities": {
-            law: {name: _by_corpus(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
+            law: {name: by_group(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
         },
         "robust": results.robust_entries(fits[MAIN]),
         "left_out": _left_out(left_out),
@@ -102,28 +89,6 @@ def _entry(runs, fits, left_out, new):
             for name, law in (LAWS | BESIDE).items()
         },
     }
-
-
-def _by_corpus(draws, names):
-    """Summaries by corpus; of a quantity that is one for all, the same for each."""
-    return {name: results.summary(draws.sel(group=name) if "group" in draws.dims else draws) for name in names}
-
-
-def _differences(exponents, names):
-    """Differences of exponents between corpora, and the probability that all are alike."""
-    pairs = {}
-    for one, other in combinations(names, 2):
-        difference = exponents.sel(group=one) - exponents.sel(group=other)
-        pairs[f"{one} less {other}"] = results.summary(difference) | {"p_above_0": float((difference > 0).mean())}
-    range_ = exponents.max("group") - exponents.min("group")
-    return {"pairs": pairs, "range": results.summary(range_), "close": CLOSE, "p_close": float((range_ < CLOSE).mean())}
-
-
-def _spread(fit, name):
-    """Spread of a pooled quantity between corpora, beside its prior."""
-    prior = LAWS[MAIN].prior_of[name]
-    told = dict(zip(results.QUANTILES, prior.frozen.ppf(list(results.QUANTILES.values())), strict=True))
-    return results.summary(fit["posterior"][name]) | {"prior": told}
 
 
 def _left_out(tables):

@@ -1,8 +1,8 @@
 """Figures of corpora: the exponent of the optimal size by corpus, and the constants that differ."""
 
-from ..drawing.intervals import intervals, spanned
+from ..drawing.intervals import intervals, rows_named, spanned
 from ..drawing.style import BLUE, GREY, ORANGE, figure
-from .analysis import APART, MAIN, NEW, PLAIN
+from .analysis import APART, MAIN, PLAIN
 
 EXPONENT = "Exponent of N* in C"
 LAWS = {
@@ -16,7 +16,7 @@ PANELS = {"E": "E (nats/token)", "alpha": "α", "beta": "β"}
 def exponents(entry):
     """Exponent of each corpus under three laws, of the typical corpus and of a new one."""
     names, of = list(entry["rows"]), entry["exponent"]
-    labels = [*names, "typical corpus", NEW]
+    labels = [*names, "typical corpus", "a new corpus"]
     traces = []
     for law, (colour, symbol, label, offset) in LAWS.items():
         summaries = list(of["by_corpus"][law].values())
@@ -25,7 +25,7 @@ def exponents(entry):
         places = [i + offset for i in range(len(summaries))]
         traces += intervals(summaries, places, colour, label, symbol=symbol, text=labels[: len(summaries)])
     drawn = figure(*traces, x={"title": EXPONENT, "range": spanned(traces)}, height=430)
-    return _rows(drawn, labels).update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
+    return rows_named(drawn, labels).update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
 
 
 def constants(entry):
@@ -47,19 +47,6 @@ def constants(entry):
             drawn.add_trace(trace, row=row, col=1)
         axis = {"title": {"text": title, "standoff": 4}, "range": spanned(traces)}
         drawn.update_xaxes(**axis, showgrid=True, gridcolor="#eef0f3", row=row, col=1)
-    return _rows(drawn, names).update_layout(
+    return rows_named(drawn, names).update_layout(
         legend={"orientation": "h", "y": -0.11, "yanchor": "top"}, margin={"t": 20, "b": 90}
-    )
-
-
-def _rows(drawn, labels):
-    """Name the rows of a figure, the first on top."""
-    return drawn.update_yaxes(
-        tickvals=list(range(len(labels))),
-        ticktext=labels,
-        range=[len(labels) - 0.4, -0.6],
-        automargin=True,
-        showgrid=False,
-        ticks="",
-        showline=False,
     )

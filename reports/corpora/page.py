@@ -4,8 +4,9 @@ import pandas as pd
 
 from ..drawing import tables
 from ..drawing.style import si
+from ..groups import CLOSE
 from . import figures
-from .analysis import ALIKE, APART, BY, CLOSE, DECADES, MAIN, ONE, PLAIN
+from .analysis import ALIKE, APART, BY, DECADES, MAIN, ONE, PLAIN
 
 WORDS = {
     APART: "exponents that have nothing in common",

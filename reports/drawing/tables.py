@@ -94,7 +94,8 @@ def tests_of_law(entry):
 def allocated(entries, *, note):
     """Write what is compute-optimal at several budgets, of entries of results.json, as an HTML table."""
     rows = [
-        {
+        ({"group": a["group"]} if "group" in a else {})
+        | {
             "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),

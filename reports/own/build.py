@@ -41,7 +41,7 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     Raises
     ------
     InputError
-        If the folder cannot be written or the table cannot inform a law.
+        If the folder cannot be written, the table cannot inform a law, or groups are to have a backdrop.
 
     Examples
     --------
@@ -53,6 +53,7 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     245
     """
     check_options(seed, sampler, settings)
+    _check_backdrop(laws, backdrop)
     prepare(Path(out))
     for law in laws:
         law.rows(table)
@@ -90,7 +91,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
     Raises
     ------
     InputError
-        If the folder cannot be written, or the fits are of several kinds.
+        If the folder cannot be written, the fits are of several kinds, or groups are to have a backdrop.
 
     Examples
     --------
@@ -104,6 +105,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, seconds=None, warn
     """
     out = Path(out)
     page = _page_of(fits)
+    _check_backdrop([law_of(each) for each in fits.values()], backdrop)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
     with Stages(steps, progress, fresh=True) as stage:
@@ -129,6 +131,15 @@ def _page_of(fits):
                 f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
             )
     return PAGES[kind]
+
+
+def _check_backdrop(laws, backdrop):
+    for law in laws:
+        if backdrop and law.grouped_by is not None:
+            raise InputError(
+                f"backdrop: the built-in table of {law.kind} has no column {law.grouped_by!r} to set beside its "
+                "groups; leave it out"
+            )
 
 
 def _compared(fits, elpd):
