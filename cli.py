@@ -308,7 +308,7 @@ def _list_tables(notes, json):
 
 @app.command()
 @options.works
-@options.shares(options.Reading)
+@options.shares(options.Grouping)
 def report(
     context: typer.Context,
     files: options.ReportFiles = None,
@@ -326,18 +326,18 @@ def report(
     full: options.Full = False,
     fresh: options.Fresh = False,
     *,
-    reading,
+    grouping,
 ):
     """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
     from .reports import report as make_report
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    always = {"progress": console.interactive(reading.json), "fresh": fresh}
+    always = {"progress": console.interactive(grouping.json), "fresh": fresh}
     if reporting.asked_for(options.given(context)):
-        document = reporting.run(out, files, data, evaluations, law, reading, backdrop=backdrop, **always, **sampling)
+        document = reporting.run(out, files, data, evaluations, law, grouping, backdrop=backdrop, **always, **sampling)
     else:
         document = make_report(out, pages=page, full=full, **always, **sampling)
-    if reading.json:
+    if grouping.json:
         console.print_json(document)
     else:
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")

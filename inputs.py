@@ -132,8 +132,6 @@ def table_for(law, data, fitting):
 
 def law_named(name, fitting):
     """Make the law called `name` with the priors, the noise, the options and the groups that a `Fitting` holds."""
-    from . import models
-
     noise = {
         "noise": fitting.noise,
         "scale": fitting.scale,
@@ -141,23 +139,30 @@ def law_named(name, fitting):
         "measurement_error": fitting.measurement_error or None,
     }
     chosen = {option: value for option, value in noise.items() if value is not None} | values(fitting.option)
-    priors, grouped = pairs(fitting.prior, "--prior"), _grouped(fitting)
+    return in_groups(name, chosen, pairs(fitting.prior, "--prior"), fitting)
+
+
+def in_groups(name, chosen, priors, grouping):
+    """Make the law called `name` with chosen options and priors, of groups where a `Grouping` names their column."""
+    from . import models
+
+    grouped = grouping_options(grouping)
     if not grouped:
         return models.law(name, priors=priors, **chosen)
     return models.law("grouped", law={"name": name, "options": chosen}, priors=priors, **grouped)
 
 
-def _grouped(fitting):
+def grouping_options(grouping):
     """Options of a grouped law, none without groups."""
-    lists = {name: getattr(fitting, name) for name in ("pooled", "shared")}
+    lists = {name: getattr(grouping, name) for name in ("pooled", "shared")}
     given = {
         name: [x.strip() for x in text.split(",") if x.strip()] for name, text in lists.items() if text is not None
     }
-    if fitting.group is None:
+    if grouping.group is None:
         if given:
             raise InputError(f"--{next(iter(given))}: for groups of rows; name their column with --group")
         return {}
-    return {"by": fitting.group} | given
+    return {"by": grouping.group} | given
 
 
 def sampler_settings(fitting):

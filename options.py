@@ -287,7 +287,16 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Fitting(Reading):
+class Grouping(Reading):
+    """Options of every command that may fit groups of rows: the table's, and which quantities are whose."""
+
+    group: Group = None
+    pooled: Pooled = None
+    shared: Shared = None
+
+
+@dataclass(frozen=True)
+class Fitting(Grouping):
     """Options of every command that fits a law to a table: the table's, the law's and the sampler's."""
 
     prior: Priors = None
@@ -296,9 +305,6 @@ class Fitting(Reading):
     threshold: Threshold = None
     measurement_error: MeasurementError = False
     option: Options = None
-    group: Group = None
-    pooled: Pooled = None
-    shared: Shared = None
     sampler: Sampler = None
     draws: Draws = 1000
     tune: Tune = 1000
@@ -355,7 +361,7 @@ def shares(kind, **defaults):
     Parameters
     ----------
     kind : type
-        `Reading`, `Fitting` or `Sweep`.
+        `Reading`, `Grouping`, `Fitting` or `Sweep`.
     **defaults
         Defaults that differ from the dataclass's.
     """

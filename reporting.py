@@ -41,7 +41,7 @@ def asked_for(given):
     return bool(subjects)
 
 
-def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, fresh, **sampling):
+def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fresh, **sampling):
     """Make the report and return the content of ``results.json``.
 
     Parameters
@@ -53,7 +53,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, fre
         In their place a table to fit, a built-in one or a file.
     laws : list of str or None
         Names of the laws that are fitted to it.
-    reading : options.Reading
+    grouping : options.Grouping
     backdrop, progress, fresh : bool
     **sampling
         As for `fit`.
@@ -62,7 +62,7 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, fre
     ------
     InputError
     """
-    from . import inputs, models
+    from . import inputs
     from .inference import open_fit
     from .reports import report_fits, report_table
 
@@ -72,14 +72,14 @@ def run(out, files, data, evaluations, laws, reading, *, backdrop, progress, fre
             raise InputError("a file is named twice; name each fit once")
         return report_fits(out, _named(files, open_fit), **showing)
     option, table = ("data", data) if data else ("evaluations", evaluations)
-    chosen = [models.law(name) for name in laws or LAWS[option]]
+    chosen = [inputs.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
     if len(kinds) > 1 or (option == "evaluations") != (kinds == {"evaluations"}):
         raise InputError(
             f"--law {', '.join(law.name for law in chosen)}: laws of {' and '.join(sorted(kinds))}; --{option} is for "
             f"laws of {KIND_OF[option]}, of one kind"
         )
-    return report_table(out, chosen, inputs.table_for(chosen[0], table, reading), **showing, **sampling)
+    return report_table(out, chosen, inputs.table_for(chosen[0], table, grouping), **showing, **sampling)
 
 
 def _named(files, opened):

@@ -43,6 +43,7 @@ ALIASES = {
         "uniquetraintokens distincttrainingtokens"
     ),
 }
+RUN = "run"  # a column of names, which is never recognised by another name but can be chosen
 SOUNDS = {"parameters": "param", "tokens": "token", "training_flop": "flop", "loss": "loss", "perplexity": "ppl"}
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 
@@ -67,7 +68,7 @@ def resolve(found, chosen, label):
     found : sequence
         Names of the columns of the table.
     chosen : mapping of str to object
-        Canonical name to the column that plays its part, before any recognition.
+        Canonical name, or ``run``, to the column that plays its part, before any recognition.
     label : str
         Name of the table in messages.
 
@@ -82,7 +83,7 @@ def resolve(found, chosen, label):
         If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
         candidates.
     """
-    _check_chosen(found, chosen, ALIASES, label)
+    _check_chosen(found, chosen, (*ALIASES, RUN), label)
     names = {}
     for canonical in ALIASES:
         others = [name for name in found if name not in chosen.values()]

@@ -11,6 +11,8 @@ from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")
 SPLITS = ("id", "ood", "ood100")
+CORPORA = ("C4", "RedPajama", "RefinedWeb")
+PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")
 COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
@@ -113,6 +115,7 @@ def schema(kind):
     nonnegative = pa.Check(lambda x: np.isfinite(x) & (x >= 0), error="a finite number of at least 0")
     above_one = pa.Check(lambda x: np.isfinite(x) & (x > 1), error="a finite number above 1, as a perplexity is")
     finite = pa.Check(np.isfinite, error="a finite number")
+    share = pa.Check(lambda x: (x >= 0) & (x <= 1), error="a share, 0 to 1")
     flag = pa.Check.isin([0, 1], error="0 or 1")
 
     def number(check, *, nullable=False):
@@ -174,6 +177,15 @@ def schema(kind):
             "seed": number(positive, nullable=True),
             "in_published_fit": whole(flag),
             "scalebench_split": text("train", "test", nullable=True),
+        },
+        "overtraining_runs": {
+            **dict.fromkeys([*SIZES, "loss", "loss_lower95", "loss_upper95"], number(positive)),
+            "corpus": text(*CORPORA),
+            "run": text(),
+            "token_multiplier": whole(positive),
+            "parameters_nonembedding": number(positive),
+            **dict.fromkeys([f"loss_paloma_{part}" for part in PALOMA], number(positive)),
+            **dict.fromkeys(["error_17_tasks", "error_46_tasks"], number(share)),
         },
         "lm_progress": {
             "system": text(),

@@ -69,6 +69,8 @@ class Law:
     group : str, optional
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
+    grouped_by : str, optional
+        Column whose groups of rows have quantities of their own.
     wider : tuple, optional
         A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
@@ -93,6 +95,7 @@ class Law:
     clusters: ClassVar[tuple] = ()
     axes: ClassVar[dict] = {}
     group: ClassVar[str | None] = None
+    grouped_by: ClassVar[str | None] = None
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False

@@ -88,6 +88,7 @@ PAGES = {
     for page in (
         Page("chinchilla", "chinchilla", ("chinchilla_runs", "published")),
         Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published"), ("chinchilla",)),
+        Page("corpora", "corpora", ("overtraining_runs",)),
         Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs"), ("embeddings",)),
         Page("arithmetic", "arithmetic", ("arithmetic_runs", "arithmetic_offsets")),
         Page("progress", "progress", ("lm_progress", "attribution_systems", "chinchilla_runs", "published")),

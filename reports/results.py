@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import xarray as xr
 
 from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
@@ -11,7 +12,7 @@ from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.quantities.robust import robust, robust_sds
 from ..inference.quantities.verdict import judge, verdict_sentence
-from ..models.draws import flatten
+from ..models.draws import DRAWS, flatten
 
 SCHEMA = 1
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
@@ -59,9 +60,14 @@ def parameters(fit):
 
 
 def robust_entries(fit):
-    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law."""
-    entries, posterior = {}, fit["posterior"].to_dataset().data_vars
-    varying = {name: draws for name, draws in posterior.items() if draws.ndim == 2 and float(draws.std()) > 0}
+    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law.
+
+    By level where it has levels, ``alpha[c4]``, but for what is of one unit, whose rows are all that inform it.
+    """
+    entries, unit = {}, law_of(fit).unit
+    kept = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
+    draws = flatten(xr.Dataset(kept))
+    varying = {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items() if x.std() > 0}
     for name, table in robust_sds(fit, varying).items():
         if table.empty:
             continue

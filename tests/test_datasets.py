@@ -8,6 +8,7 @@ import pytest
 from bayescaling.datasets import catalogue, load, notes, sha256
 from bayescaling.datasets.catalogue import FOLDER, TABLES
 from bayescaling.datasets.schemas import check
+from scipy.optimize import curve_fit
 
 ROWS = {
     "chinchilla_runs": 245,
@@ -16,6 +17,7 @@ ROWS = {
     "arithmetic_runs": 1728,
     "arithmetic_offsets": 520,
     "data_constrained_runs": 308,
+    "overtraining_runs": 104,
     "lm_progress": 231,
     "attribution_systems": 6,
     "published": 266,
@@ -112,6 +114,32 @@ def test_seeds_of_one_cell_differ_little():
     assert cells.std().max() == pytest.approx(0.02628, abs=5e-6)
 
 
+def test_overtraining_runs_foretell_as_the_paper_says():
+    """Equation 4 of Gadre et al. (2024) on the five runs of its table 2, with the errors of its figure 1, left."""
+    table = load("overtraining_runs")
+    assert table["corpus"].value_counts().to_dict() == {"RedPajama": 35, "RefinedWeb": 35, "C4": 34}
+    np.testing.assert_allclose(table["tokens"] / table["parameters"], table["token_multiplier"], rtol=1e-12)
+    assert (table["loss_lower95"] < table["loss"]).all() and (table["loss"] < table["loss_upper95"]).all()
+    assert (table["parameters_nonembedding"] < table["parameters"]).all()
+    assert table["run"].is_unique
+    runs = table[table["corpus"] == "RedPajama"]
+    optimal = (runs["token_multiplier"] == 20) & (runs["parameters"] < 1e9)
+    over = (runs["token_multiplier"] == 320) & (runs["parameters"] < 2e7)
+    five = runs[optimal | over]
+    assert len(five) == 5
+
+    def law(sizes, a, b, exponent, floor):
+        return floor + a * sizes[0] ** -exponent + b * 6 ** (-exponent / 2) * sizes[1] ** -exponent
+
+    def sizes(rows):
+        return rows["parameters"].to_numpy(), rows["tokens"].to_numpy()
+
+    constants, _ = curve_fit(law, sizes(five), five["loss"], p0=(100, 100, 0.3, 2), maxfev=10000)
+    held_out = runs.set_index("run").loc[["rpj-open_lm_1b-32.0", "rpj-open_lm_7b-1.0"]]
+    errors = np.abs(law(sizes(held_out), *constants) / held_out["loss"] - 1)
+    np.testing.assert_allclose(errors, [0.007103, 0.007320], atol=1e-6)
+
+
 def test_lm_progress_is_the_table_of_the_paper():
     table = load("lm_progress")
     assert table["benchmark"].value_counts().to_dict() == {"wt103": 103, "ptb": 80, "wt2": 48}
@@ -152,6 +180,8 @@ def test_numbers_are_read_to_the_last_digit():
         ("data_constrained_runs", "unique_tokens", 0.0),
         ("data_constrained_runs", "kind", "other"),
         ("data_constrained_runs", "in_published_fit", 2),
+        ("overtraining_runs", "corpus", "rpj"),
+        ("overtraining_runs", "error_17_tasks", 1.5),
     ],
 )
 def test_schemas_refuse_what_cannot_be(name, column, value):

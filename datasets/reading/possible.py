@@ -10,6 +10,7 @@ from .faults import place
 LEAST = 1000  # parameters or tokens
 LOSSES = (0.01, 50)  # nats per token
 USUAL = 20  # tokens a parameter
+FEWEST = 0.01  # tokens a parameter: the least of Kaplan et al. (2020) is 0.03, of 22 million tokens
 UNITS = (1e6, 1e9, 1e12)
 OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
@@ -45,6 +46,13 @@ def check_possible(runs, names, label, *, sure=()):
         ratio = d.median() / (n.median() * guess)
         mend = _unit("tokens", _nearest(ratio, UNITS, USUAL))
         _refuse(d < LEAST, "tokens", "fewer than 1,000 tokens", mend, runs, names, label)
+        # Of a table of tokens some row has more.
+        few = (d / n < FEWEST) & ((d / n).max() < FEWEST)
+        mend = (
+            'if they are steps, give the tokens of one as unit={"tokens": 5e5} (--unit tokens=5e5); if right, tokens=1'
+        )
+        said = f"at most {(d / n).max():.2g} tokens per parameter in any row"
+        _refuse(few, "tokens", said, mend, runs, names, label)
     elif "training_flop" in names and "tokens" not in sure:
         mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
         _refuse(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", mend, runs, names, label)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from ...errors import InputError
 from .. import storing
-from ..columns import ALIASES, SIZES, choice, likely, resolve, setting_aside
+from ..columns import ALIASES, RUN, SIZES, choice, likely, resolve, setting_aside
 from ..schemas import check
 from ..wording import listed, quoted, suggestion
 from . import selection
@@ -13,6 +13,7 @@ from .changes import Changes, with_origin
 from .formats import open_table
 from .possible import check_possible
 from .repeats import warn_of_repeats
+from .rising import warn_of_rising
 from .sizes import check_agreement, check_at_most, completed
 from .units import scaled, units_of
 
@@ -48,7 +49,8 @@ def read(
         Text is UTF-8. Numbers separated by semicolons may have decimal commas.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
-        recognition. A column of the table whose name is so taken by another is left out.
+        recognition. A column of the table whose name is so taken by another is left out. ``run`` may be named too: rows
+        of one value are readings of one run.
     perplexity : bool
         Take the loss as the natural logarithm of the table's perplexity.
     ignore : str or sequence of str
@@ -88,7 +90,7 @@ def read(
     TableNote
         For each such change, with the number of rows.
     TableWarning
-        If rows of the same sizes have losses more than 3% apart.
+        If rows of the same sizes have losses more than 3% apart, or the loss rises with compute.
 
     Raises
     ------
@@ -117,6 +119,8 @@ def read(
     runs = completed(scaled(given, units, names, changes), changes)
     recognised = [canonical for canonical in ALIASES if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
+    if (run := (columns or {}).get(RUN, RUN)) != RUN:
+        runs = runs.drop(columns=RUN, errors="ignore").rename(columns={run: RUN})
     known = pd.DataFrame(dict(table.items()) | dict(runs.items()))
     runs = selection.where(runs, where, changes, known=known)
     faults = [fault for fault in faults if fault.row in runs.index]
@@ -130,10 +134,11 @@ def read(
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
     check_possible(runs, names, label, sure=tuple(unit or ()))
     if last_of is not None:
-        runs = selection.last_of(runs, last_of, changes)
+        runs = selection.last_of(runs, last_of, changes, known=known)
     if best_of is not None:
-        runs = selection.best_of(runs, best_of, changes)
+        runs = selection.best_of(runs, best_of, changes, known=known)
     runs = selection.without_highest(runs, drop_highest, changes)
+    warn_of_rising(runs, label)
     warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
     storing.note_names(runs, changes)
     return with_origin(runs, name, changes)

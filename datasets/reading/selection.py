@@ -44,20 +44,24 @@ def without_missing(table, needed, changes, *, kept=False):
     return _kept(table, kept, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
 
 
-def last_of(runs, columns, changes):
-    """Keep the last row of each value of columns: that of most tokens, or where none is known the last in the table."""
-    columns = _columns(columns, runs, "last_of", changes.label)
+def last_of(runs, columns, changes, *, known=None):
+    """Keep the last row of each value of columns: that of most tokens, or where none is known the last in the table.
+
+    `known` has further columns that may be named, by index as in `runs`.
+    """
+    columns, values = _columns(columns, runs, known, "last_of", changes.label)
     order = runs.assign(**{"the order": range(len(runs))}).sort_values(
         ["tokens", "the order"], na_position="first", kind="stable"
     )
-    last = order.groupby(columns, dropna=False, sort=False).tail(1).index
+    last = order.groupby([x.loc[order.index] for x in values], dropna=False, sort=False).tail(1).index
     return _kept(runs, runs.index.isin(last), changes, "last_of", columns, f"last_of {', '.join(map(str, columns))}")
 
 
-def best_of(runs, columns, changes):
-    """Keep the row of least loss of each value of columns, the first of several."""
-    columns = _columns(columns, runs, "best_of", changes.label)
-    best = runs.sort_values("loss", kind="stable").groupby(columns, dropna=False, sort=False).head(1).index
+def best_of(runs, columns, changes, *, known=None):
+    """Keep the row of least loss of each value of columns, the first of several; parameters as for `last_of`."""
+    columns, values = _columns(columns, runs, known, "best_of", changes.label)
+    order = runs.sort_values("loss", kind="stable")
+    best = order.groupby([x.loc[order.index] for x in values], dropna=False, sort=False).head(1).index
     return _kept(runs, runs.index.isin(best), changes, "best_of", columns, f"best_of {', '.join(map(str, columns))}")
 
 
@@ -80,17 +84,19 @@ def names_in(given):
     return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
 
 
-def _columns(given, runs, option, label):
-    columns = [given] if isinstance(given, str) and given in runs else names_in(given)
+def _columns(given, runs, known, option, label):
+    """Names of columns and their values: of the table that is read, or else by the names that its file gives them."""
+    known = runs if known is None else known
+    columns = [given] if isinstance(given, str) and given in known else names_in(given)
     for name in columns:
-        if name not in runs:
+        if name not in runs and name not in known:
             raise InputError(
                 f"{label}: {option}: there is no column {quoted(name)}{suggestion(name, runs.columns)}; the columns "
                 f"are {listed(runs.columns)}"
             )
     if not columns or len(set(columns)) < len(columns):
         raise InputError(f"{label}: {option} is {given!r}; name one or more columns, each once")
-    return columns
+    return columns, [runs[name] if name in runs else known[name] for name in columns]
 
 
 def _kept(table, kept, changes, option, value, said):

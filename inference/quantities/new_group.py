@@ -9,7 +9,7 @@ from ..fitting.fit import fit as fit_law
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata
 
 
-def new_group(fit, runs=None, *, name="new", seed=None, sampler=None, **settings):
+def new_group(fit, runs=None, *, name="new", typical=False, seed=None, sampler=None, **settings):
     """Add a group to a fit of a `Grouped` law.
 
     With runs the law is fitted again to all rows, those of the new group among them: partial pooling as it is, so that
@@ -25,6 +25,8 @@ def new_group(fit, runs=None, *, name="new", seed=None, sampler=None, **settings
         Runs of the new group, as `read` gives them, with the columns that the law needs; the column of the groups is
         filled with `name`.
     name : str
+    typical : bool
+        Without runs: give the group the typical values of what is pooled, in place of a draw from the population.
     seed, sampler, **settings
         Of the fit to all rows, as for `fit`; the seed and the sampler of the fit by default. Without runs the seed is
         that of the draws.
@@ -38,7 +40,7 @@ def new_group(fit, runs=None, *, name="new", seed=None, sampler=None, **settings
     Raises
     ------
     InputError
-        If the law of the fit has no groups, or has one of that name.
+        If the law of the fit has no groups, or has one of that name, or a typical group is to have runs.
 
     Examples
     --------
@@ -53,15 +55,17 @@ def new_group(fit, runs=None, *, name="new", seed=None, sampler=None, **settings
     True
     """
     record, law = metadata(fit), law_of(fit, "runs")
-    if not hasattr(law, "with_group"):
+    if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     if str(name) in record["law"]["reference"]["groups"]:
         raise InputError(f"group {quoted(name)} is in the fit already; give the new one another name")
+    if typical and runs is not None:
+        raise InputError("a typical group has no runs; leave out the runs or typical")
     seed, sampler = record["seed"] if seed is None else seed, sampler or record["sampler"]
     if runs is not None:
         rows = law.regrouped(table_of(fit), runs, name)
         return fit_law(law, rows, seed=seed, sampler=sampler, **settings)
-    draws = law.with_group(draws_of(fit), name, np.random.default_rng(seed))
+    draws = law.with_group(draws_of(fit), name, np.random.default_rng(seed), typical=typical)
     groups = {node: tree.to_dataset() for node, tree in fit.children.items()}
     groups["posterior"] = draws.named()
     groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")

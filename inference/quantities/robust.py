@@ -71,7 +71,8 @@ def robust_sd(fit, quantity):
     The infinitesimal jackknife [1]_ is the sd that the posterior mean would have over tables like this one, whatever
     made them. It is of first order and errs low (against 40 refits to resampled runs of Chinchilla by 12 to 16%), it
     widens for scatter about the law that the rows show, and it does not move the centre: of a law that is wrong in the
-    same way at every table it says nothing.
+    same way at every table it says nothing. Of groups of rows it holds which they are: rows say how well a group's
+    exponent is known, and of the typical one of their population only what is not luck of the groups that there are.
 
     Parameters
     ----------

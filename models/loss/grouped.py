@@ -5,28 +5,19 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from ...errors import InputError
-from ..arrays import pick
-from ..backend import pymc
 from ..contrasts import joined
-from ..coordinates import Coordinates
-from ..draws import DRAWS, draw_coordinates
+from ..draws import DRAWS
 from ..law import Law
-from ..priors import FreeParameter
-from . import grouping
-from .grouped_draws import GROUP, GroupedDraws
-from .grouping import labelled
+from . import grouped_density, grouping, unseen_groups
+from .grouped_draws import GroupedDraws
+from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
-from .noise import OF_RUNS, normal_logp
+from .populations import SPREAD, TYPICAL, check_population, population, spread
 
-TARGET_ACCEPT = 0.95  # of groups that agree the spread is small, and steps of 0.9 then diverge
-GROUPS = "groups"  # entry of the reference: the groups' names, in order
-SPREAD, TYPICAL = "spread_{}", "typical_{}"
-POPULATIONS = {(-np.inf, np.inf): "Normal", (0.0, np.inf): "LogNormal", (0.0, 1.0): "LogitNormal"}  # by support
-CODES, CODES_OF_RUNS, OF_GROUPS = "group_codes", "group_codes_of_runs", "of_group_"  # names of data
+TARGET_ACCEPT, CAREFUL = 0.99, 0.998  # of groups that agree the spread is small, and longer steps then diverge
 
 
 @dataclass(frozen=True)
@@ -126,16 +117,8 @@ class Grouped(Law):
         for option, value in own.items():
             object.__setattr__(self, option, value)
         object.__setattr__(self, "priors", self.checked_priors())
-        self._check_populations()
-
-    def _check_populations(self):
-        for name in self.pooled:
-            prior = self.law.prior_of[name]
-            if prior.support not in POPULATIONS:
-                raise InputError(
-                    f"prior {name}={str(prior)!r}: a pooled quantity has no bounds but 0, or 0 and 1; use another "
-                    "distribution, or leave it out of pooled"
-                )
+        for name in pooled:
+            check_population(name, self.law.prior_of[name])
 
     @classmethod
     def made(cls, options, make):
@@ -154,8 +137,9 @@ class Grouped(Law):
     in_all_parameters: ClassVar[bool] = False
     axes = property(lambda self: self.law.axes)
     observed = property(lambda self: self.law.observed)
-    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT))
+    effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
     group = property(lambda self: self.law.group)
+    grouped_by = property(lambda self: self.by)
 
     def on_scale(self, observed):
         """Losses on the scale of the residuals."""
@@ -255,7 +239,7 @@ class Grouped(Law):
         for q in self.law.free_parameters:
             known = replace(q, prior=str(priors[q.name]))
             if q.name in self.pooled:
-                found += [replace(known, name=TYPICAL.format(q.name)), _spread(q.name)]
+                found += [replace(known, name=TYPICAL.format(q.name)), spread(q.name)]
             found.append(known)
         return tuple(found)
 
@@ -268,18 +252,6 @@ class Grouped(Law):
         """Names of the sampled quantities that have a value for each group."""
         return tuple(name for name in self.law.prior_of if name not in self.shared)
 
-    @property
-    def _blocks(self):
-        """Coordinates of what has one value, and of what has one for each group."""
-        priors, of_groups = self.prior_of, self.of_groups
-        one = {name: prior for name, prior in priors.items() if name not in of_groups}
-        return Coordinates(one), Coordinates({name: priors[name] for name in of_groups})
-
-    def about(self, name, values):
-        """Typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
-        typical, spread = (values[each] for each in population(name))
-        return self.prior_of[name].to_unconstrained(typical), spread
-
     def derived(self, values, reference):
         """Named results by group: the law's constants and the noise's."""
         own = {name: values[name] for name in self.law.prior_of}
@@ -291,7 +263,7 @@ class Grouped(Law):
         """Refuse priors whose medians give a loss that is not finite; see the law's."""
         codes = self.codes(rows, reference)
         for i in np.unique(codes):
-            self.law.check(rows[codes == i], at(reference, i))
+            self.law.check(rows[codes == i], {name: x[i] for name, x in reference.items() if name != GROUPS})
 
     @property
     def wider(self):
@@ -307,82 +279,14 @@ class Grouped(Law):
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    def model_data(self, rows, reference):
-        """Values of everything that the PyMC model holds as data, by name: the reference by group too."""
-        codes, arrays = self.codes(rows, reference), self.law.design_arrays(rows)
-        found = arrays | {CODES: codes}
-        if self.run_effects:
-            first = np.unique(arrays["run_codes"], return_index=True)[1]
-            found[CODES_OF_RUNS] = codes[first]
-        centre = {OF_GROUPS + name: np.asarray(x, float) for name, x in reference.items() if name != GROUPS}
-        return found | centre
-
-    design_arrays = model_data
-
-    def axis_of(self, name, array):
-        """Name groups for the reference, rows or runs for all else."""
-        if name.startswith(OF_GROUPS):
-            return GROUP
-        return "run" if name in ("run_counts", CODES_OF_RUNS) else "row"
-
-    def baked(self, rows, reference):
-        """Names of the groups; all else is data."""
-        return tuple(reference[GROUPS])
-
-    def start(self, reference):
-        """Medians of the priors."""
-        one, several = self._blocks
-        return one.start(), np.tile(several.start(), (len(reference[GROUPS]), 1))
-
-    def at_coordinates(self, z, reference):
-        """Name what is sampled; what each group has of its own has the dim ``group``."""
-        one, several = self._blocks
-        names = reference[GROUPS]
-        apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
-        found = one.named(z) | {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(self.prior_of)]
-
-    def log_density_terms(self, blocks, data):
-        """Log density of the priors, of the populations and of the rows or runs."""
-        one, several = self._blocks
-        values, priors = one.values(blocks[0])
-        by_group, theirs = several.values(blocks[1].T)
-        for name, z in zip(self.of_groups, blocks[1].T, strict=True):
-            if name in self.pooled:
-                typical, spread = self.about(name, values)
-                theirs[name] = normal_logp(z - typical, spread)
-        values |= by_group
-        # What depends on no size is computed once a group, not once a row.
-        constants = self.law.constants(values, _origin(data))
-        constants = {name: pick(x, data[CODES]) for name, x in constants.items()}
-        return (*priors.values(), *theirs.values(), self.law.density_of_rows(*self._at_rows(values, data), constants))
-
-    def _at_rows(self, values, data):
-        """Return the quantities of the law at each row, and the data with the reference there."""
-        found = {
-            name: pick(values[name], data[CODES_OF_RUNS if self.run_effects and name in OF_RUNS else CODES])
-            for name in self.law.prior_of
-        }
-        return found, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}
-
-    def model(self, rows, reference=None):
-        """Build the PyMC model."""
-        pm = pymc()
-        reference = reference or self.reference(rows)
-        self.check(rows, reference)
-        of_groups = self.of_groups
-        with pm.Model(coords={GROUP: reference[GROUPS]}) as model:
-            data = {name: pm.Data(name, x) for name, x in self.model_data(rows, reference).items()}
-            values = {}
-            for name, prior in self.prior_of.items():
-                if name in self.pooled:
-                    kind = getattr(pm, POPULATIONS[prior.support])
-                    values[name] = kind(name, *self.about(name, values), dims=GROUP)
-                else:
-                    values[name] = prior.variable(name, dims=GROUP if name in of_groups else None)
-            values, data = self._at_rows(values, data)
-            self.law.observe(self.scale, values, data, data)
-        return model
+    model_data = grouped_density.model_data
+    design_arrays = grouped_density.model_data
+    axis_of = grouped_density.axis_of
+    baked = grouped_density.baked
+    start = grouped_density.start
+    at_coordinates = grouped_density.at_coordinates
+    log_density_terms = grouped_density.log_density_terms
+    model = grouped_density.model
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
@@ -390,45 +294,9 @@ class Grouped(Law):
         """Return the `GroupedDraws` of a Dataset that holds the sampled quantities."""
         return GroupedDraws(self, reference, rows, sampled)
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
-        names, of_groups, sampled = reference[GROUPS], self.of_groups, {}
-        for name, prior in self.prior_of.items():
-            if name in of_groups:
-                sampled[name] = ((*DRAWS, GROUP), self._drawn(name, sampled, (1, draws, len(names)), rng))
-            else:
-                sampled[name] = (DRAWS, prior.frozen.rvs((1, draws), random_state=rng))
-        return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws) | {GROUP: names}), rows, reference)
-
-    def _drawn(self, name, sampled, shape, rng):
-        """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
-        prior = self.prior_of[name]
-        if name not in self.pooled:
-            return prior.frozen.rvs(shape, random_state=rng)
-        one = {each: np.asarray(sampled[each][1])[..., None] for each in population(name)}
-        typical, spread = self.about(name, one)
-        return prior.from_unconstrained(typical + spread * rng.standard_normal(shape))[0]
-
-    def with_group(self, draws, name, rng):
-        """Draws with one more group that no row is of, its quantities drawn from the population or their priors."""
-        rows, reference = draws.rows, draws.reference
-        centre = self.law.reference(rows)
-        names = [*reference[GROUPS], str(name)]
-        more = {GROUPS: names} | {key: [*x, centre[key]] for key, x in reference.items() if key != GROUPS}
-        along = {dim: draws.sampled[dim] for dim in DRAWS} | {GROUP: names}
-        known = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
-        for quantity in self.of_groups:
-            x = known[quantity][1]
-            new = self._drawn(quantity, known, (*x.shape[:-1], 1), rng)
-            known[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
-        return self.draws(xr.Dataset(known, along), rows, more)
-
-    def regrouped(self, rows, runs, name):
-        """Rows of the table and of runs of another group, together."""
-        labels = np.concatenate([labelled(rows[self.by]), np.full(len(runs), str(name))])
-        found = pd.concat([rows, runs], ignore_index=True).assign(**{self.by: labels.astype(object)})
-        found.attrs = dict(rows.attrs)
-        return found
+    prior_draws = unseen_groups.prior_draws
+    with_group = unseen_groups.with_group
+    regrouped = unseen_groups.regrouped
 
     def labels(self, reference):
         """Name each coordinate, with the quantity and the place of its group."""
@@ -483,32 +351,7 @@ class Grouped(Law):
         return ", ".join([self.law.label, f"by {self.by}", *told, *priors])
 
 
-def at(reference, place):
-    """Scalars that the quantities of one group refer to."""
-    return {name: x[place] for name, x in reference.items() if name != GROUPS}
-
-
-def _origin(data):
-    return {name.removeprefix(OF_GROUPS): x for name, x in data.items() if name.startswith(OF_GROUPS)}
-
-
 def _names(given, option):
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise InputError(f"{option} is a sequence of names of quantities, not {given!r}")
     return tuple(given)
-
-
-def population(name):
-    """Names of the typical value and of the spread of a pooled quantity."""
-    return TYPICAL.format(name), SPREAD.format(name)
-
-
-def _spread(name):
-    return FreeParameter(
-        SPREAD.format(name),
-        "LogNormal(-2, 0.8)",
-        (0, np.inf),
-        "",
-        f"Sd of {name} between groups, on the scale where it has no bounds: 0.03 to 0.65, since exponents of language "
-        "models differ by tens of percent between studies; it avoids 0 (Chung et al. 2013).",
-    )

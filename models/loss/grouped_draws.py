@@ -8,10 +8,10 @@ import xarray as xr
 
 from ...datasets.wording import listed, quoted
 from ...errors import InputError
+from . import populations
 from .draws import COORDINATE, LossDraws
-from .noise import OF_RUNS, normal_logp
-
-GROUP = "group"  # dimension of the groups
+from .grouping import GROUP, GROUPS
+from .noise import OF_RUNS
 
 
 class GroupedDraws(LossDraws):
@@ -35,14 +35,14 @@ class GroupedDraws(LossDraws):
         InputError
             If no group is named, or one that the fit lacks.
         """
-        names = self.reference["groups"]
+        names = self.reference[GROUPS]
         if str(group) not in names:
             raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")
         place = names.index(str(group))
         sampled = xr.Dataset(
             {n: x.isel({GROUP: place}, drop=True) if GROUP in x.dims else x for n, x in self._own.items()}
         )
-        reference = {name: x[place] for name, x in self.reference.items() if name != "groups"}
+        reference = {name: x[place] for name, x in self.reference.items() if name != GROUPS}
         rows = self.rows[self.law.codes(self.rows, self.reference) == place].reset_index(drop=True)
         return self.law.law.draws(sampled.drop_vars(GROUP, errors="ignore"), rows, reference)
 
@@ -71,7 +71,7 @@ class GroupedDraws(LossDraws):
 
     def _origin(self, rows):
         codes = self.law.codes(rows, self.reference)
-        return {name: np.asarray(x)[codes] for name, x in self.reference.items() if name != "groups"}
+        return {name: np.asarray(x)[codes] for name, x in self.reference.items() if name != GROUPS}
 
     def slopes(self, law, names, **options):
         """Differentiate the mean by each group's quantities of a law, and by shared ones; see `LossDraws.slopes`."""
@@ -80,7 +80,7 @@ class GroupedDraws(LossDraws):
             if name in law.shared:
                 found[name] = slope
             else:
-                found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference["groups"])}
+                found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference[GROUPS])}
         return found
 
     def log_prior(self):
@@ -94,10 +94,9 @@ class GroupedDraws(LossDraws):
     def _of_population(self, name):
         """Log density of a pooled quantity on the real line given its population, and the log slope of its value."""
         prior, x = self.law.prior_of[name], self.sampled[name]
-        typical, spread = self.law.about(name, self.sampled)
         z = prior.to_unconstrained(x)
         _, slope = prior.from_unconstrained(z)
-        return normal_logp(z - typical, spread).transpose(*x.dims), slope
+        return populations.logp(name, prior, z, self.sampled).transpose(*x.dims), slope
 
     def log_prior_of(self, labels):
         """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
@@ -111,7 +110,7 @@ class GroupedDraws(LossDraws):
 
     def informed_by(self, rows):
         """Name the coordinates of the groups whose rows are all among these."""
-        names = self.reference["groups"]
+        names = self.reference[GROUPS]
         counts, theirs = (
             np.bincount(self.law.codes(each, self.reference), minlength=len(names)) for each in (self.rows, rows)
         )
@@ -125,7 +124,7 @@ class GroupedDraws(LossDraws):
         for label, (name, place) in self.law.labels(self.reference).items():
             value, _ = priors[name].from_unconstrained(z.sel({COORDINATE: label}, drop=True))
             parts.setdefault(name, []).append(value if place else (value,))
-        along = pd.Index(self.reference["groups"], name=GROUP)
+        along = pd.Index(self.reference[GROUPS], name=GROUP)
         values = {
             name: each[0][0] if isinstance(each[0], tuple) else xr.concat(each, dim=along).transpose(..., GROUP)
             for name, each in parts.items()

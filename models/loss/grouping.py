@@ -7,6 +7,8 @@ from ...datasets.wording import listed, quoted
 from ...errors import InputError
 
 PURPOSE = "grouping rows"
+GROUP = "group"  # dimension of the groups
+GROUPS = "groups"  # entry of the reference: their names, in order
 
 
 def labelled(column):

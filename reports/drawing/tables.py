@@ -14,7 +14,9 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     Parameters
     ----------
     frame : DataFrame
+        Its text is shown as it is, whatever it holds; names of columns are this package's.
     title, note : str, optional
+        A note is Markdown and HTML.
     decimals : dict of str to int, optional
         Decimals of numeric columns.
     integers : sequence of str
@@ -24,7 +26,11 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     """
     import great_tables as gt
 
-    table = gt.GT(frame, rowname_col=rowname)
+    text = [name for name, cells in frame.items() if cells.map(lambda cell: isinstance(cell, str)).any()]
+    shown = frame.assign(**{name: [escape(x) if isinstance(x, str) else x for x in frame[name]] for name in text})
+    table = gt.GT(shown, rowname_col=rowname)
+    if text:
+        table = table.fmt_passthrough(text, escape=False)
     if title:
         table = table.tab_header(title)
     for column, digits in (decimals or {}).items():
@@ -69,12 +75,12 @@ def tests_of_law(entry):
     """Write the tests of a law, of its entry of results.json, as an HTML table."""
     rows = [
         {
-            "test": escape(test),
+            "test": test,
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
             "p": f"{found['p']:.2g}",
             "size": "–" if found["size"] is None else f"{found['size']:.2%}",
-            "of": escape(found["what"]),
+            "of": found["what"],
         }
         for test, found in entry["misfit"].items()
     ]
@@ -88,7 +94,8 @@ def tests_of_law(entry):
 def allocated(entries, *, note):
     """Write what is compute-optimal at several budgets, of entries of results.json, as an HTML table."""
     rows = [
-        {
+        ({"group": a["group"]} if "group" in a else {})
+        | {
             "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),

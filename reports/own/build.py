@@ -45,7 +45,7 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     Raises
     ------
     InputError
-        If the folder cannot be written or the table cannot inform a law.
+        If the folder cannot be written, the table cannot inform a law, or groups are to have a backdrop.
 
     Examples
     --------
@@ -57,6 +57,7 @@ def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, prog
     245
     """
     check_options(seed, sampler, settings)
+    _check_backdrop(laws, backdrop)
     prepare(Path(out))
     follows = {law.label: _followed(law, law.rows(table)) for law in laws}
     options = {"seed": seed, "sampler": sampler, **settings}
@@ -103,7 +104,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, secon
     Raises
     ------
     InputError
-        If the folder cannot be written, or the fits are of several kinds.
+        If the folder cannot be written, the fits are of several kinds, or groups are to have a backdrop.
 
     Examples
     --------
@@ -117,6 +118,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, secon
     """
     out = Path(out)
     page = _page_of(fits)
+    _check_backdrop([law_of(each) for each in fits.values()], backdrop)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
     records = {name: {k: x for k, x in metadata(each).items() if k != "verdict"} for name, each in fits.items()}
@@ -144,6 +146,15 @@ def _page_of(fits):
                 f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
             )
     return PAGES[kind]
+
+
+def _check_backdrop(laws, backdrop):
+    for law in laws:
+        if backdrop and law.grouped_by is not None:
+            raise InputError(
+                f"backdrop: the built-in table of {law.kind} has no column {law.grouped_by!r} to set beside its "
+                "groups; leave it out"
+            )
 
 
 def _compared(fits, elpd):

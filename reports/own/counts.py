@@ -22,9 +22,9 @@ def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
     best = main_of(fits, comparison)
     entry, rows = document["laws"][best], table_of(fits[best])
-    lengths = [tables.of_rows(LENGTHS, _escaped(lengths_rows(entry, kind)), note=f"Digits, {of}.") for kind, of in
+    lengths = [tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in
                KINDS.items()]  # fmt: skip
-    contrasts = [tables.of_rows(CONTRASTS, _escaped(contrast_rows(entry)))] if entry["contrasts"] else []
+    contrasts = [tables.of_rows(CONTRASTS, contrast_rows(entry))] if entry["contrasts"] else []
     return [
         {
             "title": "How long do the models get?",
@@ -44,7 +44,3 @@ def sections(fits, document, elpd, comparison, backdrop):
             ],
         },
     ]
-
-
-def _escaped(rows):
-    return [[html.escape(str(cell)) for cell in row] for row in rows]

@@ -8,12 +8,15 @@ import pandas as pd
 from ...errors import InputError
 from ...inference import allocate, law_of, table_of
 from ...inference.quantities.allocation import compute_range
+from ...models.draws import DRAWS
 from ...models.loss.law import describe
 from ..chinchilla.estimators import point_estimates
 from ..drawing import allocation, checks, law, tables
 from ..drawing.style import si
 from ..entries import fit_entry
+from ..groups import group_entries
 from ..results import allocation_entries
+from . import groups
 
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
@@ -35,11 +38,18 @@ def entries(fits, elpd):
     """
     found = {"laws": {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}, "allocation": []}
     for name, fit in fits.items():
-        budgets = [factor * compute_range(fit)[1] for factor in BEYOND]
-        try:
-            found["allocation"] += allocation_entries(allocate(fit, budgets), name, fit)
-        except InputError as error:
-            found["laws"][name]["no_allocation"] = str(error)
+        entry = found["laws"][name]
+        if groups_of := group_entries(fit):
+            entry["groups"] = groups_of
+        # Each group has an optimum of its own, beyond runs of its own.
+        for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
+            budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
+            try:
+                at = allocation_entries(allocate(fit, budgets, **planned), name, fit)
+            except InputError as error:
+                entry["no_allocation"] = str(error)
+                break
+            found["allocation"] += [planned | each for each in at]
     runs = table_of(next(iter(fits.values())))
     try:
         points = point_estimates(runs).to_dict()
@@ -104,6 +114,8 @@ def sections(fits, document, elpd, comparison, backdrop):
             ],
         },
     ]
+    if own := groups.section(best, document["laws"][best]):
+        found.append(own)
     if any(entry["law"] == best for entry in document["allocation"]):
         found.append(_allocation(main, best, document, backdrop, sized))
     return [*found, *_details(main, best, document)]
@@ -129,11 +141,13 @@ def _findings(fits, document, comparison, best):
         said = f"{html.escape(name)}: {said_of(entry)}"
         if q := entry["parameters"].get(EXPONENT):
             said += f" Compute-optimal parameters grow as C<sup>a</sup> with a = {tables.interval(q, '{:.3f}')}."
+        said += groups.findings(entry)
         at = [each for each in document["allocation"] if each["law"] == name and "parameters" in each]
-        if at:
+        for each in at[1 :: len(BEYOND)]:
+            of = f" of {html.escape(each['group'])}" if "group" in each else ""
             said += (
-                f" At {at[1]['compute']:.3g} FLOP, ten times the largest run, the optimum is "
-                f"{tables.si_interval(at[1]['parameters'])} parameters on {tables.si_interval(at[1]['tokens'])} tokens."
+                f" At {each['compute']:.3g} FLOP, ten times the largest run{of}, the optimum is "
+                f"{tables.si_interval(each['parameters'])} parameters on {tables.si_interval(each['tokens'])} tokens."
             )
         points.append(said)
     return points
@@ -161,7 +175,7 @@ def _laws_rows(fits, document, comparison):
     for name in fits:
         entry = document["laws"][name]
         own = entry["parameters"]
-        row = {"law": html.escape(name), "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
+        row = {"law": name, "elpd": f"{entry['elpd_loo']:.1f} ± {entry['elpd_se']:.1f}"}
         if not isinstance(comparison, str):
             of = comparison.loc[name]
             row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
@@ -187,33 +201,46 @@ def laws_table(fits, document, comparison):
 
 
 def _allocation(main, best, document, backdrop, sized):
-    low, high = compute_range(main)
-    budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
     planned = [entry for entry in document["allocation"] if entry["law"] == best and "parameters" in entry]
     blocks = [tables.allocated(planned, note="Medians and 95% intervals.")] if planned else []
-    if planned and sized:
-        blocks += [
+    if law_of(main).grouped_by is None:
+        blocks += _allocation_figures(main, backdrop, drawn=planned and sized)
+        shaded, beside = (
+            " Shaded: where the fitted runs lie.",
+            f" Grey: {html.escape(backdrop[0])}." if backdrop else "",
+        )
+    else:
+        shaded, beside = " Of each group, up to a thousand times its largest run.", ""
+    return {
+        "title": "Compute-optimal allocation",
+        "text": [f"Under {html.escape(best)}, draw by draw.{shaded}{beside}"],
+        "blocks": blocks,
+    }
+
+
+def _allocation_figures(main, backdrop, *, drawn):
+    low, high = compute_range(main)
+    budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
+    found = []
+    if drawn:
+        found += [
             allocation.allocation(main, {}, budgets=budgets, backdrop=backdrop),
             allocation.tokens_per_parameter(main, {}, budgets=budgets),
         ]
-    if "E" in main["posterior"]:
-        blocks.append(allocation.optimal_loss(main, budgets=budgets))
-    beside = f" Grey: {html.escape(backdrop[0])}." if backdrop else ""
-    return {
-        "title": "Compute-optimal allocation",
-        "text": [f"Under {html.escape(best)}, draw by draw. Shaded: where the fitted runs lie.{beside}"],
-        "blocks": blocks,
-    }
+    return [*found, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else found
 
 
 def _details(main, best, document):
     entry = document["laws"][best]
     rows = []
+    by_group = entry.get("groups", {}).get("quantities", {})
     for name, q in entry["parameters"].items():
+        if name.partition("[")[0] in by_group:
+            continue
         robust = entry["robust"].get(name)
         rows.append([name, tables.interval(q), f"{robust['robust_sd']:.3g}" if robust else "–"])
     estimates = [
-        [ESTIMATORS[name], _estimated(found), html.escape(found.get("refused", found.get("message", "")) or "")]
+        [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
         for name, found in document["point_estimates"].items()
     ]
     priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(law_of(main))]
@@ -225,7 +252,10 @@ def _details(main, best, document):
         },
         {
             "title": "The usual point estimators",
-            "text": ["What the table allows of the estimators that others use, and why the rest cannot be had."],
+            "text": [
+                "What the table allows of the estimators that others use, and why the rest cannot be had."
+                + (" They take all groups of rows as one." if "groups" in entry else "")
+            ],
             "blocks": [tables.of_rows(["estimator", "exponent of N* in C", "verdict"], estimates)],
         },
         {
@@ -233,10 +263,17 @@ def _details(main, best, document):
             "text": ["Priors of what is sampled."],
             "blocks": [
                 tables.html(pd.DataFrame(priors), rowname="quantity"),
-                checks.ranks(main, [n for n in ("E", "alpha", "beta", EXPONENT) if n in main["posterior"]]),
+                checks.ranks(main, _ranked(main)),
             ],
         },
     ]
+
+
+def _ranked(main):
+    """Names of quantities whose ranks are drawn, scalars."""
+    scalars = [name for name, x in main["posterior"].data_vars.items() if x.ndim == len(DRAWS)]
+    usual = [name for name in ("E", "alpha", "beta", EXPONENT) if name in scalars]
+    return usual or scalars[:4]
 
 
 def _estimated(found):

@@ -64,9 +64,9 @@ def commands(repeats):
     rows.append(("`bayescaling --help`", median([*CLI, "--help"], repeats), None))
     refusal = [*CLI, "fit", "chinchilla", "--data", "missing.csv"]
     rows.append(("a refusal (`fit` of a missing file)", median(refusal, repeats, status=2), None))
-    for name in (["fit", "chinchilla"], ["compare", "progress"]):  # noqa: PERF401
-        rows.append((f"`{' '.join(name)}`", median([*CLI, *name], repeats), median([*CLI, *name], repeats, cold=False)))
-    return rows
+    timed = (["fit", "chinchilla"], ["compare", "progress"])
+    both = [[median([*CLI, *name], repeats, cold=cold) for cold in (True, False)] for name in timed]
+    return rows + [(f"`{' '.join(name)}`", *seconds) for name, seconds in zip(timed, both, strict=True)]
 
 
 def reports(repeats):

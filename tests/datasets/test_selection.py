@@ -181,3 +181,23 @@ def test_the_record_of_a_table_outlives_a_second_reading():
         once = bs.read(RUNS, where="experiment == 'x'")
         again = bs.read(once, drop_highest=1)
     assert [entry["option"] for entry in again.attrs["reading"]] == ["where", "drop_highest"]
+
+
+def test_rows_are_chosen_by_the_names_that_the_file_gives_its_columns():
+    found, said, _ = kept(last_of="N")
+    assert found == [3.4, 3.51] and said[0].endswith("last_of N: 3 of 5 rows left out")
+    assert kept(last_of="parameters")[0] == kept(last_of="N")[0]
+    assert kept(best_of="N,D")[0] == kept(best_of="parameters,tokens")[0] == [4.0, 3.5, 3.4]
+    assert kept(where="loss > 3.45", best_of="N")[0] == [3.5]
+    assert "there is no column" in refused(last_of="n_params")
+
+
+def test_a_column_of_runs_can_be_named():
+    table = RUNS.rename(columns={"run": "model"})
+    found = bs.read(table, columns={"run": "model"})
+    assert found["run"].tolist() == RUNS["run"].tolist() and "model" not in found
+    with pytest.warns(bs.TableNote, match="last_of model: 2 of 5"):
+        assert bs.read(table, columns={"run": "model"}, last_of="model")["loss"].tolist() == [3.5, 3.4, 3.51]
+    both = bs.read(table.assign(run="one"), columns={"run": "model"})
+    assert both["run"].tolist() == RUNS["run"].tolist()
+    assert 'column "modell", chosen for run, is not there' in refused(table, columns={"run": "modell"})

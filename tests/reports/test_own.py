@@ -1,6 +1,7 @@
 """Reports on tables and fits of one's own."""
 
 import json
+import re
 
 import bayescaling as bs
 import numpy as np
@@ -124,6 +125,8 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
         (["--law", "coupled"], "--law: for a table of one's own; name it with --data or --evaluations"),
         (["--where", "loss > 2", "--unit", "loss=bits"], "--unit, --where: for a table of one's own"),
         (["a.nc", "--where", "loss > 2", "--draws", "1000"], "--draws, --where: FILE.nc holds what was fitted"),
+        (["a.nc", "--group", "corpus"], "--group: FILE.nc holds what was fitted"),
+        (["--shared", "alpha"], "--shared: for a table of one's own"),
         (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a table"),
     ],
 )
@@ -149,6 +152,59 @@ def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, o
 
 def refused(*_, **__):
     raise AssertionError("fitted again")
+
+
+@pytest.fixture(scope="module")
+def grouped(table, tmp_path_factory):
+    """A report on groups whose names a page must not run, and its fit."""
+    out = tmp_path_factory.mktemp("groups") / "report"
+    shared = "beta,nu_minus_one,sigma_parameters,sigma_tokens"
+    options = ["--law", "chinchilla", "--group", HOSTILE, "--shared", shared, "--draws", 200, "--tune", 300, "--json"]
+    code, printed, said = run("--data", table, "--out", out, "--chains", 2, *options)
+    assert code == 0, said
+    (path,) = (out / "posteriors").glob("*.nc")
+    return out, json.loads(printed), bs.open_fit(path)
+
+
+def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(grouped):
+    out, document, fit = grouped
+    (entry,) = document["laws"].values()
+    groups, posterior = entry["groups"], fit["posterior"]
+    assert groups["by"] == HOSTILE and sum(groups["rows"].values()) == len(bs.table_of(fit))
+    assert list(groups["spread"]) == ["alpha"] and "beta" not in groups["quantities"]
+    for group in groups["rows"]:
+        exponent = posterior["exponent_parameters"].sel(group=group, drop=True)
+        said = groups["exponent"]["by_group"][group]
+        assert said["q50"] == pytest.approx(float(np.quantile(exponent, 0.5)))
+        assert f"{said['q50']:.3f} [{said['q2.5']:.3f}, {said['q97.5']:.3f}]" in (out / "index.html").read_text("utf-8")
+        assert entry["robust"][f"alpha[{group}]"]["posterior_sd"] > 0
+        own = [each for each in document["allocation"] if each["group"] == group]
+        runs = bs.table_of(fit)
+        runs = runs[runs[HOSTILE] == group]
+        flop = 6 * runs["parameters"] * runs["tokens"]
+        assert own[0]["compute"] == pytest.approx(flop.max()) and own[0]["extrapolation"] == 0
+        at = bs.allocate(fit, own[1]["compute"], group=group)
+        assert own[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
+    typical = posterior["beta"] / (posterior["typical_alpha"] + posterior["beta"])
+    assert groups["exponent"]["typical"]["q50"] == pytest.approx(float(np.quantile(typical, 0.5)))
+    width = {unseen: groups["exponent"][unseen]["sd"] for unseen in ("typical", "new")}
+    assert width["new"] > width["typical"]
+
+
+def test_names_of_groups_are_shown_and_not_run(grouped):
+    out, _, _ = grouped
+    text = (out / "index.html").read_text(encoding="utf-8")
+    body = re.sub(r"<script.*?</script>", "", text[text.index("<body>") :], flags=re.DOTALL)
+    assert "<img src=x" not in body and "&amp;lt;" not in body and "&lt;img src=x" in body
+
+
+def test_a_fit_of_groups_is_reported_and_has_no_backdrop(grouped, tmp_path, quiet):
+    _, document, fit = grouped
+    with pytest.raises(bs.InputError, match="to set beside its groups; leave it out"):
+        bs.report_fits(tmp_path / "no", {"mine": fit}, backdrop=True)
+    assert not (tmp_path / "no").exists()
+    again = bs.report_fits(tmp_path / "again", {"mine": fit})
+    assert again["laws"]["mine"]["groups"] == next(iter(document["laws"].values()))["groups"]
 
 
 def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):

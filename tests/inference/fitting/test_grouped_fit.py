@@ -130,6 +130,14 @@ def test_a_new_group_without_runs_is_drawn_from_the_population(known, fit, tmp_p
     assert (wide > 20 * narrow).all()
 
 
+def test_a_typical_group_has_the_typical_values_of_what_is_pooled(fit):
+    after = bs.new_group(fit, typical=True)["posterior"].sel(group="new")
+    for name in TYPICAL:
+        np.testing.assert_array_equal(after[name], fit["posterior"][f"typical_{name}"])
+    with pytest.raises(bs.InputError, match="a typical group has no runs"):
+        bs.new_group(fit, bs.table_of(fit), typical=True)
+
+
 def test_a_new_group_of_few_runs_is_pooled(known, fit):
     rng = np.random.default_rng(9)
     runs = runs_of("other", rng, 0.3, 0.4, rows=ROWS)

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.inference.quantities.robust import influence
+from bayescaling.reports.results import robust_entries
 
 
 def test_influence_is_what_a_row_does_to_the_mean(fit_one_sigma):
@@ -54,6 +55,41 @@ def test_the_runs_of_chinchilla(fit_one_sigma):
     assert float(wide.std()) == pytest.approx(table["robust_sd"].max(), rel=0.02)
     log_size = np.log(bs.allocate(fit_one_sigma, 1e24)["parameters"].isel(compute=0))
     assert (bs.robust(fit_one_sigma, np.exp(log_size), positive=True) > 0).all()
+
+
+@pytest.fixture(scope="module")
+def halves(runs):
+    return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
+
+
+def test_the_robust_sd_of_a_group_alone_is_that_of_its_law_alone(halves):
+    """With nothing pooled or shared the rows of other groups have no influence, and sums are over its own."""
+    law, each = bs.Chinchilla(noise="normal", scatter="one"), {}
+    entries = robust_entries(bs.fit(bs.Grouped(law, "half", pooled=()), halves, seed=1))
+    for half, rows in halves.groupby("half"):
+        alone = bs.fit(law, rows.reset_index(drop=True), seed=2)
+        for name in ("exponent_parameters", "E", "sigma"):
+            table = bs.robust_sd(alone, alone["posterior"][name])
+            each[half, name] = entries[f"{name}[{half}]"]["robust_sd"] / table["robust_sd"].max()
+            assert entries[f"{name}[{half}]"]["posterior_sd"] == pytest.approx(table["posterior_sd"].iloc[0], rel=0.08)
+    assert list(each.values()) == [pytest.approx(1, abs=0.12)] * len(each)
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
+    """A row's influence on a group's exponent is what leaving it out does, whichever group it is of."""
+    law = bs.Grouped(bs.Chinchilla(noise="normal", scatter="one"), "half")
+    fit = bs.fit(law, halves, seed=1, draws=1500)
+    exponent = fit["posterior"]["alpha"].sel(group="even", drop=True)
+    found = influence(fit, exponent).values
+    likelihood = bs.draws_of(fit).log_likelihood()
+    of_even = (halves["half"] == "even").to_numpy()
+    assert np.abs(found[of_even]).sum() > 1.5 * np.abs(found[~of_even]).sum() > 0
+    for own in (of_even, ~of_even):
+        row = np.flatnonzero(own)[np.abs(found[own]).argmax()]
+        weights = np.exp(-likelihood.isel(run=row))
+        without = float((exponent * weights).sum() / weights.sum())
+        assert float(exponent.mean()) - without == pytest.approx(found[row], rel=0.3, abs=0.0008), row
 
 
 def test_few_clusters_and_draws_that_are_not_finite(fit_default):

@@ -1,0 +1,75 @@
+"""What reports say of the groups of a fit: quantities by group, of the typical and a new one, and how they differ."""
+
+from itertools import combinations
+
+import numpy as np
+
+from ..inference import law_of, new_group, table_of
+from ..models.loss.grouping import GROUP, labelled
+from ..models.loss.populations import population
+from . import results
+
+EXPONENT = "exponent_parameters"
+CLOSE = 0.05  # exponents that differ by less are called alike: the optimal size at 100 times the compute by 26%
+TYPICAL, NEW = "typical", "new"
+
+
+def group_entries(fit, *, seed=1):
+    """Entry of results.json of the groups of a fit, None of a law without them.
+
+    Returns
+    -------
+    dict
+        ``by``, the column; ``rows`` of each group; ``quantities``, summaries by name and group; ``spread`` of what is
+        pooled, beside its prior; where the law has one exponent of N* in each group ``exponent``, by group and, where
+        something is pooled, of the ``typical`` group and a ``new`` one, with ``differences``.
+    """
+    law, posterior = law_of(fit), fit["posterior"]
+    if law.grouped_by is None:
+        return None
+    names = [str(name) for name in posterior[GROUP].values]
+    labels = labelled(table_of(fit)[law.grouped_by])
+    found = {
+        "by": law.grouped_by,
+        "rows": {name: int((labels == name).sum()) for name in names},
+        "quantities": {name: by_group(x, names) for name, x in posterior.data_vars.items() if GROUP in x.dims},
+        "spread": {name: _spread(law, posterior, name) for name in law.pooled},
+    }
+    if EXPONENT not in posterior or GROUP not in posterior[EXPONENT].dims:
+        return found
+    exponents = posterior[EXPONENT]
+    unseen = {}
+    if law.pooled:
+        for name in (TYPICAL, NEW):
+            label = name
+            while label in names:
+                label += "_"
+            added = new_group(fit, name=label, typical=name == TYPICAL, seed=seed)
+            unseen[name] = results.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
+    return found | {
+        "exponent": {"by_group": by_group(exponents, names)} | unseen,
+        "differences": _differences(exponents, names),
+    }
+
+
+def by_group(draws, names):
+    """Summaries by group; of a quantity that is one for all, the same for each."""
+    return {name: results.summary(draws.sel({GROUP: name}) if GROUP in draws.dims else draws) for name in names}
+
+
+def _differences(exponents, names):
+    """Differences of exponents between groups, and the probability that all are alike."""
+    pairs = {}
+    for one, other in combinations(names, 2):
+        difference = exponents.sel({GROUP: one}) - exponents.sel({GROUP: other})
+        pairs[f"{one} less {other}"] = results.summary(difference) | {"p_above_0": float((difference > 0).mean())}
+    apart = exponents.max(GROUP) - exponents.min(GROUP)
+    return {"pairs": pairs, "range": results.summary(apart), "close": CLOSE, "p_close": float((apart < CLOSE).mean())}
+
+
+def _spread(law, posterior, name):
+    """Spread of a pooled quantity between groups, beside its prior."""
+    _, spread = population(name)
+    prior = law.prior_of[spread].frozen.ppf(list(results.QUANTILES.values()))
+    told = dict(zip(results.QUANTILES, map(float, np.ravel(prior)), strict=True))
+    return results.summary(posterior[spread]) | {"prior": told}

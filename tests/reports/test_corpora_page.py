@@ -1,0 +1,119 @@
+import json
+import re
+from dataclasses import replace
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.reports.build import report
+from bayescaling.reports.corpora import analysis
+from bayescaling.reports.corpora.page import _answer
+from bayescaling.reports.drawing import tables
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+QUICK = {"target_accept": 0.95, "chains": 2}
+SETTINGS = {"draws": 300, "tune": 400, "seed": 3} | QUICK
+PLAIN = {"noise": "normal", "scatter": "one"}
+
+
+def quick(law):
+    """The same pooling of a law whose scatter is one number, which samples faster."""
+    base, known = replace(law.law, **PLAIN), {"kappa", *law.law.exponents}
+    every = set(law.shared) == set(law.law.prior_of)
+    return bs.Grouped(base, law.by, law.pooled, tuple(base.prior_of) if every else tuple(known & set(law.shared)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder of a report of the page on corpora, with few draws."""
+    folder = tmp_path_factory.mktemp("corpora")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LAWS", "BESIDE"):
+            patch.setattr(analysis, name, {law: quick(x) for law, x in getattr(analysis, name).items()})
+        patch.setattr(analysis, "REFITS", {"draws": 200, "tune": 300} | QUICK)
+        report(folder, pages=("corpora",), **SETTINGS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def document(folder):
+    return json.loads((folder / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)["corpora"]
+
+
+@pytest.fixture(scope="module")
+def pooled(folder):
+    return bs.open_fit(folder / "posteriors" / "corpora-exponents-pooled.nc")
+
+
+def agrees(said, draws):
+    quantiles = np.quantile(np.ravel(draws), [0.025, 0.5, 0.975])
+    return [said[name] for name in ("q2.5", "q50", "q97.5")] == pytest.approx(list(quantiles), rel=1e-9)
+
+
+def test_exponents_are_those_of_the_posterior(document, pooled):
+    posterior, said = pooled["posterior"], document["exponent"]
+    exponent = posterior["exponent_parameters"]
+    assert document["rows"] == {"C4": 34, "RedPajama": 35, "RefinedWeb": 35}
+    for name in document["rows"]:
+        assert agrees(said["by_corpus"]["exponents pooled"][name], exponent.sel(group=name))
+    typical = posterior["typical_beta"] / (posterior["typical_alpha"] + posterior["typical_beta"])
+    assert agrees(said["typical"], typical)
+    new = bs.new_group(pooled, seed=3)["posterior"]["exponent_parameters"]
+    assert agrees(said["new"], new.sel(group="new"))
+    wide = {name: said[name]["q97.5"] - said[name]["q2.5"] for name in ("typical", "new")}
+    assert wide["new"] > wide["typical"]
+    spread = exponent.max("group") - exponent.min("group")
+    assert document["differences"]["p_close"] == float((spread < 0.05).mean())
+    difference = document["differences"]["pairs"]["C4 less RefinedWeb"]
+    assert agrees(difference, exponent.sel(group="C4") - exponent.sel(group="RefinedWeb"))
+
+
+def test_a_corpus_left_out_is_foretold_best_by_the_exponents_of_the_others(document):
+    scores = {name: each["elpd"] for name, each in document["left_out"].items()}
+    assert scores["exponents shared"] > scores["exponents pooled"] > scores["nothing pooled"]
+    for each in document["left_out"].values():
+        assert each["elpd"] == pytest.approx(sum(each["corpora"].values()))
+        assert each["difference"] == pytest.approx(each["elpd"] - max(scores.values()))
+        assert each["monte_carlo_se"] < 0.5
+    shared, apart = (document["left_out"][name]["corpora"] for name in ("exponents shared", "nothing pooled"))
+    assert all(shared[name] > apart[name] for name in shared)
+
+
+def test_robust_sds_and_verdicts_are_by_corpus_and_by_law(document, pooled):
+    for name in document["rows"]:
+        exponent = pooled["posterior"]["exponent_parameters"].sel(group=name, drop=True)
+        row = bs.robust_sd(pooled, exponent).loc["unit"]
+        said = document["robust"][f"exponent_parameters[{name}]"]
+        assert (said["robust_sd"], said["posterior_sd"]) == pytest.approx((row["robust_sd"], row["posterior_sd"]))
+    judged = bs.judge(pooled)
+    assert document["laws"]["exponents pooled"]["verdict"]["verdict"] == judged["verdict"]
+    assert document["laws"]["exponents pooled"]["misfit"] == judged["tests"]
+    assert document["laws"]["Chinchilla law, exponents pooled"]["verdict"]["verdict"] != "fits"
+
+
+def test_the_page_says_what_the_document_says(folder, document):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert "<h2>Does the exponent hang on the corpus?</h2>" in text and "Not that these runs show." in text
+    for q in document["exponent"]["by_corpus"]["exponents pooled"].values():
+        assert tables.interval(q, "{:.3f}") in text
+    for each in document["left_out"].values():
+        assert f">{each['elpd']:.1f}<" in text
+    assert document["laws"]["exponents pooled"]["verdict"]["sentence"].partition("the law ")[2] in text
+    body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split() and "&amp;#x27;" not in body
+
+
+def entry_of(scores):
+    """Entry whose laws have these scores."""
+    apart = {"range": {"q2.5": 0.1, "q50": 0.2, "q97.5": 0.3}, "close": 0.05, "p_close": 0.1}
+    return {"left_out": {name: {"elpd": x} for name, x in scores.items()}, "differences": apart}
+
+
+@pytest.mark.parametrize(
+    "best, answer",
+    [("nothing pooled", "Yes."), ("exponents pooled", "A little."), ("exponents shared", "Not that these runs show.")],
+)
+def test_the_answer_is_that_of_the_scores(best, answer):
+    scores = dict.fromkeys(analysis.LAWS, 10.0) | {best: 20.0}
+    said = _answer(entry_of(scores))
+    assert f"<b>{answer}</b>" in said and "10.0 nats better" in said and "0.200 [0.100, 0.300]" in said
