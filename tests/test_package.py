@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "reports": {"errors", "datasets", "files", "models", "inference", "training"},
     "training": {"errors", "clusters", "datasets", "files", "sealed"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
-    "options": {"reports", "training"},
+    "options": {"inference", "reports", "training"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"errors", "inference", "reports"},
     "sweeps": {"console", "errors"},
