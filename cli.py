@@ -307,7 +307,7 @@ def _list_tables(notes, json):
 
 
 @app.command()
-@options.works
+@options.works(most=4)
 @options.shares(options.Grouping)
 def report(
     context: typer.Context,

@@ -210,8 +210,8 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of a Dask scheduler
 Processes = Annotated[
     int | None,
     typer.Option(
-        help="Processes among which refits, simulated tables and the like are divided; by default one for each four "
-        "cores, which the chains of one fit keep busy."
+        help="Processes among which refits, simulated tables, pages of a report and the like are divided; by default "
+        "one for each four cores, which the chains of one fit keep busy, and for a report one a core, four at most."
     ),
 ]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")]
@@ -326,8 +326,17 @@ class Sweep:
     json: Json = False
 
 
-def works(command):
-    """Give a command the options that say where independent pieces of its work run."""
+def works(command=None, *, most=None):
+    """Give a command the options that say where independent pieces of its work run.
+
+    Parameters
+    ----------
+    command : callable
+    most : int, optional
+        Processes by default, as many cores permitting; else one for each `CORES_OF_A_FIT` cores.
+    """
+    if command is None:
+        return functools.partial(works, most=most)
     own = inspect.signature(command)
     added = {"processes": Processes, "scheduler": Scheduler}
     more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=a) for n, a in added.items()]
@@ -335,7 +344,8 @@ def works(command):
     @functools.wraps(command)
     def wrapper(*, processes, scheduler, **given):
         if processes is None and scheduler is None:
-            processes = max(1, (os.cpu_count() or 1) // CORES_OF_A_FIT)
+            cores = os.cpu_count() or 1
+            processes = max(1, min(most, cores) if most else cores // CORES_OF_A_FIT)
         if processes == 1 and scheduler is None:
             return command(**given)
         from .inference import parallel

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..datasets import load, sha256
 from ..errors import DiagnosticWarning
 from ..inference.executor import mapped, processes
+from . import kept
 from .pages import PAGES
 from .stages import Stages
 
@@ -58,12 +59,20 @@ def make_ahead(names, told, *, full, fresh, options):
         watch = threading.Thread(target=_watch, args=(journal, shown, over))
         watch.start()
         try:
-            for _ in mapped(_made, (journal, full, fresh, options), apart):
+            for _ in mapped(_made, (journal, full, fresh, options), _longest_first(apart)):
                 pass
         finally:
             over.set()
             watch.join()
     return True
+
+
+def _longest_first(apart):
+    """Put those sets of pages first whose stages took longest here, or are most where that is not known."""
+    times = kept.times()
+    stages = [[stage for name in part for stage in PAGES[name].stages] for part in apart]
+    lengths = [(sum(times.get(stage, 0.0) for stage in each), len(each)) for each in stages]
+    return [part for _, part in sorted(zip(lengths, apart, strict=True), reverse=True)]
 
 
 def _made(shared, names):

@@ -46,8 +46,9 @@ class ArithmeticFindings(Findings):
     """What `analyse` found."""
 
     counts: object
+    arms: object
     fits: dict
-    elpd: dict
+    equal: object
     comparison: object
     seed: int
     lengths: dict = field(default_factory=dict)
@@ -55,8 +56,6 @@ class ArithmeticFindings(Findings):
     regions: object = None
     curves: object = None
     beyond: object = None
-    arms: object = None
-    equal: object = None
     reach: object = None
     entry: dict = field(default_factory=dict)
 
@@ -65,28 +64,33 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of lengths and simpler ones, compare them, and read how far models go; see `Page.analyse`."""
     counts = load("arithmetic_runs")
     fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
-    fits = stage(
-        "arithmetic: fits",
-        lambda: {name: fitter.fit(seed=seed, **settings) for name, fitter in fitters.items()},
-    )
-    elpd = stage.extra(LEFT_OUT, lambda: {name: loo(f, fitter=fitters[name]) for name, f in fits.items()})
-    comparison = None if elpd is None else compare(fits, results=elpd)
-    found = ArithmeticFindings(counts, fits, elpd, comparison, seed, extras=stage.extras)
+
+    def fitted(names):
+        return {name: fitters[name].fit(seed=seed, **settings) for name in names}
+
+    def left_out():
+        every = fits | fitted(name for name in SHAPES if name != MAIN)
+        return compare(every, results={name: loo(each, fitter=fitters[name]) for name, each in every.items()})
+
+    fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
+    comparison = stage.extra(LEFT_OUT, left_out)
+    arms = load("arithmetic_offsets")
+    equal = stage("arithmetic: equal cost", lambda: fit(Lengths(), counts_of(arms), seed=seed, **settings))
+    found = ArithmeticFindings(counts, arms, fits, equal, comparison, seed, extras=stage.extras)
     stage.update(found, "arithmetic: lengths", _lengths)
-    found.arms = load("arithmetic_offsets")
-    found.equal = stage(
-        "arithmetic: equal cost",
-        lambda: fit(Lengths(), counts_of(found.arms), seed=seed, **settings),
-    )
+    stage.update(found, "arithmetic: numbers", _numbers, extras=stage.there(LEFT_OUT))
+    found.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
+    return found
+
+
+def _numbers(found):
     found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
-    found.posteriors = {MAIN: fits[MAIN], EQUAL: found.equal}
-    found.entry = stage("arithmetic: numbers", lambda: _entry(found), extras=stage.there(LEFT_OUT))
+    found.entry = _entry(found)
     found.document = {
         "lengths": found.entry,
         "abacus_offsets": offsets_entry(abacus(found.arms)),
         "equal_cost": equal_entry(found),
     }
-    return found
 
 
 def abacus(arms):

@@ -9,7 +9,7 @@ from .. import results
 from ..entries import fit_entry
 from ..findings import Findings
 from ..laws import CHINCHILLA as MAIN
-from ..laws import LAWS
+from ..laws import LAWS, READING_ERROR
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
@@ -18,7 +18,7 @@ STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100
 CALIBRATION = "calibration"
-EXTRAS = (CALIBRATION,)
+EXTRAS = (CALIBRATION, READING_ERROR)
 STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", CALIBRATION, "chinchilla: numbers")
 
 
@@ -39,16 +39,17 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
     runs = load("chinchilla_runs")
     options = {"seed": seed, "sampler": sampler, **settings}
-    fits = {
-        name: stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
-        for name, law in LAWS.items()
-    }
+    fits = {}
+    for name, law in LAWS.items():
+        made = stage.extra if name in EXTRAS else stage
+        fits[name] = made(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
+    fits = {name: each for name, each in fits.items() if each is not None}
     points, trimmed = stage(
         "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
-    elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()})
+    elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()}, laws=list(fits))
     comparison = compare(fits, results=elpd)
-    allocations = stage("decisions", lambda: {name: allocate(f, BUDGETS) for name, f in fits.items()})
+    allocations = stage("decisions", lambda: {name: allocate(fits[name], BUDGETS) for name in fits}, laws=list(fits))
     allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
     calibrated = stage.extra(
         CALIBRATION,
@@ -60,7 +61,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "chinchilla: numbers",
         lambda: _document(found, published),
         judged=fits.values(),
-        extras=stage.there(CALIBRATION),
+        extras=stage.there(*EXTRAS),
     )
     return found
 
