@@ -6,6 +6,7 @@ References
 .. [2] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, approach 1.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..storage import law_of
 
 BASES = ("nonembedding", "total")
 KAPLAN_EXPONENT = 0.73
+AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,24 @@ class Study:
     exact: bool = False
 
     def points(self, basis, gamma, delta):
-        """Sizes N_x, N_T and tokens D of each model at each budget: (models,), (models,), (budget, models), and C."""
+        """Sizes and tokens of each model at each budget, for each gamma and delta, (draw,).
+
+        Returns
+        -------
+        nonembedding : ndarray, shape (models,)
+            N_x.
+        total : ndarray, shape (draw, models)
+            N_T.
+        counted : ndarray, shape (draw, models) or (1, models)
+            Those of the two that the basis counts.
+        tokens : ndarray, shape (draw, count, models) or (1, count, models)
+        compute : ndarray, shape (count,)
+        """
         nonembedding = np.logspace(*self.sizes, self.models)
-        total = embeddings.total(nonembedding, gamma, delta)
-        counted = {"nonembedding": nonembedding, "total": total}[basis]
+        total = embeddings.total(nonembedding, np.reshape(gamma, (-1, 1)), np.reshape(delta, (-1, 1)))
+        counted = {"nonembedding": nonembedding[None], "total": total}[basis]
         compute = np.logspace(*self.budgets[BASES.index(basis)], self.count)
-        tokens = compute[:, None] / (FLOP_PER_PARAMETER_TOKEN * counted)
+        tokens = compute[:, None] / (FLOP_PER_PARAMETER_TOKEN * counted[:, None])
         if not self.exact:
             readings = np.logspace(*self.tokens, self.readings)
             middle = (readings[1:] + readings[:-1]) / 2
@@ -97,18 +111,24 @@ def frontier_exponents(constants, *, basis="nonembedding", gamma, delta=embeddin
     check_basis(basis)
     study = study or Study()
     named = ("E", "A", "B", "alpha", "beta")
-    flat = [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(constants[n], float) for n in named), gamma, delta)]
-    slopes = np.array([_frontier(study, basis, *draw) for draw in zip(*flat, strict=True)])
-    return xr.Dataset({name: ("draw", slopes[:, i]) for i, name in enumerate(("size", "loss", "reducible_loss"))})
+    flat = np.stack(
+        [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(constants[n], float) for n in named), gamma, delta)]
+    )
+    parts = max(1, math.ceil(flat.shape[1] * study.count * study.models / AT_ONCE))
+    slopes = np.concatenate([_frontier(study, basis, *part) for part in np.array_split(flat, parts, axis=1)], axis=1)
+    return xr.Dataset({name: ("draw", x) for name, x in zip(("size", "loss", "reducible_loss"), slopes, strict=True)})
 
 
 def _frontier(study, basis, E, A, B, alpha, beta, gamma, delta):
+    """Slopes of size, loss and reducible loss, (3, draw), of constants (draw,)."""
     _, total, counted, tokens, compute = study.points(basis, gamma, delta)
-    reducible = A * np.exp(-alpha * np.log(total)) + B * np.exp(-beta * np.log(tokens))
-    best = reducible.argmin(1)
-    least = reducible[np.arange(len(compute)), best]
+    of_size = A[:, None] * np.exp(-alpha[:, None] * np.log(total))
+    reducible = of_size[:, None] + B[:, None, None] * np.exp(-beta[:, None, None] * np.log(tokens))
+    best = reducible.argmin(2)
+    least = np.take_along_axis(reducible, best[..., None], 2)[..., 0]
+    sizes = np.take_along_axis(np.broadcast_to(counted, total.shape), best, 1)
     x = np.log(compute) - np.log(compute).mean()
-    return [(x @ np.log(y)) / (x @ x) for y in (counted[best], E + least, least)]
+    return np.stack([np.log(y) @ x / (x @ x) for y in (sizes, E[:, None] + least, least)])
 
 
 def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL):
