@@ -1,4 +1,4 @@
-# make report     fit everything on the built-in tables and write report/index.html
+# make report     fit everything on the built-in tables and write report/index.html (FULL=1 for what takes longest too)
 # make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
@@ -22,7 +22,7 @@ INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/t
 .NOTPARALLEL:
 
 report: .venv/installed
-	.venv/bin/bayescaling report --out $(OUT)
+	.venv/bin/bayescaling report --out $(OUT) $(if $(FULL),--full)
 
 test: style pytest wheel next
 

@@ -10,10 +10,8 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, allocations, comparisons, console, inputs, options, reporting, rollouts, sweeps
+from . import __version__, allocations, comparisons, console, inputs, options, reporting, rollouts, signals, sweeps
 from .errors import InputError
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
@@ -371,20 +369,21 @@ def main():
     import warnings
 
     warnings.showwarning = console.show_warning
+    signals.listen()
     try:
         status = app(prog_name="bayescaling", standalone_mode=False)
+        if status == signals.INTERRUPTED:  # how typer says that a command was
+            status = signals.interrupted()
     except InputError as error:
         status = _refuse(str(error))
     except (typer.Abort, KeyboardInterrupt):
-        status = INTERRUPTED
+        status = signals.interrupted()
     except BrokenPipeError:
-        status = 141
+        status = signals.CLOSED_PIPE
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         status = _refuse(f"{error.format_message().rstrip('.')}; see {_command(error)} --help")
-    if status == INTERRUPTED:
-        print("interrupted", file=sys.stderr)
     sys.exit(status if isinstance(status, int) else 0)
 
 

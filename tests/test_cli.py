@@ -576,7 +576,8 @@ def interruptible():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-def test_an_interrupted_fit_leaves_nothing(tmp_path, interruptible):
+@pytest.mark.parametrize("name, status", [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_an_interrupted_fit_leaves_nothing(name, status, tmp_path, interruptible):
     arguments = [COMMAND, "fit", "chinchilla", "--draws", "200000", "--out", "f.nc"]
     with subprocess.Popen(
         arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -584,11 +585,11 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path, interruptible):
         try:
             sampling(process, 120)
             time.sleep(1)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(getattr(signal, name))
             out, err = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == status
     assert (out, err) == ("", "interrupted\n")
     assert os.listdir(tmp_path) == []
 

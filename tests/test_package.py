@@ -33,8 +33,9 @@ MAY_IMPORT = {
     "comparisons": {"console", "datasets", "errors", "inference", "reports"},
     "rollouts": {"console", "files", "inference", "inputs", "reports"},
     "allocations": {"console", "errors", "inference", "inputs", "reports"},
+    "signals": set(),
     "cli": {"__init__", "allocations", "comparisons", "console", "files", "inputs", "options", "reporting", "rollouts"}
-    | {"sweeps"}
+    | {"signals", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

@@ -4,12 +4,14 @@ import json
 import re
 import sys
 import warnings
+from collections import OrderedDict
 from html.parser import HTMLParser
 
 import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.cli import main
+from bayescaling.inference.fitting import fitter, samplers
 from bayescaling.inference.quantities.verdict import verdict_sentence
 from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
@@ -91,11 +93,18 @@ def made(tmp_path_factory):
         patch.setattr(analysis, "LAWS", laws)
         patch.setattr(analysis, "SIMULATIONS", 20)
         patch.setattr(warnings, "showwarning", warnings.showwarning)
+        patch.setattr(fitter, "_KEPT", OrderedDict())
+        compiled = []
+        patch.setattr(
+            fitter, "compiled", lambda law, *rest: compiled.append(law.label) or samplers.compiled(law, *rest)
+        )
         brief = json.loads(_printed(patch, command))
         printed = _printed(patch, [*command, "--full"])
         again = json.loads(_printed(patch, command))
     assert "calibration" not in brief and brief["extras"] == {"calibration": None}
     assert again == json.loads(printed)
+    # Every law once, whatever is fitted to tables of it: refits without a row, simulated tables.
+    assert sorted(compiled) == sorted(law.label for law in laws.values())
     return folder, printed
 
 
