@@ -11,7 +11,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.cli import main
-from bayescaling.inference.fitting import fitter, samplers
+from bayescaling.inference.fitting import fitter
 from bayescaling.inference.quantities.verdict import verdict_sentence
 from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
