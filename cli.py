@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, allocations, comparisons, console, inputs, options, reporting, rollouts, signals, sweeps
+from . import (
+    __version__,
+    allocations,
+    comparisons,
+    console,
+    inputs,
+    options,
+    reporting,
+    rollouts,
+    signals,
+    since,
+    sweeps,
+)
 from .errors import InputError
 
 app = typer.Typer(
@@ -169,6 +181,13 @@ def doubling(
         left_out = int(times["no_optimum"].sum())
         if left_out:
             print(f"warning: {path}: {left_out} draws have no optimum and are left out", file=sys.stderr)
+
+
+@app.command("progress-since")
+@options.shares(options.Since)
+def progress_since(*, fitting):
+    """Print how fast the compute of a capability falls, by scores of models: before and after a break, and over all."""
+    since.run(fitting)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from collections import Counter
 from contextlib import contextmanager
 
 from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
@@ -16,6 +17,7 @@ REGIONS = ("id", "ood", "ood100")
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
 # In the names of parameters that each run has: too many to print.
 OF_RUNS = "_run["
+MOST_LEVELS = 20  # of a quantity that is printed level by level
 
 
 def interactive(json):
@@ -144,12 +146,14 @@ def print_fit(title, entry, diagnostics):
     if "lengths" in entry:
         _print_lengths(entry)
     robust = {name: number(found["robust_sd"]) for name, found in entry["robust"].items()}
+    shown, left_out = few_levels(entry["parameters"])
     rows = [
         (*summary_row(name, q), *([robust.get(name, "-")] if robust else ()))
         for name, q in entry["parameters"].items()
-        if OF_RUNS not in name
+        if name in shown and OF_RUNS not in name
     ]
     print_table(title, (*SUMMARY_HEADER, *(["robust sd"] if robust else ())), rows, least=("mean", "sd"))
+    _print_left_out(left_out)
     elpd, se, k = (
         number(entry[name], form) for name, form in (("elpd_loo", ".1f"), ("elpd_se", ".1f"), ("pareto_k_max", ".2f"))
     )
@@ -165,6 +169,25 @@ def print_fit(title, entry, diagnostics):
     print(entry["verdict"]["sentence"])
     if entry.get("suggestion"):
         print(entry["suggestion"])
+
+
+def few_levels(names):
+    """Names of quantities that have at most 20 levels, and the numbers of levels of the others, by name.
+
+    Examples
+    --------
+    >>> few_levels(["alpha", *(f"capability[{i}]" for i in range(30))])
+    (['alpha'], {'capability': 30})
+    """
+    counts = Counter(name.partition("[")[0] for name in names)
+    shown = [name for name in names if counts[name.partition("[")[0]] <= MOST_LEVELS]
+    return shown, {name: count for name, count in counts.items() if count > MOST_LEVELS and OF_RUNS[:-1] not in name}
+
+
+def _print_left_out(counts):
+    if counts:
+        listed = ", ".join(f"{name} ({count})" for name, count in counts.items())
+        print(f"not shown for their number, but in --json and in the file: {listed}")
 
 
 def print_kept(folder, found, *, cleared, json):
@@ -211,10 +234,11 @@ def print_calibration(title, table):
             f"{row['coverage_90']:.0%}",
             f"{row['p_uniform']:.3f}",
         )
-        for name, row in table.iterrows()
+        for name, row in table.loc[few_levels(table.index)[0]].iterrows()
         if OF_RUNS not in name
     ]
     print_table(title, header, rows)
+    _print_left_out(few_levels(table.index)[1])
 
 
 def print_comparison(title, table):

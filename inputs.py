@@ -130,16 +130,19 @@ def table_for(law, data, fitting):
     return _read(kind, law.usual_table() if data is None else data, asked, law.needed)
 
 
-def law_named(name, fitting):
-    """Make the law called `name` with the priors, the noise, the options and the groups that a `Fitting` holds."""
+def law_named(name, fitting, **options):
+    """Make the law called `name` with the priors, the noise, the options and the groups that a `Fitting` holds.
+
+    Other `options` stand where it does not give them.
+    """
     noise = {
         "noise": fitting.noise,
         "scale": fitting.scale,
         "threshold": fitting.threshold,
         "measurement_error": fitting.measurement_error or None,
     }
-    chosen = {option: value for option, value in noise.items() if value is not None} | values(fitting.option)
-    return in_groups(name, chosen, pairs(fitting.prior, "--prior"), fitting)
+    given = {option: value for option, value in noise.items() if value is not None} | values(fitting.option)
+    return in_groups(name, options | given, pairs(fitting.prior, "--prior"), fitting)
 
 
 def in_groups(name, chosen, priors, grouping):

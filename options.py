@@ -70,7 +70,7 @@ Priors = Annotated[
 ]
 Noise = Annotated[
     str | None,
-    typer.Option(help="student_t (default), normal or huber; of progress-N normal; of lengths beta_binomial."),
+    typer.Option(help="student_t (default), normal or huber; of progress-N normal; of scores beta."),
 ]
 Scale = Annotated[str | None, typer.Option(help="Residuals on log_loss (default) or loss; of progress-N loss.")]
 Threshold = Annotated[float | None, typer.Option(help="Threshold of the Huber noise, in units of its scale (1.345).")]
@@ -117,6 +117,16 @@ LogLikelihood = Annotated[
         show_default=False,
     ),
 ]
+
+ScoresTable = Annotated[
+    str | None, typer.Option("--data", help=f"A table of scores with dates and computes {FORMATS}", metavar="TABLE")
+]
+Years = Annotated[
+    str | None, typer.Option(help="Only models released from the one to before the other.", metavar="FIRST:LAST")
+]
+BreakYear = Annotated[float, typer.Option(help="Date at which the pace may change.")]
+ByModel = Annotated[bool, typer.Option("--elpd", help="Compare one pace with two by leaving models out.")]
+Folder = Annotated[Path | None, typer.Option(help="Write linear.nc and break.nc to this folder.", metavar="DIR")]
 
 Truth = Annotated[str, typer.Option(help="Distribution that truths are drawn from: posterior or prior.")]
 Simulations = Annotated[int, typer.Option(help="Tables to simulate and fit.")]
@@ -315,6 +325,17 @@ class Fitting(Grouping):
 
 
 @dataclass(frozen=True)
+class Since(Fitting):
+    """Options of progress at fixed compute since a year."""
+
+    data: ScoresTable = None
+    years: Years = None
+    break_year: BreakYear = 2024.37
+    elpd: ByModel = False
+    out: Folder = None
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Options of every command that trains a sweep."""
 
@@ -371,7 +392,7 @@ def shares(kind, **defaults):
     Parameters
     ----------
     kind : type
-        `Reading`, `Grouping`, `Fitting` or `Sweep`.
+        `Reading`, `Grouping`, `Fitting`, `Since` or `Sweep`.
     **defaults
         Defaults that differ from the dataclass's.
     """

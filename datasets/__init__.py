@@ -7,6 +7,7 @@ from .fingerprint import sha256
 from .kinds import KINDS, Kind
 from .reading import read
 from .requirements import filled, positive_columns, require
+from .scores import read_scores
 
 __all__ = [
     "CHINCHILLA_VOCABULARY",
@@ -21,6 +22,7 @@ __all__ = [
     "read",
     "read_counts",
     "read_evaluations",
+    "read_scores",
     "require",
     "sha256",
 ]

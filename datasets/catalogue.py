@@ -1,7 +1,5 @@
 """The built-in tables."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -9,24 +7,12 @@ import pandas as pd
 from ..errors import InputError
 from .reading.formats import open_table
 from .schemas import check
+from .score_tables import SCORE_TABLES
+from .table import Table
 from .wording import listed, quoted, suggestion
 
 FOLDER = Path(__file__).parent / "tables"
 CHINCHILLA_VOCABULARY = 32000
-
-
-@dataclass(frozen=True)
-class Table:
-    """A built-in table: what it holds, where it is from, its columns with their units, and those that are derived."""
-
-    name: str
-    rows: int
-    kind: str
-    description: str
-    source: str
-    licence: str
-    columns: dict[str, str]
-    derived: dict[str, Callable] = field(default_factory=dict)
 
 
 FACTS = "published figures (facts only), given with their source"
@@ -262,6 +248,7 @@ TABLES = {
                 "note": "where in the paper, and what the estimate stands on",
             },
         ),
+        *SCORE_TABLES,
     )
 }
 
@@ -309,9 +296,13 @@ def load(name):
     """
     table = _entry(name)
     frame, label, _ = open_table(FOLDER / f"{name}.csv")
-    frame = frame.assign(**table.derived)[list(table.columns)]
-    if "publication_date" in frame:
-        frame = frame.assign(publication_date=pd.to_datetime(frame["publication_date"]))
+    if table.joined:
+        models = load(table.joined)
+        frame = frame.join(
+            models.set_index("model")[[column for column in table.columns if column in models][1:]], "model"
+        )
+    dates = {column: pd.to_datetime(frame[column]) for column in ("publication_date", "date") if column in frame}
+    frame = frame.assign(**dates).assign(**table.derived)[list(table.columns)]
     frame = check(frame, name, label=label).reset_index(drop=True)
     frame.attrs["source"] = name
     return frame

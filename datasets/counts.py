@@ -1,16 +1,17 @@
 """A user's own table of counts right by operand lengths, read and checked."""
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InputError
 from . import storing
 from .columns import renamed
 from .reading import selection
+from .reading.alike import refuse_differences
 from .reading.cells import as_numbers
 from .reading.changes import Changes, with_origin
 from .reading.faults import Fault, place, refuse
 from .reading.formats import open_table
+from .reading.names import nameless, names
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import quoted
 
@@ -73,14 +74,14 @@ def read_counts(source, *, columns=None, where=None, drop_missing=False):
     numbers = (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")
     read, faults = as_numbers(table, [column for column in numbers if column in table])
     named = [column for column in TEXT if column in table]
-    refuse(faults + [fault for column in named for fault in _nameless(table[column])], table, label)
-    table = table.assign(**{column: table[column].astype(object).map(_name).astype(object) for column in named}, **read)
+    refuse(faults + [fault for column in named for fault in nameless(table[column])], table, label)
+    table = table.assign(**{column: names(table[column]) for column in named}, **read)
     defaults = {"architecture": "standard", "recurrences": 1.0}
     table = table.assign(**{column: value for column, value in defaults.items() if column not in table})
     _refuse_fractions(table, label)
     table = check(table, "counts", label=label)
     _refuse_too_many_correct(table, label)
-    _refuse_runs_of_two_kinds(table, label)
+    refuse_differences(table, "run", OF_A_RUN, label)
     _refuse_duplicates(table, label)
     if "split" not in table:
         table = table.assign(split=split(table))
@@ -92,23 +93,6 @@ def split(table):
     """Region of each cell: ``id``, ``ood`` or ``ood100``."""
     longest = np.maximum(table["length_a"], table["length_b"])
     return np.where(longest <= table["train_digits"], "id", np.where(longest <= LONGEST_OOD, "ood", "ood100"))
-
-
-def _nameless(cells):
-    faults = []
-    for row, cell in cells.items():
-        if pd.isna(cell):
-            faults.append(Fault(row, cells.name, "found nothing (a blank)", "fill it in or delete the row"))
-        elif isinstance(cell, bytes):
-            found = f"found {quoted(cell)}, bytes where a name should be"
-            faults.append(Fault(row, cells.name, found, "store the column as text"))
-    return faults
-
-
-def _name(cell):
-    """Text of a name; a whole number that blanks have made a float has no decimal point."""
-    whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == np.floor(cell)
-    return str(int(cell)) if whole else str(cell)
 
 
 def _refuse_fractions(table, label):
@@ -129,20 +113,6 @@ def _refuse_too_many_correct(table, label):
         if correct > total
     ]
     refuse(faults, table, label)
-
-
-def _refuse_runs_of_two_kinds(table, label):
-    for column in OF_A_RUN:
-        if column not in table:
-            continue
-        first = table.groupby("run")[column].transform("first")
-        wrong = (table[column] != first) & ~(table[column].isna() & first.isna())
-        if wrong.any():
-            row = wrong.idxmax()
-            raise InputError(
-                f"{label}, {place(table, row)}, column {quoted(column)}: found {quoted(table.at[row, column])} where "
-                f"run {quoted(table.at[row, 'run'])} had {quoted(first[row])} before; give each run its own name"
-            )
 
 
 def _refuse_duplicates(table, label):

@@ -60,7 +60,7 @@ def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
         table = selection.without_missing(table, NEEDED, changes)
     names = [column for column in (*NEEDED, *OPTIONAL) if column in table and column not in TEXT]
     read, faults = as_numbers(table, names)
-    dates, undated = _dates(table["publication_date"])
+    dates, undated = days(table["publication_date"])
     faults += undated + _unknown_benchmarks(table["benchmark"])
     result = table.assign(**read, publication_date=dates)
     result["year"] = fractional_years(dates)
@@ -85,16 +85,16 @@ def fractional_years(dates):
 TEXT = ("publication_date", "benchmark")
 
 
-def _dates(cells):
-    """Days of cells, and the faults of those that are none."""
-    dates = cells.map(_date)
+def days(cells, *, blank=False):
+    """Days of cells, and the faults of those that are none; a blank is no fault where it may be `blank`."""
+    dates = cells.map(_date, na_action="ignore" if blank else None)
     faults = [
         Fault(row, cells.name, f"found {quoted(cells[row])}, {wrong}", "write it as 2019-02-14")
         for row, wrong in dates.items()
         if isinstance(wrong, str)
     ]
-    days = [pd.NaT if isinstance(date, str) else date for date in dates]
-    return pd.Series(days, index=cells.index).astype("datetime64[ns]"), faults
+    found = [pd.NaT if isinstance(date, str) else date for date in dates]
+    return pd.Series(found, index=cells.index).astype("datetime64[ns]"), faults
 
 
 def _date(cell):

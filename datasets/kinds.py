@@ -1,4 +1,4 @@
-"""The kinds of table: of runs, of dated evaluations, of counts."""
+"""The kinds of table: of runs, of dated evaluations, of counts, of scores."""
 
 import inspect
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from .catalogue import load
 from .counts import OF_A_CELL, read_counts
 from .evaluations import read_evaluations
 from .reading import read
+from .scores import read_scores
 
 
 @dataclass(frozen=True)
@@ -89,5 +90,6 @@ KINDS = {
         Kind("runs", read, "chinchilla_runs", "run"),
         Kind("evaluations", read_evaluations, "lm_progress", "evaluation"),
         Kind("counts", read_counts, "arithmetic_runs", "cell", group="run", own=OF_A_CELL),
+        Kind("scores", read_scores, "eci_scores", "row"),
     )
 }

@@ -16,7 +16,8 @@ PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")
 COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
-DROPPING = ("runs", "evaluations", "counts")  # kinds whose reader can leave rows out
+CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
+DROPPING = ("runs", "evaluations", "counts", "scores")  # kinds whose reader can leave rows out
 
 
 def check(frame, kind, *, label, names=None, faults=()):
@@ -117,6 +118,7 @@ def schema(kind):
     finite = pa.Check(np.isfinite, error="a finite number")
     share = pa.Check(lambda x: (x >= 0) & (x <= 1), error="a share, 0 to 1")
     flag = pa.Check.isin([0, 1], error="0 or 1")
+    share = pa.Check(lambda x: np.isfinite(x) & (x >= 0) & (x <= 1), error="a number from 0 to 1")
 
     def number(check, *, nullable=False):
         return pa.Column("float64", check, nullable=nullable, coerce=True)
@@ -149,6 +151,17 @@ def schema(kind):
         columns["offset"] = whole(nonnegative, required=False)
         columns["split"] = pa.Column(object, pa.Check.isin(SPLITS, error=f"one of {', '.join(SPLITS)}"), required=False)
         return pa.DataFrameSchema(columns)
+    if kind == "scores":
+        columns = {"score": number(share)}
+        columns["training_compute_flop"] = pa.Column("float64", positive, nullable=True, required=False)
+        return pa.DataFrameSchema(columns)
+    of_a_model = {
+        "date": date(),
+        "year": number(positive),
+        "family": text(),
+        "training_compute_flop": number(positive, nullable=True),
+        "compute_confidence": text(*CONFIDENCES, nullable=True),
+    }
     columns = {
         "chinchilla_runs": {
             **dict.fromkeys([*SIZES, "loss"], number(positive)),
@@ -222,6 +235,36 @@ def schema(kind):
             **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
             **dict.fromkeys(["train_digits", "length", "total"], whole(positive)),
             **dict.fromkeys(["seed", "offset", "correct"], whole(nonnegative)),
+        },
+        "eci_scores": {
+            **dict.fromkeys(["model", "benchmark", "version"], text()),
+            "score": number(share),
+            **of_a_model,
+            "organization": text(nullable=True),
+        },
+        "eci_models": {
+            "model": text(),
+            **of_a_model,
+            "organization": text(nullable=True),
+            "accessibility": text(),
+            "eci": number(finite),
+            **dict.fromkeys(["eci_low", "eci_high"], number(finite, nullable=True)),
+        },
+        "rosetta_scores": {
+            **dict.fromkeys(["model", "benchmark"], text()),
+            "score": number(share),
+            **dict.fromkeys(["optimized", "is_math", "is_coding"], whole(flag)),
+            **of_a_model,
+            "model_name": text(nullable=True),
+        },
+        "rosetta_models": {
+            "model": text(),
+            "model_name": text(nullable=True),
+            **of_a_model,
+            "compute_2025_flop": number(positive, nullable=True),
+            "compute_2025_confidence": text(nullable=True),
+            "distilled": whole(flag),
+            "distilled_confidence": text("high", "medium", "low", nullable=True),
         },
         "published": {
             "quantity": text(),

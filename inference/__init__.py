@@ -13,7 +13,9 @@ from .loo.progress import compare_progress
 from .loo.rollout import rollout
 from .points.curves import curve_frontier
 from .points.envelopes import fit_frontier, fit_isoflop
+from .points.item_response import fit_item_response
 from .points.parametric import fit_huber
+from .points.two_stages import fit_two_stages
 from .quantities.allocation import allocate, stack_allocations
 from .quantities.alternatives import alternatives
 from .quantities.gain import compute_equivalent_gain, gain_times
@@ -31,6 +33,8 @@ from .quantities.pace import change_of_pace, pace_by_year
 from .quantities.prediction import predict
 from .quantities.reconciliation import reconcile
 from .quantities.robust import robust, robust_sd
+from .quantities.scores.capabilities import capabilities, pit_by_benchmark
+from .quantities.scores.compute import progress_at_fixed_compute, progress_summary
 from .quantities.verdict import judge
 from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, table_of
 
@@ -41,6 +45,7 @@ __all__ = [
     "alternatives",
     "calibrate",
     "calibration_table",
+    "capabilities",
     "change_of_pace",
     "compare",
     "compare_futures",
@@ -55,7 +60,9 @@ __all__ = [
     "fit_frontier",
     "fit_huber",
     "fit_isoflop",
+    "fit_item_response",
     "fit_progress",
+    "fit_two_stages",
     "gain_times",
     "growth_rates",
     "judge",
@@ -70,9 +77,12 @@ __all__ = [
     "open_fit",
     "pace_by_year",
     "parallel",
+    "pit_by_benchmark",
     "predict",
     "predict_counts",
+    "progress_at_fixed_compute",
     "progress_fitter",
+    "progress_summary",
     "reconcile",
     "robust",
     "robust_sd",

@@ -104,9 +104,9 @@ def units(fit, draws=None):
 
 
 def independent_blocks(fit, draws=None):
-    """As `blocks`; where rows say something of each other, of groups that do not, all at once."""
+    """As `blocks`; where units are not exchangeable given the free parameters, of the groups that are, all at once."""
     draws = draws_of(fit) if draws is None else draws
-    grouped = draws.of_groups()
+    grouped = draws.exchangeable()
     if grouped is None:
         yield from blocks(fit, draws)
     else:

@@ -14,6 +14,7 @@ from .loss.offsets import Offsets
 from .priors import Prior
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
+from .scores.law import Scores
 
 __all__ = [
     "SPECIFICATIONS",
@@ -30,6 +31,7 @@ __all__ = [
     "Offsets",
     "Prior",
     "Progress",
+    "Scores",
     "Specification",
     "law",
     "laws",

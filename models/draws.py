@@ -84,6 +84,17 @@ class Draws:
             Dims (chain, draw, group); None where units are independent given the draws.
         """
 
+    def exchangeable(self):
+        """Log density of what is exchangeable given the law's free parameters, where that is not the units.
+
+        Returns
+        -------
+        DataArray or None
+            Dims (chain, draw, group), what is sampled of each group integrated out, the dim named after the column that
+            holds the groups; None where it is the units.
+        """
+        return self.of_groups()
+
     def by_group(self, by=None):
         """Log density of the rows of each value of a column together.
 
@@ -201,6 +212,10 @@ class Draws:
     def left_out_density(self, fitted, i, *, seed=0):
         """Log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
         raise NotImplementedError
+
+    def left_out_group(self, fitted, rows, by=None):
+        """Log predictive density of a group of `rows`, of one value of a column, under draws fitted to the others."""
+        return fitted.total_log_likelihood(rows)
 
     def left_out_mean(self, fitted, i):
         """Mean of the observations of unit `i`, added up, under draws `fitted` to the others."""

@@ -71,14 +71,18 @@ class Law:
         where units are such groups already.
     grouped_by : str, optional
         Column whose groups of rows have quantities of their own.
+    mend : str
+        What leave-one-out does by default where Pareto k is too high; see `loo`.
     wider : tuple, optional
         A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
     traceable : bool
         Whether it says its `log_density_terms`.
-    block_axis : str, optional
-        What coordinates in blocks are of, as `axis_of` names it.
+    block_axes : tuple of str
+        What coordinates in blocks are of, block by block, as `axis_of` names it.
+    integrates : bool
+        Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
     tolerance : float
         Such a share from which on a law is said not to fit; below it is said to be off by so much.
     share_of : str
@@ -96,10 +100,12 @@ class Law:
     axes: ClassVar[dict] = {}
     group: ClassVar[str | None] = None
     grouped_by: ClassVar[str | None] = None
+    mend: ClassVar[str] = "refit"
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False
-    block_axis: ClassVar[str | None] = None
+    block_axes: ClassVar[tuple] = ()
+    integrates: ClassVar[bool] = False
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01
 
@@ -221,7 +227,7 @@ class Law:
         raise NotImplementedError
 
     def start(self, reference):
-        """Coordinates about which chains start, a tuple of arrays: (coordinate,) or (`block_axis`, coordinate)."""
+        """Coordinates about which chains start, arrays (coordinate,) and, of `block_axes`, (axis, coordinate)."""
         raise NotImplementedError
 
     def at_coordinates(self, z, reference):

@@ -16,6 +16,7 @@ from .loss.kaplan import Kaplan
 from .loss.offsets import Offsets
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS
+from .scores.law import Scores
 
 LAWS = {
     law.name: law
@@ -31,6 +32,7 @@ LAWS = {
         Configurations,
         Grouped,
         Lengths,
+        Scores,
     )
 }
 PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)

@@ -73,6 +73,8 @@ def robust_entries(fit):
             continue
         widest = table["robust_sd"].idxmax()
         row = table.loc[widest]
+        if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units say nothing of it
+            continue
         entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
     return entries
 

@@ -299,3 +299,53 @@ def quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
         yield
+
+
+class ScoresDesign:
+    """A small table of scores simulated from known capabilities and benchmarks, some of them at floor and ceiling."""
+
+    models, benchmarks = 16, 6
+    truth = {  # noqa: RUF012
+        "capability_centre": 0.3, "capability_sd": 0.3, "compute_slope": 0.4, "yearly_gain": 1.0,
+        "unknown_centre": 0.6, "unknown_yearly_gain": 1.5, "unknown_sd": 0.4,
+    }  # fmt: skip
+
+    def __init__(self, seed=7, models=None):
+        rng, count = np.random.default_rng(seed), models or self.models
+        truth = self.truth
+        year = np.round(rng.uniform(2023, 2026, count), 2)
+        known = np.arange(count) % 4 != 3
+        log_compute = rng.normal(0, 2.0, count)
+        mean = (
+            truth["capability_centre"] + truth["compute_slope"] * log_compute + truth["yearly_gain"] * (year - 2024.5)
+        )
+        other = truth["unknown_centre"] + truth["unknown_yearly_gain"] * (year - 2024.5)
+        sd = np.where(known, truth["capability_sd"], truth["unknown_sd"])
+        self.capability = np.where(known, mean, other) + sd * rng.normal(size=count)
+        self.difficulty = np.linspace(-2.5, 3.0, self.benchmarks)
+        self.difficulty -= self.difficulty.mean()
+        log_slope = rng.normal(0, 0.4, self.benchmarks)
+        self.slope = np.exp(log_slope - log_slope.mean())
+        self.noise = np.exp(rng.normal(-2.7, 0.3, self.benchmarks))
+        stated = np.where(known, 1e24 * np.exp(log_compute) * 10 ** rng.normal(0, 0.1, count), np.nan)
+        model, benchmark = (x.ravel() for x in np.meshgrid(np.arange(count), np.arange(self.benchmarks), indexing="ij"))
+        share = 1 / (1 + np.exp(-self.slope[benchmark] * (self.capability[model] - self.difficulty[benchmark])))
+        precision = 0.25 / self.noise[benchmark] ** 2
+        dates = pd.to_datetime("2023-01-01") + pd.to_timedelta(np.round((year - 2023) * 365), unit="D")
+        table = pd.DataFrame(
+            {
+                "model": [f"model {i:02d}" for i in model],
+                "benchmark": [f"test {i}" for i in benchmark],
+                "score": np.round(rng.beta(precision * share, precision * (1 - share)), 3),
+                "date": dates[model].strftime("%Y-%m-%d"),
+                "training_compute_flop": stated[model],
+                "compute_confidence": np.where(known, "Confident", None)[model],
+                "family": [f"family {i // 2}" for i in model],
+            }
+        )
+        self.table = bs.read_scores(table)
+
+
+@pytest.fixture(scope="session")
+def scores_design():
+    return ScoresDesign()

@@ -266,6 +266,51 @@ def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
     assert "robust_parameters" not in entry
 
 
+def test_progress_since(tmp_path, scores_design):
+    mine = type(scores_design)(seed=20, models=24).table.drop(columns="year")
+    mine.assign(score=100 * mine["score"]).to_csv(tmp_path / "mine.csv", index=False)
+    asked = (
+        "--data",
+        "mine.csv",
+        "--unit",
+        "score=percent",
+        "--years",
+        "2023:2026.5",
+        *SHORT,
+        "--target-accept",
+        "0.85",
+    )
+    said = call("progress-since", *asked, "--elpd", "--out", "fits", "--json", folder=tmp_path)
+    assert said.status == 0, said.err
+    document = json.loads(said.out)
+    assert (document["models"], document["models_with_compute"], document["scores"]) == (24, 18, 144)
+    assert set(document["periods"]) == {"all", "before", "after", "change"}
+    fits = {name: bs.open_fit(tmp_path / "fits" / f"{name}.nc") for name in ("linear", "break")}
+    factor = bs.progress_at_fixed_compute(fits["break"])["factor"].sel(period="after")
+    entry = document["periods"]["after"]["model"]
+    assert entry["factor_q50"] == pytest.approx(float(factor.median()), rel=1e-3)
+    assert entry["halving_q50"] == pytest.approx(12 * np.log(2) / np.log(entry["factor_q50"]), rel=1e-3)
+    change = fits["break"]["posterior"]["yearly_gain_change"]
+    assert document["p_faster"]["model"] == pytest.approx(float((change > 0).mean()))
+    assert set(document["by_model"]["laws"]) == {"linear", "break"}
+    printed = call("progress-since", *asked, folder=tmp_path)
+    assert printed.status == 0, printed.err
+    assert f"known of 18 models, the last of {mine.dropna()['date'].max():%Y-%m-%d}" in printed.out
+    assert "probability that capability grows faster after 2024.37" in printed.out
+    assert f"{entry['factor_q50']:.3g}" in printed.out
+
+
+def test_fit_of_scores_prints_no_list_of_models(tmp_path, scores_design):
+    again = scores_design.table.assign(model=scores_design.table["model"] + " again")
+    table = pd.concat([scores_design.table, again])
+    table[["model", "benchmark", "score"]].to_csv(tmp_path / "mine.csv", index=False)
+    said = call("fit", "scores", "--data", "mine.csv", *SHORT, folder=tmp_path)
+    assert said.status == 0, said.err
+    assert "capability[" not in said.out
+    assert "not shown for their number, but in --json and in the file: capability (32)" in said.out
+    assert "difficulty[test 0]" in said.out
+
+
 def test_rollout(fits):
     asked = ("--by", "compute", "--below", "1e20", "--below", "5e20", "--seed", "2", *SHORT, "--noise", "normal")
     document = json.loads(succeeded("rollout", "chinchilla", "--data", "mine.csv", *asked, "--json", folder=fits))
@@ -491,6 +536,13 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         (["points", "--where", "loss > 20"], "none of the 245 rows"),
         (["fit", "lengths", "--best-of", "run"], "--best-of is for tables of runs"),
         (["fit", "progress-7", "--where", "benchmark == 'c4'"], "none of the 231 rows"),
+        (["fit", "scores", "--data", "few.csv"], '"model", "benchmark", "score" are needed'),
+        (["fit", "scores", "--option", "pace=slow"], "choose one of None, linear, break"),
+        (["progress-since", "--years", "2026:2023"], "write FIRST:LAST, such as 2023:2026"),
+        (["progress-since", "--years", "1990:1995"], "no model is of then; they are of 2023.1 to 2026.6"),
+        (["progress-since", "--years", "2026:2027"], "is known of 0 models; pace='linear' needs at least 5"),
+        (["progress-since", "--data", "few.csv"], "are needed and not there"),
+        (["progress-since", "--out", "file/fits"], "--out file/fits: the folder cannot be made"),
         (["rollout", "chinchilla"], "--below"),
         (["rollout", "chinchilla", "--below", "1e30", "--figure", "f.svg"], "leaves no row at or above it to predict"),
         (

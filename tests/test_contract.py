@@ -38,6 +38,8 @@ STUDIED = {
     "configurations": bs.Configurations(),
     "progress-7": bs.Progress(7),
     "progress-18, paper effects": bs.Progress(18, paper_effects=True),
+    "scores": bs.Scores(),
+    "scores, break": bs.Scores(pace="break"),
     "lengths": bs.Lengths(),
     "lengths, no seeds": bs.Lengths(seeds=False),
 }
@@ -59,6 +61,10 @@ def table_for(name):
     if name == "grouped":
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
+    if name.startswith("scores"):
+        scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
+        scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
+        return scores[scores["model"].isin(scores["model"].value_counts().index[:24])].reset_index(drop=True)
     if name in TABLES:
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
@@ -196,6 +202,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     by = influence(fit, quantity)
     shared = {"paper_effects": "paper_id", "run_effects": "run_id"}
     found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
+    found += ["model"] if fitter.law.integrates else []
     assert by.dims == (*found, fitter.law.unit)[:1]
     table = bs.robust_sd(fit, quantity)
     assert table.loc["unit", "clusters"] == by.size

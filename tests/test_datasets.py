@@ -20,6 +20,10 @@ ROWS = {
     "overtraining_runs": 104,
     "lm_progress": 231,
     "attribution_systems": 6,
+    "eci_scores": 2249,
+    "eci_models": 222,
+    "rosetta_scores": 1324,
+    "rosetta_models": 179,
     "published": 266,
 }
 

@@ -84,7 +84,7 @@ def spoilt_text(rng, text, share):
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
-READERS = {"runs": bs.read, "evaluations": bs.read_evaluations, "counts": bs.read_counts}
+READERS = {"runs": bs.read, "evaluations": bs.read_evaluations, "counts": bs.read_counts, "scores": bs.read_scores}
 
 
 def text_table(kind):
@@ -370,10 +370,10 @@ def sorts(kept):
     return found | {f"{name}, crafted": crafted_file(name, kept) for name in kept.of}
 
 
-SORTS = ["priors", "priors of progress", "runs as text", "evaluations as text", "counts as text", "runs of any type",
-         "evaluations of any type", "counts of any type", "damaged parquet", "damaged netCDF", "a fit, damaged",
-         "a fit of progress, damaged", "a calibration, damaged", "a fit, crafted", "a fit of progress, crafted",
-         "a calibration, crafted"]  # fmt: skip
+SORTS = ["priors", "priors of progress", "runs as text", "evaluations as text", "counts as text", "scores as text",
+         "runs of any type", "evaluations of any type", "counts of any type", "scores of any type", "damaged parquet",
+         "damaged netCDF", "a fit, damaged", "a fit of progress, damaged", "a calibration, damaged", "a fit, crafted",
+         "a fit of progress, crafted", "a calibration, crafted"]  # fmt: skip
 
 
 def outcome(attempt, rng, folder):

@@ -32,10 +32,11 @@ MAY_IMPORT = {
     "reporting": {"errors", "inputs", "models", "inference", "reports"},
     "comparisons": {"console", "datasets", "errors", "inference", "reports"},
     "rollouts": {"console", "files", "inference", "inputs", "reports"},
+    "since": {"console", "errors", "files", "inference", "inputs", "reports"},
     "allocations": {"console", "errors", "inference", "inputs", "reports"},
     "signals": set(),
     "cli": {"__init__", "allocations", "comparisons", "console", "files", "inputs", "options", "reporting", "rollouts"}
-    | {"signals", "sweeps"}
+    | {"signals", "since", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
 }
 MODULES = [

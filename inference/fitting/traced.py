@@ -81,8 +81,9 @@ class Traced:
         data, coordinates, offset = {}, [], 0
         for k, (name, array) in enumerate(arrays.items()):
             data[name] = _symbols(graph, "data", array.shape, self.axes[name], lambda *at, k=k: (k, *at))
+        axes = iter(law.block_axes)
         for block in blocks:
-            axis = law.block_axis if block.ndim > 1 else None
+            axis = next(axes) if block.ndim > 1 else None
             coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
             offset += block.size
         try:

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ...errors import DiagnosticWarning
+from ...datasets.wording import unknown
+from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
 from ..storage import draws_of
@@ -13,8 +14,10 @@ from .bridge import LEAST_OVERLAP
 from .importance import importance_sampling
 from .refits import Refits
 
+MENDS = ("refit", "none")
 
-def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
+
+def loo_by_group(fit, by=None, *, mend="refit", fitter=None, seed=1, **settings):
     """Estimate the expected log predictive density of groups of rows, each left out whole.
 
     Importance sampling of the rows' joint density and, where Pareto k is above 0.7, refits without the group, bridged
@@ -26,6 +29,8 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
     by : str, optional
         Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss and
         ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of these apart.
+    mend : {"refit", "none"}
+        What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
     fitter : Fitter, optional
         For refits, compiled before; made if absent.
     seed : int
@@ -43,7 +48,8 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
     Raises
     ------
     InputError
-        If the table lacks the column, a row has no value in it, or rows that share an effect have several.
+        If `mend` is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
+        several.
 
     Warns
     -----
@@ -60,11 +66,13 @@ def loo_by_group(fit, by=None, *, fitter=None, seed=1, **settings):
     >>> bool(left_out["elpd"].sum() < bs.loo(fit).elpd)
     True
     """
+    if mend not in MENDS:
+        raise InputError(unknown("mend", mend, MENDS))
     draws = draws_of(fit)
     joint = draws.by_group(by)
     found = _importance_sampling(fit, joint)
     high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
-    if len(high) and not draws.law.upstream:
+    if len(high) and not draws.law.upstream and mend == "refit":
         refits = Refits(fit, fitter, seed=seed, **settings)
         items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]
         made = list(mapped(Refits.without_group, refits, items))

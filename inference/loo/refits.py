@@ -90,7 +90,7 @@ class Refits:
         by, value, having = item
         rows, own = self.draws.rows, (self.draws.rows[by] == value).to_numpy()
         kept, left = (rows[chosen].reset_index(drop=True) for chosen in (~own, own))
-        return self.without(kept, having, lambda fitted: fitted.total_log_likelihood(left), left)[1]
+        return self.without(kept, having, lambda fitted: self.draws.left_out_group(fitted, left, by), left)[1]
 
     def warn(self, found, stacklevel):
         """Warn of divergences and of chains that disagree in refits, as from `stacklevel` callers up.

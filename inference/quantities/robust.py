@@ -16,6 +16,7 @@ from .. import densities
 from ..storage import draws_of
 
 LEAST_CLUSTERS = 10
+MOST_DRAWS = 1000  # where units are integrated over
 WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds says that the law or its noise is not the data's
 
 
@@ -116,17 +117,23 @@ def robust_sds(fit, quantities):
     """
     import arviz_stats.base as azb
 
+    fitted, stride = draws_of(fit), 1
+    if fitted.law.integrates:
+        stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
+        fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
+    grouped = fitted.exchangeable()
+    quantities = {name: x.isel(draw=slice(None, None, stride)) for name, x in quantities.items()}
     draws = np.stack([_finite(quantity) for quantity in quantities.values()])
-    by_unit, variances = _of_units(fit, draws)
+    by_unit, variances = _of_units(fit, draws, grouped)
     sd = draws.std(axis=1, ddof=1)
     axes = {"chain_axis": 0, "draw_axis": 1}
     effective = [azb.array_stats.ess(q.transpose(*DRAWS).values, method="mean", **axes) for q in quantities.values()]
     rows = {name: {} for name in quantities}
-    for by, codes in _clusterings(fit, by_unit.shape[1]).items():
+    for by, codes in _clusterings(fitted, grouped, by_unit.shape[1]).items():
         count = codes.max() + 1
         if count < LEAST_CLUSTERS:
             continue
-        variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes)
+        variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes, grouped)
         for name, own, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
             summed = np.bincount(codes, own)
             noise = variance_of_sums * spread**2 / size
@@ -142,10 +149,10 @@ def _table(rows):
     return table.assign(wider=table["ratio"] > WIDER)
 
 
-def _of_units(fit, draws):
+def _of_units(fit, draws, grouped):
     """Covariances of quantities with the log density of each unit, (quantity, unit), and the variances of these."""
     places, covariances, variances = [], [], []
-    for place, density in densities.independent_blocks(fit):
+    for place, density in densities.blocks(fit) if grouped is None else [(slice(None), grouped)]:
         values = _flat(density)
         places.append(np.arange(values.shape[1])[place] if isinstance(place, slice) else place)
         covariances.append(_covariance(draws, values))
@@ -154,8 +161,10 @@ def _of_units(fit, draws):
     return np.concatenate(covariances, axis=-1)[:, order], np.concatenate(variances)[order]
 
 
-def _variance_of_sums(fit, codes):
+def _variance_of_sums(fit, codes, grouped):
     """Sum over clusters of the variance of the log density of their rows together, some rows at a time."""
+    if grouped is not None:
+        return sum_by(_flat(grouped), codes, np.bincount(codes)).var(0).sum()
     draws, order = draws_of(fit), np.argsort(codes, kind="stable")
     most = max(1, BLOCK // (fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]))
     total, last, open_sum = 0.0, codes[order[0]], 0.0
@@ -172,13 +181,15 @@ def _variance_of_sums(fit, codes):
     return total + np.var(open_sum)
 
 
-def _clusterings(fit, units):
-    """Cluster of each unit: its own and, where units are rows, by the columns that the law names; none twice."""
-    found = {"unit": np.arange(units)}
-    draws = draws_of(fit)
-    if len(draws.rows) == units:
+def _clusterings(draws, grouped, units):
+    """Cluster of each unit: its own and, where units have rows, by the columns that the law names; none twice."""
+    found, rows = {"unit": np.arange(units)}, draws.rows
+    if grouped is not None:
+        rows = rows.set_index(grouped.dims[-1], drop=False)
+        rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
+    if len(rows) == units:
         for name in draws.law.clusters:
-            codes = pd.factorize(draws.rows[name])[0] if name in draws.rows else found["unit"]
+            codes = pd.factorize(rows[name])[0] if name in rows else found["unit"]
             if not any(np.array_equal(codes, known) for known in found.values()):
                 found[name] = codes
     return found

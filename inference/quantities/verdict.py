@@ -27,7 +27,7 @@ def judge(fit):
     """Judge the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
 
     A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
-    from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations and 5 in 100 problems for counts, it
+    from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations, 5 in 100 for counts and scores, it
     does not fit; below it is off by so much. These lines are our choice.
 
     Parameters

@@ -99,7 +99,7 @@ class Lengths(Law):
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "correct"
     traceable: ClassVar[bool] = True
-    block_axis: ClassVar[str] = "run"
+    block_axes: ClassVar[tuple] = ("run",)
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99)
     scale: ClassVar[str] = "correct"
     share_of: ClassVar[str] = "the problems"

@@ -90,7 +90,7 @@ class Grouped(Law):
     kind: ClassVar[str] = "runs"
     unit: ClassVar[str] = "run"
     traceable: ClassVar[bool] = True
-    block_axis: ClassVar[str] = GROUP
+    block_axes: ClassVar[tuple] = (GROUP,)
 
     def __post_init__(self):
         if not isinstance(self.law, LossLaw):

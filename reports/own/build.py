@@ -145,6 +145,8 @@ def _page_of(fits):
             raise InputError(
                 f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
             )
+    if kind not in PAGES:
+        raise InputError(f"{first!r} is a fit of {kind}, of which there is no page; reports are on {', '.join(PAGES)}")
     return PAGES[kind]
 
 

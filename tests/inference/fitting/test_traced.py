@@ -48,6 +48,14 @@ OF_COUNTS = {
 }
 
 
+OF_SCORES = {
+    "scores": bs.Scores(),
+    "linear": bs.Scores(pace="linear"),
+    "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
+    "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
+}
+
+
 def agrees(law, table):
     rows = law.rows(table)
     reference = law.reference(rows)
@@ -63,7 +71,7 @@ def agrees(law, table):
         point = {}
         for name, variable in zip(names, model.value_vars, strict=True):
             x = named[name].values[0, 0]
-            point[variable.name] = x if name == "z" else law.prior_of[name].to_unconstrained(x)
+            point[variable.name] = law.prior_of[name].to_unconstrained(x) if name in law.prior_of else x
         found, gradient = density(z, arrays)
         assert found == pytest.approx(float(value(point)), rel=1e-9)
         expected = slope(point)
@@ -123,9 +131,15 @@ def test_a_law_of_counts_is_traced_as_its_model_says(name):
     agrees(OF_COUNTS[name], bs.load("arithmetic_runs"))
 
 
+@pytest.mark.parametrize("name", of(OF_SCORES, {"scores", "linear"}))
+def test_a_law_of_scores_is_traced_as_its_model_says(name, scores_design):
+    agrees(OF_SCORES[name], scores_design.table)
+
+
 def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):
     counts = bs.load("arithmetic_runs")
-    for law, table in ((bs.Kaplan(), runs), (Progress(18), evaluations), (bs.Lengths(), counts)):
+    studied = (bs.Kaplan(), runs), (Progress(18), evaluations), (bs.Lengths(), counts)
+    for law, table in (*studied, (bs.Scores(pace="break"), bs.load("eci_scores"))):
         rows = law.rows(table)
         assert isinstance(compiled(law, rows, law.reference(rows), "nutpie"), OfLaw)
 

@@ -1,0 +1,131 @@
+"""A user's own table of scores of models on benchmarks, read and checked."""
+
+from ..errors import InputError
+from . import storing
+from .columns import renamed
+from .evaluations import days, fractional_years
+from .reading import selection
+from .reading.alike import refuse_differences
+from .reading.cells import as_numbers
+from .reading.changes import Changes, with_origin
+from .reading.faults import Fault, place
+from .reading.formats import open_table
+from .reading.names import nameless, names
+from .schemas import CONFIDENCES, check
+from .wording import listed, quoted, unknown
+
+NEEDED = ("model", "benchmark", "score")
+OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
+TEXT = ("model", "benchmark", "compute_confidence", "family")
+UNITS = {"share": 1.0, "percent": 0.01}
+
+
+def read_scores(source, *, columns=None, unit=None, where=None, drop_missing=False):
+    """Read a table of scores of models on benchmarks and check it.
+
+    Parameters
+    ----------
+    source : path or pandas.DataFrame
+        As for `read`, a row a model and benchmark. Needed are the columns ``model``, ``benchmark`` and ``score``, from
+        0 to 1. Of a model, the same in each of its rows and blank where it is not known: ``date`` (YYYY-MM-DD) of its
+        release; ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank
+        is Likely where there is a compute); and ``family``, models of one kind but for their sizes.
+    columns : mapping of str to str, optional
+        Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
+        another is left out.
+    unit : mapping of str to str, optional
+        ``{"score": "percent"}`` for scores from 0 to 100.
+    where : str, optional
+    drop_missing : bool
+        Rows to keep, as for `read`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, in the order of its rows, indexed from 0; with a ``date`` also ``year``, in fractional years.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or used, in one line with the file, the line, the column, the value and the mend.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"model": ["a", "b"], "benchmark": "quiz", "score": [0.25, 0.8], "date": "2024-07-01"})
+    >>> round(float(read_scores(table)["year"][0]), 2)
+    2024.5
+    """
+    columns, factor = columns or {}, _factor(unit or {})
+    table, label, name = open_table(source, text=[columns.get(column, column) for column in TEXT])
+    table = renamed(table, columns, needed=NEEDED, optional=OF_A_MODEL, label=label)
+    changes = Changes(label, table)
+    table = selection.where(table, where, changes)
+    if drop_missing:
+        table = selection.without_missing(table, NEEDED, changes)
+    numbers = [column for column in ("score", "training_compute_flop") if column in table]
+    read, faults = as_numbers(table, numbers)
+    named = [column for column in TEXT if column in table]
+    faults += [f for column in named for f in nameless(table[column], optional=column in OF_A_MODEL)]
+    read |= {column: names(table[column]) for column in named}
+    if "compute_confidence" in table:
+        read["compute_confidence"], strange = _confidences(read["compute_confidence"])
+        faults += strange
+    if "date" in table:
+        read["date"], undated = days(table["date"], blank=True)
+        faults += undated
+    faults += _above(read["score"], 1 / factor)
+    read["score"] = factor * read["score"]
+    table = check(table.assign(**read), "scores", label=label, faults=faults)
+    if factor != 1:
+        changes.add("unit", "scores are read as percent", of="score", unit="percent", factor=factor)
+    refuse_differences(table, "model", OF_A_MODEL, label)
+    _refuse_duplicates(table, label)
+    if "date" in table:
+        table = table.assign(year=fractional_years(table["date"]))
+    storing.note_names(table, changes)
+    return with_origin(table, name, changes)
+
+
+def _factor(unit):
+    for column in unit:
+        if column != "score":
+            mend = '{"score": "percent"} (--unit score=percent)'
+            raise InputError(f"unit: {quoted(column)} has none in a table of scores; write {mend}")
+    found = unit.get("score", "share")
+    if found not in UNITS:
+        raise InputError(unknown("unit of score:", found, UNITS))
+    return UNITS[found]
+
+
+def _above(scores, most):
+    may_be_percent = most == 1 and scores.max() <= 100
+    mend = "correct it or delete the row"
+    if may_be_percent:
+        mend = 'give shares from 0 to 1, or say unit={"score": "percent"} (--unit score=percent)'
+    fault = f"which is above {most:g}"
+    return [
+        Fault(row, "score", f"found {quoted(score)}, {fault}", mend) for row, score in scores.items() if score > most
+    ]
+
+
+def _confidences(cells):
+    known = {name.lower(): name for name in CONFIDENCES}
+    found = cells.map(lambda cell: known.get(cell.strip().lower(), cell), na_action="ignore").astype(object)
+    strange = found[found.notna() & ~found.isin(CONFIDENCES)]
+    fault = f"which is none of {listed(CONFIDENCES)}"
+    return found, [
+        Fault(row, cells.name, f"found {quoted(cell)}, {fault}", "correct it or leave it blank")
+        for row, cell in strange.items()
+    ]
+
+
+def _refuse_duplicates(table, label):
+    wrong = table.duplicated(["model", "benchmark"])
+    if wrong.any():
+        row = wrong.idxmax()
+        model, benchmark = (quoted(table.at[row, name]) for name in ("model", "benchmark"))
+        raise InputError(
+            f"{label}, {place(table, row)}: model {model} has a score on {benchmark} before; keep one of them or give "
+            "the models names of their own"
+        )

@@ -1,0 +1,190 @@
+"""Least squares of scores on capability and difficulty, as benchmark stitching and the Epoch Capabilities Index do it.
+
+``score = sigmoid(slope_b (capability_m - difficulty_b))`` with the slope of one benchmark fixed at 1, capabilities and
+difficulties within 10 of 0, slopes from 0.1 to 10, and one residual more, the square root of 0.1 times the mean square
+of all parameters. The difficulty of that benchmark is then taken off, so that it is 0 there.
+
+References
+----------
+.. [1] Ho, A. et al. (2025). A Rosetta stone for AI benchmarks. arXiv:2512.00193, section 2 and the code of its
+   repository.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import least_squares
+from scipy.special import expit
+
+from ...datasets import require
+from ...datasets.wording import quoted, suggestion, unknown
+from ...errors import InputError
+
+PENALTY, FARTHEST, SLOPES = 0.1, 10.0, (0.1, 10.0)  # those of [1]_
+
+
+@dataclass(frozen=True)
+class ItemResponse:
+    """Capabilities and benchmarks by least squares.
+
+    Attributes
+    ----------
+    capability : Series
+        By model.
+    difficulty, slope : Series
+        By benchmark.
+    cost : float
+        Half the sum of squared residuals, that of the penalty included.
+    converged : bool
+    """
+
+    capability: pd.Series
+    difficulty: pd.Series
+    slope: pd.Series
+    cost: float
+    converged: bool
+
+    def anchored(self, anchors):
+        """Capabilities on the scale on which two models have given values.
+
+        Parameters
+        ----------
+        anchors : dict of str to float
+            Two models with their values, such as ``{"Claude 3.5 Sonnet": 130, "GPT-5": 150}``.
+
+        Returns
+        -------
+        Series
+
+        Raises
+        ------
+        InputError
+            If there are not two, or one was not fitted.
+        """
+        origin, unit, low = between_anchors(anchors, self.capability, list(self.capability.index))
+        return low + unit * (self.capability - origin)
+
+
+def between_anchors(anchors, capability, models):
+    """Map capabilities to the scale on which two models have given values.
+
+    Parameters
+    ----------
+    anchors : dict of str to float
+    capability : mapping of str to array_like
+        By model.
+    models : sequence of str
+        Those that there are.
+
+    Returns
+    -------
+    origin, unit : array_like
+    low : float
+        The value of a capability c is ``low + unit * (c - origin)``.
+
+    Raises
+    ------
+    InputError
+        If there are not two anchors of different values, or one is not among the models.
+    """
+    if len(anchors) != 2 or len(set(anchors.values())) != 2:
+        raise InputError(f"anchors must be two models with two values, not {anchors!r}")
+    for name in anchors:
+        if name not in models:
+            mend = suggestion(name, models) or "; name two that were"
+            raise InputError(f"anchors: no model called {quoted(name)} was fitted{mend}")
+    (first, low), (second, high) = anchors.items()
+    origin = capability[first]
+    return origin, (high - low) / (capability[second] - origin), low
+
+
+def fit_item_response(scores, *, benchmark, clip=0.0):
+    """Fit capabilities, difficulties and slopes to scores by penalised least squares [1]_.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        A table from `read_scores` or `load`.
+    benchmark : str
+        Whose slope is 1 and whose difficulty is 0.
+    clip : float
+        Scores are taken to be at least this and at most 1 less this; 0.001 for the Epoch Capabilities Index.
+
+    Returns
+    -------
+    ItemResponse
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or there is no such benchmark.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> found = bs.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
+    >>> round(found.cost, 4), round(float(found.capability["LLaMA-65B"]), 3)
+    (3.4474, 1.076)
+    """
+    require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
+    model, models = pd.factorize(scores["model"], sort=True)
+    item, benchmarks = pd.factorize(scores["benchmark"], sort=True)
+    if benchmark not in benchmarks:
+        raise InputError(unknown("benchmark", benchmark, list(benchmarks)))
+    score = np.clip(scores["score"].to_numpy(float), clip, 1 - clip)
+    places = _Places(model, item, list(benchmarks).index(benchmark))
+    start = np.concatenate([np.zeros(places.slopes), np.ones(places.count - places.slopes)])
+    low = np.where(np.arange(places.count) < places.slopes, -FARTHEST, SLOPES[0])
+    found = least_squares(
+        lambda theta: places.residuals(theta, score),
+        start,
+        lambda theta: places.jacobian(theta),
+        bounds=(low, np.where(np.arange(places.count) < places.slopes, FARTHEST, SLOPES[1])),
+        xtol=1e-12,
+        ftol=1e-12,
+        gtol=1e-10,
+        max_nfev=500,
+    )
+    capability, difficulty, slope = places.named(found.x)
+    shift = difficulty[places.anchor]
+    return ItemResponse(
+        pd.Series(capability - shift, pd.Index(models, name="model"), name="capability"),
+        pd.Series(difficulty - shift, pd.Index(benchmarks, name="benchmark"), name="difficulty"),
+        pd.Series(slope, pd.Index(benchmarks, name="benchmark"), name="slope"),
+        float(found.cost),
+        bool(found.status > 0),
+    )
+
+
+class _Places:
+    """Where capabilities, difficulties and slopes stand among the parameters, the slope of the anchor nowhere."""
+
+    def __init__(self, model, item, anchor):
+        self.model, self.item, self.anchor = model, item, anchor
+        self.models, self.items = model.max() + 1, item.max() + 1
+        self.slopes = self.models + self.items
+        self.count = self.slopes + self.items - 1
+
+    def named(self, theta):
+        slope = np.insert(theta[self.slopes :], self.anchor, 1.0)
+        return theta[: self.models], theta[self.models : self.slopes], slope
+
+    def residuals(self, theta, score):
+        capability, difficulty, slope = self.named(theta)
+        mean = expit(slope[self.item] * (capability[self.model] - difficulty[self.item]))
+        return np.append(mean - score, np.sqrt(PENALTY * np.mean(theta**2)))
+
+    def jacobian(self, theta):
+        capability, difficulty, slope = self.named(theta)
+        own, apart = slope[self.item], capability[self.model] - difficulty[self.item]
+        mean = expit(own * apart)
+        steep, rows = mean * (1 - mean), np.arange(len(mean))
+        found = np.zeros((len(mean) + 1, self.count))
+        found[rows, self.model] = steep * own
+        found[rows, self.models + self.item] = -steep * own
+        sloped = self.item != self.anchor
+        place = self.slopes + self.item - (self.item > self.anchor)
+        found[rows[sloped], place[sloped]] = (steep * apart)[sloped]
+        found[-1] = np.sqrt(PENALTY / len(theta)) * theta / np.sqrt(np.sum(theta**2))
+        return found

@@ -1,0 +1,118 @@
+"""Algorithmic progress in two stages, as Ho et al. (2025) estimate it: what compute buys in families, then the rest.
+
+References
+----------
+.. [1] Ho, A. et al. (2025). A Rosetta stone for AI benchmarks. arXiv:2512.00193, section 5.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...datasets import require
+from ...datasets.wording import listed, quoted, suggestion
+from ...errors import InputError
+
+LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
+
+
+@dataclass(frozen=True)
+class TwoStages:
+    """Progress at fixed compute by two least squares.
+
+    Attributes
+    ----------
+    slopes : Series
+        Capability an e-fold of compute, by family.
+    slope : float
+        Their mean.
+    yearly_gain, yearly_gain_se : float
+        Capability a year at fixed compute and its standard error, that of the slope left out.
+    factor : float
+        Fall of the compute for a capability, a factor a year: exp(yearly_gain / slope).
+    models : int
+        Models that the yearly gain rests on.
+    """
+
+    slopes: pd.Series
+    slope: float
+    yearly_gain: float
+    yearly_gain_se: float
+    factor: float
+    models: int
+
+
+def fit_two_stages(capability, models, families):
+    """Estimate progress at fixed compute in two stages [1]_.
+
+    The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
+    times log compute is then regressed on the date. Nothing of the error of the first stage is in the second.
+
+    Parameters
+    ----------
+    capability : Series
+        By model, such as that of `fit_item_response`.
+    models : DataFrame
+        Columns ``model``, ``year`` and ``training_compute_flop``; models without a compute are left out of both stages.
+    families : dict of str to sequence of str
+        Models of each family.
+
+    Returns
+    -------
+    TwoStages
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a model of a family has no capability or compute, or there are too few.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> models = pd.DataFrame(
+    ...     {
+    ...         "model": list("abcd"),
+    ...         "year": [2023, 2023, 2024, 2025],
+    ...         "training_compute_flop": [1e22, 1e24, 1e24, 1e24],
+    ...     }
+    ... )
+    >>> capability = pd.Series([0.0, 2.0, 3.0, 4.0], list("abcd"))
+    >>> round(fit_two_stages(capability, models, {"first": ["a", "b"]}).factor, 1)
+    10.0
+    """
+    require(models, ("model", "year", "training_compute_flop"), purpose="progress in two stages")
+    known = models.dropna(subset=["training_compute_flop", "year"]).set_index("model")
+    known = known[known.index.isin(capability.index)]
+    log_compute, value = np.log(known["training_compute_flop"]), capability.loc[known.index]
+    slopes = {}
+    for family, names in families.items():
+        for name in names:
+            if name not in known.index:
+                mend = suggestion(name, known.index) or "; leave it out"
+                raise InputError(f"families: {quoted(name)} of {family} has no capability and compute here{mend}")
+        if len(names) < LEAST_IN_FAMILY or log_compute[list(names)].nunique() < LEAST_IN_FAMILY:
+            raise InputError(f"families: {family} has {listed(names)}; a slope needs two models of different compute")
+        slopes[family] = np.polyfit(log_compute[list(names)], value[list(names)], 1)[0]
+    if not slopes or len(known) < LEAST_MODELS or known["year"].nunique() < LEAST_IN_FAMILY:
+        raise InputError(
+            f"{len(known)} models with a compute and {len(slopes)} families: progress in two stages needs three models "
+            "of several dates and a family"
+        )
+    slope = float(np.mean(list(slopes.values())))
+    (gain, _), covariance = _line(known["year"], value - slope * log_compute)
+    return TwoStages(
+        pd.Series(slopes, name="slope"),
+        slope,
+        float(gain),
+        float(np.sqrt(covariance)),
+        float(np.exp(gain / slope)),
+        len(known),
+    )
+
+
+def _line(x, y):
+    """Slope and intercept of a regression, and the variance of the slope."""
+    coefficients = np.polyfit(x, y, 1)
+    residual = y - np.polyval(coefficients, x)
+    return coefficients, (residual**2).sum() / (len(x) - 2) / ((x - x.mean()) ** 2).sum()

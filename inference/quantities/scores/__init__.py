@@ -1,0 +1,1 @@
+"""What fits of the law of scores say."""

@@ -1,0 +1,1 @@
+"""Laws of scores of models on benchmarks."""

@@ -1,0 +1,202 @@
+"""Draws under the law of scores: capabilities, benchmarks, means and log densities."""
+
+from functools import cached_property
+
+import numpy as np
+import scipy.special
+import xarray as xr
+
+from ..coordinates import Coordinates
+from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
+from ..lengths.counts import between
+from . import design
+from .integrals import Nodes
+from .item import PARTS, expected, items, logits
+from .noise import END, NOISES
+
+COORDINATE = "coordinate"
+
+
+class ScoresDraws(Draws):
+    """Draws of the coordinates z of a law of scores.
+
+    Parameters
+    ----------
+    law : Scores
+    reference : dict
+    rows : DataFrame
+    z : ndarray, shape (chain, draw, coordinate)
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (chain, draw)
+        Free parameters.
+    slope, difficulty, log_noise : ndarray, shape (chain, draw, benchmark)
+    capability : ndarray, shape (chain, draw, model)
+    families : ndarray, shape (chain, draw, family), or None
+        Standardised.
+    """
+
+    def __init__(self, law, reference, rows, z):
+        super().__init__(law, reference, rows)
+        self.z = z
+        at, self._units = len(Coordinates(law.prior_of)), []
+        for block in law.start(reference)[1:]:
+            self._units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
+            at += block.size
+        lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
+        self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
+        self.design = law.design_arrays(rows, reference)
+        self.slope, self.difficulty, self.log_noise = items(self.values, self._units[0], self.design)
+        self.capability = self._units[1][..., 0]
+        self.families = self._units[2][..., 0] if law.family_effects else None
+
+    def _at(self, rows):
+        return self if rows is None else ScoresDraws(self.law, self.reference, rows, self.z)
+
+    def _array(self, values, *dims, **coords):
+        coords = draw_coordinates(*self.z.shape[:2]) | coords
+        return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
+
+    def named(self):
+        """Free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
+
+        With family effects also ``family_effect``, all in logits but for slopes, log spreads and noise, the sd of a
+        score near 1/2.
+        """
+        found = {name: self._array(x) for name, x in self.values.items()}
+        found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
+        benchmarks = {"benchmark": self.reference["benchmarks"]}
+        of_benchmarks = {"slope": self.slope, "difficulty": self.difficulty, "noise": np.exp(self.log_noise)}
+        found |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
+        if self.families is not None:
+            effect = self.values["family_sd"][..., None] * self.families
+            found["family_effect"] = self._array(effect, "family", family=self.reference["families"])
+        return xr.Dataset(found)
+
+    def expected(self):
+        """Mean and sd of each model's capability given its compute and date, (chain, draw, model)."""
+        mean, variance = expected(self.values, self.law.pace, self.design, self.families)
+        return mean, np.broadcast_to(np.sqrt(variance), mean.shape)
+
+    # Scores ----------------------------------------------------------------------------------------------------------
+
+    def _logits(self):
+        """Logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
+        model, item = design.codes(self.rows, self.reference)
+        return logits(self.capability, self.slope, self.difficulty, model, item), self.log_noise[..., item]
+
+    def mean(self, rows=None):
+        """Mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
+        return self._array(scipy.special.expit(self._at(rows)._logits()[0]), "row")
+
+    def rowwise(self):
+        """Log density of each row, an ndarray (chain, draw, row)."""
+        found = np.empty((*self.z.shape[:2], len(self.rows)))
+        score = self.rows["score"].to_numpy(float)
+        low, high = design.at_low(score), design.at_high(score)
+        parts = dict(self.law.parts(self.values, self._units, self.design))
+        for name, own in zip(design.WHERE, (~low & ~high, low, high), strict=True):
+            found[..., own] = parts[name]
+        return found
+
+    def log_likelihood(self, rows=None, *, seed=0):
+        """Log density of each score given its model's capability: dims (chain, draw, row)."""
+        found = self._at(rows).rowwise()
+        return self._array(found, "row", row=np.arange(found.shape[-1])).rename(self.law.scale)
+
+    def blocks(self, rows=None):
+        """Cut rows into those whose log densities are held at a time."""
+        count = len(self.rows if rows is None else rows)
+        most = max(1, BLOCK // int(np.prod(self.z.shape[:2])))
+        return np.array_split(np.arange(count), max(1, -(-count // most)))
+
+    def cdf(self, rows=None, *, given="earlier"):
+        """Probability of a score of at most each one observed; one at an end is placed uniformly in its interval."""
+        at = self._at(rows)
+        eta, log_noise = at._logits()
+        score, noise = at.rows["score"].to_numpy(float), NOISES[self.law.noise]
+        low, high = design.at_low(score), design.at_high(score)
+        found = noise.cdf(eta, log_noise, np.clip(score, END, 1 - END))
+        placed = between(np.where(high, found, 0.0), np.where(high, 1 - found, found))
+        return self._array(np.where(low | high, placed, found), "row")
+
+    def relative_scatter(self, rows=None):
+        """Give the standard deviation of each score, an ndarray (chain, draw, row)."""
+        return NOISES[self.law.noise].sd(*self._at(rows)._logits())
+
+    def replicate(self, rng, rows=None):
+        """Draw new scores of the same models on the same benchmarks: dims (chain, draw, row)."""
+        found = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
+        return self._array(found, "row").rename(self.law.scale)
+
+    # Densities -------------------------------------------------------------------------------------------------------
+
+    def log_prior(self):
+        """Log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
+        priors = self.law.prior_of
+        return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
+
+    def log_density(self):
+        """Log joint density of the coordinates and the scores: dims (chain, draw)."""
+        total = 0.0
+        for i, prior in enumerate(self.law.prior_of.values()):
+            x, log_slope = prior.from_unconstrained(self.z[..., i])
+            total = total + prior.frozen.logpdf(x) + log_slope
+        for _, term in self.law.parts(self.values, self._units, self.design):
+            total = total + term.sum(-1)
+        return self._array(total)
+
+    @cached_property
+    def _coordinates(self):
+        names = list(self.law.prior_of)
+        names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in PARTS]
+        names += [f"capability[{model}]" for model in self.reference["models"]]
+        return names + [f"family[{family}]" for family in self.reference.get("families", [])]
+
+    def real_line(self):
+        """Coordinates on the real line: free parameters, those of benchmarks, capabilities, those of families."""
+        return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
+
+    def from_real_line(self, z):
+        """Return draws at coordinates as `real_line` gives them."""
+        return ScoresDraws(self.law, self.reference, self.rows, z.transpose(*DRAWS, COORDINATE).values)
+
+    # Leaving out -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def nodes(self):
+        """Where each model's capability is integrated over; see `integrals.Nodes`."""
+        return Nodes(self)
+
+    def left_out_density(self, fitted, i, *, seed=0):
+        """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
+
+    def by_group(self, by=None):
+        """Log density of the rows of each value of a column; where it is of models, their capabilities integrated out.
+
+        A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
+        """
+        by = self.law.group if by is None else by
+        found = super().by_group(by)
+        if not self._of_models(by):
+            return found
+        labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
+        values = np.zeros(found.shape)
+        for model, density in self.nodes.log_densities(self).items():
+            values[..., found["group"].values.tolist().index(model if labels is None else labels[model])] += density
+        return found.copy(data=values)
+
+    def exchangeable(self):
+        """Log density of the scores of each model, its capability integrated out: dims (chain, draw, model)."""
+        return self.by_group("model").rename(group="model")
+
+    def left_out_group(self, fitted, rows, by=None):
+        """Log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
+        if not self._of_models(self.law.group if by is None else by):
+            return super().left_out_group(fitted, rows, by)
+        return fitted._array(sum(self.nodes.log_densities(fitted._at(rows)).values()))
+
+    def _of_models(self, by):
+        return by == "model" or bool((self.rows.groupby("model")[by].nunique(dropna=False) == 1).all())

@@ -1,0 +1,300 @@
+"""The law of scores as something to fit: its options, priors, density and simulation."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import xarray as xr
+
+from ...datasets import filled, require
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ..arrays import pick
+from ..contrasts import Contrast, groupings, slopes
+from ..coordinates import Coordinates
+from ..draws import DRAWS, draw_coordinates
+from ..law import Effort, Law
+from . import design, graph
+from .draws import ScoresDraws
+from .item import PARTS, expected, items, logits, normal, prior_of_items
+from .noise import NOISES
+from .priors import free_parameters
+
+PACES = (None, "linear", "break")
+LEAST_KNOWN = 5
+BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS = "benchmark_units", "capability", "family_units"
+
+
+@dataclass(frozen=True)
+class Scores(Law):
+    """Scores of models on benchmarks by capability and difficulty, and capability by compute and date.
+
+    Model m scores on benchmark b about ``sigmoid(slope_b (capability_m - difficulty_b))``, as item response theory has
+    it for whole benchmarks (the Epoch Capabilities Index; Ho et al. 2025), here with every score's scatter: a beta
+    whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
+
+    Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
+    difficulty. With a pace, capabilities are normal about ``centre + slope log(compute/1e24) + gain (date - 2024.5)``,
+    those of models of unknown compute about a trend in the date of their own.
+
+    ====================== ========================= ============================================================
+    quantity               prior                     what it is
+    ====================== ========================= ============================================================
+    difficulty_sd          HalfNormal(5)             spread of difficulties, logits
+    log_slope_sd           HalfNormal(1)             spread of log slopes
+    log_noise_centre       Normal(-2.3, 0.7)         log sd of a score at 1/2
+    log_noise_sd           LogNormal(-1, 0.5)        its spread between benchmarks
+    capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; without pace, the mean
+    capability_sd          HalfNormal(1.5)           spread of models about it; LogNormal(-0.9, 0.4) within families
+    family_sd              HalfNormal(1)             spread of families
+    compute_slope          TruncatedNormal(0.5, 0.5, 0, 10)  capability an e-fold of compute
+    yearly_gain            Normal(1, 1)              capability a year at fixed compute
+    yearly_gain_change     Normal(0, 1)              its change at the break
+    unknown_centre, ...    as the three above        of models whose compute is not known
+    ====================== ========================= ============================================================
+
+    Why each prior is as it is stands in `scores.priors`.
+
+    Parameters
+    ----------
+    noise : {"beta", "logit_t4"}
+        Scores scatter as a beta, or their logits as Student's t with 4 degrees of freedom.
+    pace : {None, "linear", "break"}
+        Capabilities are alike normal; or go by compute and date; or by a yearly gain that changes at `break_year`.
+    break_year : float
+        The default is 2024-05-13, the change of the frontier that Ho et al. (2025) find.
+    family_effects : bool
+        Models of one ``family`` have an effect in common.
+    compute_errors : tuple of float
+        Standard errors of computes in decades: Confident, Likely, Speculative. Should these mean within 3x, 10x and 30x
+        in nine of ten cases, they are (0.29, 0.61, 0.9).
+    speculative : bool
+        Take Speculative computes for known ones.
+    priors : mapping of str to str
+        Replacements of the default priors, such as ``{"capability_sd": "HalfNormal(0.5)"}``.
+
+    Raises
+    ------
+    InputError
+        If an option or prior is unknown or out of range.
+
+    References
+    ----------
+    .. [1] Ho, A. et al. (2025). A Rosetta stone for AI benchmarks. arXiv:2512.00193.
+
+    Examples
+    --------
+    >>> Scores(pace="break").label
+    'scores, pace=break'
+    """
+
+    noise: str = "beta"
+    pace: str | None = None
+    break_year: float = 2024.37
+    family_effects: bool = False
+    compute_errors: tuple = (0.1, 0.3, 0.7)
+    speculative: bool = False
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "scores"
+    kind: ClassVar[str] = "scores"
+    unit: ClassVar[str] = "row"
+    observed: ClassVar[str] = "score"
+    scale: ClassVar[str] = "score"
+    traceable: ClassVar[bool] = True
+    effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=0.97, least_ess=400, longest=4)
+    clusters: ClassVar[tuple] = ("model", "family")
+    axes: ClassVar[dict] = {"date": "year", "compute": "training_compute_flop"}
+    group: ClassVar[str] = "model"
+    mend: ClassVar[str] = "none"
+    integrates: ClassVar[bool] = True
+    share_of: ClassVar[str] = "the scale of scores"
+    tolerance: ClassVar[float] = 0.05
+
+    def __post_init__(self):
+        for option, choices in (("noise", tuple(NOISES)), ("pace", PACES)):
+            if getattr(self, option) not in choices:
+                raise InputError(unknown(option, getattr(self, option), choices))
+        for option in ("family_effects", "speculative"):
+            if not isinstance(getattr(self, option), bool):
+                raise InputError(f"{option} must be true or false, not {getattr(self, option)!r}")
+        if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
+            raise InputError(f"break_year must be a year such as 2024.37, not {self.break_year!r}")
+        errors = self.compute_errors
+        if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(_positive, errors))):
+            raise InputError(f"compute_errors must be three positive numbers such as [0.1, 0.3, 0.7], not {errors!r}")
+        object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
+        if self.pace is None and self.family_effects:
+            raise InputError("family_effects are about what compute and date say; set pace='linear' or 'break'")
+        object.__setattr__(self, "priors", self.checked_priors())
+
+    @property
+    def free_parameters(self):
+        """Everything with a prior of its own, as `FreeParameter` objects."""
+        return free_parameters(self.pace, self.family_effects)
+
+    @property
+    def needed(self):
+        """Columns of the table that this law needs besides those that its reader does."""
+        dated = ("year", "training_compute_flop") if self.pace else ()
+        return dated + (("family",) if self.family_effects else ())
+
+    @property
+    def block_axes(self):
+        """What the blocks of coordinates after the first are of."""
+        return ("benchmark", "model", *(["family"] if self.family_effects else []))
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the table, indexed from 0, refusing one that cannot inform this law.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, there are fewer than three models or two benchmarks, or, with a pace, a model has no
+            date or fewer than five have a known compute.
+        """
+        require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
+        place = table.attrs.get("source", "the table")
+        models = table.drop_duplicates("model")
+        for what, count, least in (
+            ("models", len(models), 3),
+            ("benchmarks", table["benchmark"].nunique(), 2),
+        ):
+            if count < least:
+                raise InputError(f"{place}: {count} {what}; the scores law needs at least {least}")
+        for column in self.needed:
+            if column != "training_compute_flop":
+                filled(table, column, purpose=f"the scores law with pace={self.pace!r}")
+        if self.pace is not None:
+            known = np.isfinite(design.computes(self, models)[0]).sum()
+            if known < LEAST_KNOWN:
+                raise InputError(
+                    f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
+                    f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
+                    "leave pace out"
+                )
+        rows = table.reset_index(drop=True)
+        rows.attrs = dict(table.attrs)
+        return rows
+
+    def reference(self, rows):
+        """Name models, benchmarks and families, and say what is known of each model; see `design.reference`."""
+        return design.reference(self, rows)
+
+    def design_arrays(self, rows, reference):
+        """Arrays that the model holds as data; see `design.arrays`."""
+        return design.arrays(self, rows, reference)
+
+    def baked(self, rows, reference):
+        """Numbers of benchmarks, models and families, which say where coordinates stand."""
+        return tuple(block.shape for block in self.start(reference))
+
+    def contrasts(self, rows):
+        """Means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
+        benchmark = rows["benchmark"].to_numpy(object)
+        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks")}
+        if "year" in rows and rows["year"].notna().all():
+            within = slopes(benchmark, rows["year"].to_numpy(float))
+            what = f"slope of z in the date in each of {len(within)} benchmarks"
+            found |= {"slopes by date": Contrast(what, within)} if len(within) else {}
+        return found
+
+    def groupings(self, rows):
+        """Codes of the groups that columns besides models and benchmarks name."""
+        return groupings(rows, ("model", "benchmark", "score"))
+
+    # The density -----------------------------------------------------------------------------------------------------
+
+    model = graph.model
+
+    def log_density_terms(self, blocks, data):
+        """Log density of each prior, of benchmarks, of models, and of scores by where they lie."""
+        values, priors = Coordinates(self.prior_of).values(blocks[0])
+        return (*priors.values(), *(term for _, term in self.parts(values, blocks[1:], data)))
+
+    def parts(self, values, units, data):
+        """Log densities of what is sampled by benchmark, model and family, and of the scores given it, with names.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like, shape (...)
+            Free parameters.
+        units : sequence of array_like
+            Coordinates of benchmarks (..., benchmark, 3), models (..., model, 1) and families (..., family, 1).
+        data : mapping of str to array_like
+        """
+        raw, capability = units[0], units[1][..., 0]
+        families = units[2][..., 0] if self.family_effects else None
+        slope, difficulty, log_noise = items(values, raw, data)
+        found = [
+            (BENCHMARK_UNITS, prior_of_items(values, raw)),
+            (CAPABILITY, normal(capability, *expected(values, self.pace, data, families))),
+        ]
+        if self.family_effects:
+            found.append((FAMILY_UNITS, -0.5 * (np.log(2 * np.pi) + families**2)))
+        noise = NOISES[self.noise]
+        for where in design.WHERE:
+            model, item = data[f"{where}_model"], data[f"{where}_item"]
+            eta, own = logits(capability, slope, difficulty, model, item), pick(log_noise, item)
+            if where == "inner":
+                term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
+            else:
+                term = noise.log_below(eta if where == "low" else -eta, own)
+            found.append((where, term))
+        return found
+
+    def axis_of(self, name, array):
+        """Arrays say in their names what they are of."""
+        return name.split("_")[0]
+
+    def start(self, reference):
+        """Medians of the priors; benchmarks, models and families in the middle."""
+        of_benchmarks = np.zeros((len(reference["benchmarks"]), len(PARTS)))
+        of_benchmarks[:, PARTS.index("log_noise")] = self.prior_of["log_noise_centre"].frozen.median()
+        counts = [len(reference["models"]), *([len(reference["families"])] if self.family_effects else [])]
+        return (Coordinates(self.prior_of).start(), of_benchmarks, *(np.zeros((count, 1)) for count in counts))
+
+    def at_coordinates(self, z, reference):
+        """Name the free parameters and the coordinates of benchmarks, models and families."""
+        coordinates = Coordinates(self.prior_of)
+        found, at = coordinates.named(z), len(coordinates)
+        dims = {BENCHMARK_UNITS: ("benchmark", "part"), CAPABILITY: ("model",), FAMILY_UNITS: ("family",)}
+        for name, block in zip(dims, self.start(reference)[1:], strict=False):
+            units = z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims[name])])
+            found[name] = ((*DRAWS, *dims[name]), units)
+            at += block.size
+        return xr.Dataset(found, draw_coordinates(*z.shape[:2]))
+
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
+        if "z" in sampled:
+            return ScoresDraws(self, reference, rows, sampled["z"].values)
+        lead = [prior.to_unconstrained(sampled[name].values)[..., None] for name, prior in self.prior_of.items()]
+        names = (BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS)[: len(self.block_axes)]
+        units = [sampled[name].values for name in names]
+        z = np.concatenate([*lead, *(x.reshape(*x.shape[:2], -1) for x in units)], axis=-1)
+        return ScoresDraws(self, reference, rows, z)
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Draws of the prior, dims (chain, draw) with one chain."""
+        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in self.prior_of.items()]
+        shapes = [block.shape for block in self.start(reference)[1:]]
+        units = [rng.standard_normal((1, draws, *shape)) for shape in shapes]
+        units[0] *= np.stack([values[f"{part}_sd"] for part in PARTS], -1)[..., None, :]
+        units[0][..., 2] += values["log_noise_centre"][..., None]
+        families = units[2][..., 0] if self.family_effects else None
+        mean, variance = expected(values, self.pace, self.design_arrays(rows, reference), families)
+        units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
+        z = np.concatenate([*lead, *(x.reshape(1, draws, -1) for x in units)], axis=-1)
+        return ScoresDraws(self, reference, rows, z)
+
+
+def _positive(x):
+    return isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < math.inf

@@ -1,0 +1,118 @@
+"""Priors of the law of scores, and why they are what they are."""
+
+import numpy as np
+
+from ..priors import FreeParameter
+
+REAL, POSITIVE = (-np.inf, np.inf), (0, np.inf)
+LOGITS, YEARLY = "logits", "logits a year"
+
+OF_SCORES = (
+    FreeParameter(
+        "difficulty_sd",
+        "HalfNormal(5)",
+        POSITIVE,
+        LOGITS,
+        "Spread of difficulties: up to 10, from benchmarks that the weakest model passes to ones that none does.",
+    ),
+    FreeParameter(
+        "log_slope_sd",
+        "HalfNormal(1)",
+        POSITIVE,
+        "",
+        "Spread of the logarithms of slopes: benchmarks may differ tenfold in how fast scores rise with capability.",
+    ),
+    FreeParameter(
+        "log_noise_centre",
+        "Normal(-2.3, 0.7)",
+        REAL,
+        "",
+        "Log of the sd of a score near 1/2, of the typical benchmark: 0.025 to 0.4, from a few thousand questions well "
+        "asked to hardly any agreement.",
+    ),
+    FreeParameter(
+        "log_noise_sd",
+        "LogNormal(-1, 0.5)",
+        POSITIVE,
+        "",
+        "Spread of that between benchmarks, 0.14 to 1: factors of 1.15 to 2.7 either way. It avoids 0, for no two "
+        "benchmarks scatter alike, and few benchmarks of few scores would leave the sampler a funnel there.",
+    ),
+)
+CENTRE = FreeParameter(
+    "capability_centre",
+    "Normal(0, 3)",
+    REAL,
+    LOGITS,
+    "Capability of the typical model, or of one of 1e24 FLOP in mid-2024, above the mean difficulty.",
+)
+SD = FreeParameter(
+    "capability_sd",
+    "HalfNormal(1.5)",
+    POSITIVE,
+    LOGITS,
+    "Spread of models about what compute and date say: up to a year or two of progress.",
+)
+WITHIN_SD = FreeParameter(
+    "capability_sd",
+    "LogNormal(-0.9, 0.4)",
+    POSITIVE,
+    LOGITS,
+    "Spread of models of one family about what compute and date say. Most families have two or three, which hardly "
+    "inform it, so the prior avoids 0: 0.19 to 0.9.",
+)
+FAMILY_SD = FreeParameter(
+    "family_sd", "HalfNormal(1)", POSITIVE, LOGITS, "Spread between families about what compute and date say."
+)
+OF_PACE = (
+    FreeParameter(
+        "compute_slope",
+        "TruncatedNormal(0.5, 0.5, 0, 10)",
+        POSITIVE,
+        "logits an e-fold",
+        "Capability bought by an e-fold of training compute: 0.03 to 1.5, that is 0.07 to 3.5 logits a decade.",
+    ),
+    FreeParameter(
+        "yearly_gain",
+        "Normal(1, 1)",
+        REAL,
+        YEARLY,
+        "Capability gained a year at fixed compute: -1 to 3 covers every published reading.",
+    ),
+)
+CHANGE = FreeParameter(
+    "yearly_gain_change",
+    "Normal(0, 1)",
+    REAL,
+    YEARLY,
+    "How much faster it is gained after the break: -2 to 2, so that either direction is as likely.",
+)
+OF_UNKNOWN = (
+    FreeParameter(
+        "unknown_centre",
+        "Normal(0, 3)",
+        REAL,
+        LOGITS,
+        "Capability in mid-2024 of the typical model whose compute is not known.",
+    ),
+    FreeParameter(
+        "unknown_yearly_gain",
+        "Normal(1, 1)",
+        REAL,
+        YEARLY,
+        "Capability that such models gain a year, what more compute buys them included.",
+    ),
+    FreeParameter(
+        "unknown_sd", "HalfNormal(1.5)", POSITIVE, LOGITS, "Their spread about that, which that of their sizes is in."
+    ),
+)
+
+
+def free_parameters(pace, family_effects):
+    """Free parameters of a law, in the order of their coordinates."""
+    found = [CENTRE, WITHIN_SD if family_effects else SD]
+    if family_effects:
+        found.append(FAMILY_SD)
+    if pace is not None:
+        found += [*OF_PACE, *([CHANGE] if pace == "break" else []), *OF_UNKNOWN]
+    return (*found, *OF_SCORES)

@@ -1,0 +1,168 @@
+"""The command ``progress-since``: how fast capability grows at fixed compute, in two periods and over all."""
+
+import math
+from dataclasses import replace
+
+from . import console, inputs
+from .errors import InputError
+
+LINEAR, BREAK = "linear", "break"
+TITLES = {
+    "gain": "capability gained at fixed compute, logits a year",
+    "factor": "fall of compute at fixed capability, a factor a year",
+    "halving": "months in which compute at fixed capability halves",
+}
+HEADER = ("", "unit", "2.5%", "5%", "50%", "95%", "97.5%")
+SHOWN = ("q2.5", "q5", "q50", "q95", "q97.5")
+DECADE = math.log(10)
+
+
+def run(asked):
+    """Fit both paces as asked on the command line and print what they say.
+
+    Parameters
+    ----------
+    asked : options.Since
+    """
+    from .inference import fit, progress_summary, save_fit
+
+    given = inputs.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
+    laws = {name: replace(given, pace=name, priors=_priors(given, name)) for name in (LINEAR, BREAK)}
+    table = _within(inputs.table_for(laws[BREAK], asked.data, asked), asked.years)
+    for law in laws.values():
+        law.rows(table)
+    files = {name: asked.out / f"{name}.nc" for name in laws} if asked.out else {}
+    _check_folder(asked.out, files)
+    showing, settings = console.interactive(asked.json), inputs.sampler_settings(asked)
+    with console.verdict_later(unless=asked.json):
+        fits = {name: fit(law, table, progress=showing, **settings) for name, law in laws.items()}
+    found = {name: progress_summary(each) for name, each in fits.items()}
+    compared = _compared(fits) if asked.elpd else None
+    for name, path in files.items():
+        save_fit(fits[name], path)
+    if asked.json:
+        console.print_json(_document(table, laws[BREAK], fits, found, compared))
+        return
+    _print(table, laws[BREAK], fits, found)
+    if compared is not None:
+        print(compared["sentence"])
+    for path in files.values():
+        console.print_written(path)
+
+
+def _check_folder(out, files):
+    """Make the folder of the fits, before the work whose results go there."""
+    from .files import check_writable
+
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: the folder cannot be made ({error.strerror}); choose another place") from None
+    for path in files.values():
+        check_writable(path)
+
+
+def _priors(law, pace):
+    """Priors of a law that the law of another pace has too."""
+    return {name: prior for name, prior in law.priors.items() if name in replace(law, pace=pace, priors={}).prior_of}
+
+
+def _within(table, years):
+    """Rows of models released from one year to before another."""
+    if years is None:
+        return table
+    try:
+        low, high = map(float, years.split(":"))
+    except ValueError:
+        low = high = math.nan
+    if not low < high:
+        raise InputError(f"--years {years!r}: write FIRST:LAST, such as 2023:2026 for models of 2023 to 2025")
+    kept = table[(table["year"] >= low) & (table["year"] < high)].reset_index(drop=True)
+    if kept.empty:
+        found = f"{table['year'].min():.1f} to {table['year'].max():.1f}"
+        raise InputError(f"--years {years!r}: no model is of then; they are of {found}")
+    kept.attrs = dict(table.attrs)
+    return kept
+
+
+def _known(law, table):
+    models = table.drop_duplicates("model")
+    return models[[x is not None for x in law.reference(models.sort_values("model"))["log_compute"]]]
+
+
+def _compared(fits):
+    """Compare both paces by leave-one-model-out."""
+    import pandas as pd
+
+    from .inference import loo_by_group
+    from .inference.diagnostics import PARETO_K_LIMIT
+    from .inference.loo.differences import differences, sentence
+
+    left_out = {name: loo_by_group(fit, "model", mend="none") for name, fit in fits.items()}
+    high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
+    pointwise = pd.DataFrame({name: table["elpd"] for name, table in left_out.items()})
+    table = differences(pointwise, high_k).assign(elpd=pointwise.sum())
+    table = table.sort_values("elpd", ascending=False)
+    return {"table": table, "k_above_0.7": high_k, "sentence": sentence(table, left_out="models")}
+
+
+def _print(table, law, fits, found):
+    from .inference import metadata, progress_at_fixed_compute
+    from .inference.diagnostics import sentence
+
+    known, models = _known(law, table), table["model"].nunique()
+    print(f"{models} models, {len(table)} scores; training compute known of {len(known)} models, the last of", end=" ")
+    print(f"{known['date'].max().date()}: what came after rests on dates alone")
+    labels = {"all": "one pace", "before": f"before {law.break_year:g}", "after": f"after {law.break_year:g}"}
+    rows = {key: row for name in (BREAK, LINEAR) for key, row in found[name].iterrows()}
+    for name, title in TITLES.items():
+        lines = [
+            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in SHOWN))
+            for (period, unit), row in rows.items()
+            if period in labels
+        ]
+        console.print_table(title, HEADER, lines, least=("2.5%", "97.5%"))
+    changes = {unit: row["p_progress"] for (period, unit), row in rows.items() if period not in labels}
+    said = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
+    print(f"probability that capability grows faster after {law.break_year:g} than before: {said}")
+    for name, fit in fits.items():
+        slope = progress_at_fixed_compute(fit)["slope"]
+        low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
+        print(
+            f"{name}: a decade of compute buys {middle:.2f} logits [{low:.2f}, {high:.2f}], by which gains are divided"
+        )
+        print(f"{name}: {sentence(metadata(fit)['diagnostics'])}")
+
+
+def _shown(x):
+    return "never" if math.isinf(x) else f"{x:.3g}"
+
+
+def _document(table, law, fits, found, compared):
+    from .inference import metadata, progress_at_fixed_compute
+    from .reports import results
+
+    periods = {}
+    for summary in found.values():
+        for (period, unit), row in summary.iterrows():
+            periods.setdefault(period, {})[unit] = {key: results.finite(x) for key, x in row.items()}
+    document = {
+        "data": table.attrs.get("source"),
+        "models": int(table["model"].nunique()),
+        "scores": len(table),
+        "models_with_compute": len(_known(law, table)),
+        "break_year": law.break_year,
+        "periods": periods,
+        "p_faster": {unit: entry["p_progress"] for unit, entry in periods["change"].items()},
+        "compute_slope": {name: results.summary(progress_at_fixed_compute(fit)["slope"]) for name, fit in fits.items()},
+        "diagnostics": {name: metadata(fit)["diagnostics"] for name, fit in fits.items()},
+        "provenance": results.provenance(fits),
+    }
+    if compared is None:
+        return document
+    rows = compared["table"].iterrows()
+    columns = ("elpd", "elpd_diff", "dse", "p_worse")
+    laws = {name: {key: results.finite(row[key]) for key in columns} | {"flags": row["flags"]} for name, row in rows}
+    return document | {"by_model": {"laws": laws} | {key: compared[key] for key in ("sentence", "k_above_0.7")}}

@@ -1,0 +1,137 @@
+import bayescaling as bs
+import pandas as pd
+import pytest
+from bayescaling import InputError, TableNote, load, read_scores
+
+WHOLE = pd.DataFrame(
+    {
+        "model": ["a", "a", "b", "b"],
+        "benchmark": ["quiz", "sums", "quiz", "sums"],
+        "score": [0.2, 0.9, 0.5, 1.0],
+        "date": ["2024-01-01", "2024-01-01", "2025-01-01", "2025-01-01"],
+        "training_compute_flop": [1e24, 1e24, None, None],
+        "compute_confidence": ["likely", "likely", None, None],
+        "family": ["first", "first", "second", "second"],
+    }
+)
+
+
+def changed(row, column, value):
+    table = WHOLE.astype(object)
+    table.loc[row, column] = value
+    return table
+
+
+def test_a_whole_table_is_read_with_its_years():
+    table = read_scores(WHOLE)
+    assert table["year"].tolist() == [2024.0, 2024.0, 2025.0, 2025.0]
+    assert table["compute_confidence"].tolist()[:2] == ["Likely", "Likely"]
+    assert table["compute_confidence"].isna().tolist() == [False, False, True, True]
+    assert table["score"].dtype == "float64"
+
+
+def test_names_and_scores_are_enough():
+    assert list(read_scores(WHOLE[["model", "benchmark", "score"]])) == ["model", "benchmark", "score"]
+
+
+def test_names_are_text_as_they_are_written(tmp_path):
+    (tmp_path / "mine.csv").write_text("who,benchmark,score\n007,quiz,0.5\n7,quiz,0.25\n")
+    assert read_scores(tmp_path / "mine.csv", columns={"model": "who"})["model"].tolist() == ["007", "7"]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (changed(1, "score", 90), 'row 1 .*column "score": found 90, which is above 1; give shares .*score=percent'),
+        (changed(1, "score", -0.1), "found -0.1, which is not a number from 0 to 1"),
+        (changed(1, "score", 101), "found 101, which is above 1; correct it"),
+        (changed(1, "score", None), "found nothing.*--drop-missing"),
+        (changed(1, "score", "high"), 'found "high", which is not a number'),
+        (changed(1, "benchmark", "quiz"), 'row 1 .*model "a" has a score on "quiz" before; keep one'),
+        (changed(1, "model", None), 'column "model": found nothing'),
+        (changed(1, "date", "2024-01-02"), 'found "2024-01-02.*" where model "a" had "2024-01-01'),
+        (changed(1, "date", "last year"), 'found "last year", which is no date; write it as 2019-02-14'),
+        (changed(1, "training_compute_flop", 2e24), 'found 2e\\+24 where model "a" had 1e\\+24 before'),
+        (changed(1, "training_compute_flop", None), 'found nothing where model "a" had 1e\\+24 before'),
+        (changed(2, "training_compute_flop", -1.0), "found -1, which is not a positive finite number"),
+        (changed(1, "compute_confidence", "sure"), 'found "sure", which is none of "Confident", "Likely"'),
+        (changed(1, "family", "second"), 'found "second" where model "a" had "first" before'),
+        (WHOLE.drop(columns="score"), '"score" are needed and not there'),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(table, said):
+    with pytest.raises(InputError, match=said) as error:
+        read_scores(table)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_percent_are_read_as_such_when_told():
+    with pytest.warns(TableNote, match="read as percent"):
+        table = read_scores(WHOLE.assign(score=100 * WHOLE["score"]), unit={"score": "percent"})
+    assert table["score"].tolist() == pytest.approx(WHOLE["score"].tolist())
+    assert table.attrs["reading"][0]["factor"] == 0.01
+
+
+def test_a_score_above_100_percent_is_refused():
+    with pytest.raises(InputError, match="found 190, which is above 100"):
+        read_scores(changed(1, "score", 190), unit={"score": "percent"})
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [({"loss": "bits"}, '"loss" has none in a table of scores'), ({"score": "persent"}, 'did you mean "percent"')],
+)
+def test_other_units_are_refused(unit, said):
+    with pytest.raises(InputError, match=said):
+        read_scores(WHOLE, unit=unit)
+
+
+def test_rows_without_a_score_can_be_left_out():
+    with pytest.warns(TableNote, match="1 lack score"):
+        assert len(read_scores(changed(1, "score", None), drop_missing=True)) == 3
+
+
+def test_a_model_may_lack_its_date():
+    table = read_scores(WHOLE.assign(date=["2024-01-01", "2024-01-01", None, ""]).replace({"date": {"": None}}))
+    assert table["year"].isna().tolist() == [False, False, True, True]
+
+
+# The built-in tables -------------------------------------------------------------------------------------------------
+
+
+def test_the_scores_of_the_index_are_all_there():
+    table, models = load("eci_scores"), load("eci_models")
+    assert table["model"].nunique() == len(models) == 222
+    assert table["benchmark"].nunique() == 57
+    assert not table.duplicated(["model", "benchmark"]).any()
+    assert (table["score"] <= 0.005).sum() == 62
+    assert (table["score"] >= 0.995).sum() == 5
+    known = models.dropna(subset=["training_compute_flop"])
+    assert known["compute_confidence"].value_counts().to_dict() == {"Confident": 53, "Likely": 18, "Speculative": 8}
+    assert str(known["date"].max().date()) == "2025-12-22"
+
+
+def test_the_published_index_lies_in_its_interval_but_for_the_anchors():
+    models = load("eci_models").set_index("model")
+    limited = models.dropna(subset=["eci_low"])
+    assert len(limited) == 220
+    assert ((limited["eci_low"] <= limited["eci"]) & (limited["eci"] <= limited["eci_high"])).all()
+    assert models.loc[["Claude 3.5 Sonnet", "GPT-5"], "eci"].round().tolist() == [130, 150]
+
+
+@pytest.mark.parametrize("name", ["eci", "rosetta"])
+def test_what_is_joined_is_that_of_the_model(name):
+    table, models = load(f"{name}_scores"), load(f"{name}_models").set_index("model")
+    shared = [column for column in table if column in models]
+    joined = models.loc[table["model"], shared].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table[shared], joined, check_names=False)
+
+
+def test_families_are_sizes_of_one_model():
+    models = load("eci_models").set_index("model")["family"]
+    assert models["LLaMA-7B"] == models["LLaMA-65B"] != models["Llama 2-7B"] == models["Llama 2-70B"]
+
+
+def test_scores_are_a_kind_of_table():
+    assert bs.read_scores is read_scores
+    assert len(read_scores(load("eci_scores"))) == 2249

@@ -1,0 +1,215 @@
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats as st
+import xarray as xr
+from bayescaling.inference.loo.importance import importance_sampling
+from bayescaling.models.scores.noise import END
+from scipy.special import expit, logsumexp
+
+LAWS = {
+    "no pace": bs.Scores(),
+    "break, families": bs.Scores(pace="break", family_effects=True),
+    "logit": bs.Scores(noise="logit_t4", pace="linear"),
+}
+
+
+@pytest.fixture(params=LAWS)
+def prior(request, scores_design):
+    """Three draws of the prior of a law, of which the densities are worked out by hand."""
+    law = LAWS[request.param]
+    rows = law.rows(scores_design.table)
+    return law.prior_draws(np.random.default_rng(5), law.reference(rows), rows, 3)
+
+
+def test_slopes_and_difficulties_are_relative_to_their_means(prior):
+    np.testing.assert_allclose(np.log(prior.slope).sum(-1), 0, atol=1e-9)
+    np.testing.assert_allclose(prior.difficulty.sum(-1), 0, atol=1e-9)
+
+
+def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
+    named, rows = prior.named(), prior.rows
+    model, benchmark = (named[dim].to_index().get_indexer(rows[dim]) for dim in ("model", "benchmark"))
+    eta = named["slope"].values[..., benchmark] * (
+        named["capability"].values[..., model] - named["difficulty"].values[..., benchmark]
+    )
+    np.testing.assert_allclose(prior.mean().values, expit(eta))
+    if prior.law.noise == "beta":
+        precision = 0.25 / named["noise"].values[..., benchmark] ** 2
+        score = rows["score"].to_numpy()
+        whole = st.beta(precision * expit(eta), precision * expit(-eta))
+        with np.errstate(divide="ignore"):
+            inner, low, high = whole.logpdf(score), whole.logcdf(END), whole.logsf(1 - END)
+        expected = np.where(score <= END, low, np.where(score >= 1 - END, high, inner))
+        told = expected > -600
+        np.testing.assert_allclose(prior.log_likelihood().values[told], expected[told], rtol=1e-6, atol=1e-6)
+
+
+def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
+    """The normals of benchmarks, models and families written out, with the logs of the slopes of the real line."""
+    law, v = prior.law, {name: x[0] for name, x in prior.values.items()}
+    expected = prior.log_likelihood().values[0].sum(-1)
+    for i, (name, own) in enumerate(law.prior_of.items()):
+        expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
+    raw, capability = prior._units[0][0], prior.capability[0]
+    sds = np.stack([v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]], -1)[:, None, :]
+    centres = np.stack([np.zeros(3), np.zeros(3), v["log_noise_centre"]], -1)[:, None, :]
+    expected = expected + st.norm(centres, sds).logpdf(raw).sum((1, 2))
+    models = prior.rows.drop_duplicates("model").sort_values("model")
+    mean, sd = v["capability_centre"][:, None] + np.zeros(len(models)), v["capability_sd"][:, None]
+    if law.pace is not None:
+        t = models["year"].to_numpy() - 2024.5
+        known = models["training_compute_flop"].notna().to_numpy()
+        mean = mean + v["compute_slope"][:, None] * np.log(models["training_compute_flop"].fillna(1e24) / 1e24).values
+        mean = mean + v["yearly_gain"][:, None] * t
+        if law.pace == "break":
+            since = np.maximum(models["year"].to_numpy() - 2024.37, 0)
+            mean = mean + v["yearly_gain_change"][:, None] * since
+        other = v["unknown_centre"][:, None] + v["unknown_yearly_gain"][:, None] * t
+        mean = np.where(known, mean, other)
+        error = v["compute_slope"][:, None] * np.log(10) * 0.1
+        sd = np.where(known, np.hypot(sd, error), v["unknown_sd"][:, None])
+    if law.family_effects:
+        expected = expected + st.norm.logpdf(prior.families[0]).sum(-1)
+        mean = mean + prior.named()["family_effect"].sel(family=models["family"].to_list()).values[0]
+    expected = expected + st.norm(mean, sd).logpdf(capability).sum(-1)
+    np.testing.assert_allclose(prior.log_density().values[0], expected, rtol=1e-9)
+
+
+def test_leaving_a_model_out_integrates_over_its_capability(scores_design):
+    law = bs.Scores(pace="linear")
+    rows = law.rows(scores_design.table)
+    reference = law.reference(rows)
+    draws = bs.Fitter(law, scores_design.table).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
+    name = "model 05"
+    found = draws.by_group("model").sel(group=name).values
+    own = rows[rows["model"] == name].reset_index(drop=True)
+    place = reference["models"].index(name)
+    mean, sd = draws.expected()
+    labels = draws.real_line()["coordinate"].values
+    grid = draws.capability[..., place].mean() + np.linspace(-4, 4, 4001)
+    for draw in (0, 30):
+        z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
+        at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), own, reference)
+        prior = st.norm(mean[0, draw, place], sd[0, draw, place]).logpdf(grid)
+        exact = logsumexp(at.log_likelihood().values[0].sum(-1) + prior) + np.log(grid[1] - grid[0])
+        assert found[0, draw] == pytest.approx(exact, abs=1e-5)
+
+
+def test_groups_of_models_are_the_sum_of_theirs(scores_design):
+    law = bs.Scores(pace="linear")
+    rows = law.rows(scores_design.table)
+    prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
+    by_model, by_family = prior.by_group("model"), prior.by_group("family")
+    of = rows.drop_duplicates("model").set_index("model")["family"][by_model["group"].values]
+    summed = by_model.assign_coords(group=of.to_numpy()).groupby("group").sum()
+    np.testing.assert_allclose(by_family.sel(group=summed["group"]).values, summed.values)
+
+
+def test_a_score_at_an_end_says_only_that_it_is_there(scores_design):
+    law, rows = bs.Scores(), scores_design.table
+    prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
+    low, same = (rows.assign(score=np.where(rows["score"] <= END, x, rows["score"])) for x in (0.0, 0.004))
+    np.testing.assert_array_equal(prior.log_likelihood(low), prior.log_likelihood(same))
+
+
+def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
+    law, table = bs.Scores(pace="linear", compute_errors=(0.1, 0.3, 0.7)), scores_design.table
+    stated = table.assign(
+        compute_confidence=table["compute_confidence"].where(table["model"] != "model 00", "Speculative")
+    )
+    stated.loc[stated["model"] == "model 01", "compute_confidence"] = None
+    reference = law.reference(stated)
+    assert reference["compute_error"][0] is None and reference["log_compute"][0] is None
+    np.testing.assert_allclose(reference["compute_error"][1:3], np.log(10) * np.array([0.3, 0.1]))
+    assert bs.Scores(pace="linear", speculative=True).reference(stated)["compute_error"][0] == np.log(10) * 0.7
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"noise": "normal"}, "choose one of beta, logit_t4"),
+        ({"pace": "quadratic"}, "choose one of None, linear, break"),
+        ({"compute_errors": (0.1, 0.3)}, "three positive numbers"),
+        ({"compute_errors": (0.1, 0.3, 0)}, "three positive numbers"),
+        ({"break_year": "2024"}, "must be a year such as 2024.37"),
+        ({"family_effects": True}, "set pace='linear' or 'break'"),
+        ({"speculative": 1}, "must be true or false"),
+        ({"priors": {"compute_slope": "Normal(0, 1)"}}, "compute_slope lies in"),
+        ({"priors": {"yearly_gain": "Normal(0, 1)"}}, "not known to this law"),
+    ],
+)
+def test_options_that_make_no_law_are_refused(options, said):
+    if "compute_slope" in options.get("priors", {}):
+        options = options | {"pace": "linear"}
+    with pytest.raises(bs.InputError, match=said):
+        bs.Scores(**options)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.drop(columns="year"), '"year"'),
+        (lambda t: t.assign(year=t["year"].where(t["model"] != "model 03")), "column 'year' is empty in row"),
+        (lambda t: t.assign(training_compute_flop=np.nan), "is known of 0 models; pace='linear' needs at least 5"),
+        (lambda t: t[t["benchmark"] == "test 0"], "1 benchmarks; the scores law needs at least 2"),
+        (lambda t: t[t["model"] < "model 02"], "2 models; the scores law needs at least 3"),
+    ],
+)
+def test_tables_that_cannot_inform_the_law_are_refused(change, said, scores_design):
+    with pytest.raises(bs.InputError, match=said):
+        bs.Scores(pace="linear").rows(change(scores_design.table))
+
+
+def test_the_law_comes_back_from_its_options():
+    law = bs.Scores(pace="break", compute_errors=(0.29, 0.61, 0.9), priors={"capability_sd": "HalfNormal(1)"})
+    assert bs.models.law("scores", **law.options) == law
+    assert pd.Series(law.label).str.contains("compute_errors").all()
+
+
+# Recovery ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fit_linear(scores_design):
+    """Fit on three times as many models, whose truth is known."""
+    large = type(scores_design)(seed=20, models=48)
+    return large, bs.fit(bs.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2)
+
+
+def test_what_was_simulated_is_recovered(fit_linear):
+    design, fit = fit_linear
+    posterior = fit["posterior"]
+    for name, truth in {
+        "capability": design.capability,
+        "difficulty": design.difficulty,
+        "slope": design.slope,
+        "noise": design.noise,
+    }.items():
+        z = (posterior[name].mean(("chain", "draw")) - truth) / posterior[name].std(("chain", "draw"))
+        assert (abs(z) < 4.5).all(), name
+        assert float((z**2).mean()) < 3, name
+    for name, truth in design.truth.items():
+        assert abs(float(posterior[name].mean()) - truth) < 3.5 * float(posterior[name].std()), name
+    assert bs.diagnose(fit)["divergences"] == 0
+
+
+def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
+    _, fit = fit_linear
+    by_model = bs.loo_by_group(fit, "model", draws=200, tune=200)
+    assert len(by_model) == 48
+    assert by_model["elpd"].sum() < importance_sampling(fit).elpd
+
+
+def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
+    design, fit = fit_linear
+    name = "model 07"
+    kept = design.table[design.table["model"] != name].reset_index(drop=True)
+    fitter = bs.Fitter(bs.Scores(pace="linear"), design.table)
+    without = fitter.sample(kept, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
+    draws, left = bs.draws_of(fit), design.table[design.table["model"] == name].reset_index(drop=True)
+    lacking = draws.left_out_group(without, left, "model").values
+    exact = logsumexp(lacking) - np.log(lacking.size)
+    found = bs.loo_by_group(fit, "model", draws=200, tune=200).loc[name]
+    assert found["elpd"] == pytest.approx(exact, abs=0.3)
