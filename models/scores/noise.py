@@ -7,8 +7,8 @@ library of `arrays`.
 
 import numpy as np
 import scipy.special
-import scipy.stats as st
 
+from .. import stats as st
 from ..arrays import exp, gammaln, log, log1p, logaddexp, where
 
 END = 0.005  # the resolution of most benchmarks: one question of 200

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from bayescaling.cli import main
 from bayescaling.inference.fitting import fitter
+from bayescaling.inference.fitting.samplers import compiled as once
 from bayescaling.inference.quantities.verdict import verdict_sentence
 from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
