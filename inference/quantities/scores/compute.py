@@ -90,6 +90,16 @@ def progress_summary(fit):
     ------
     InputError
         If the fit is of another law, or has no pace.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> scores = bs.load("eci_scores")
+    >>> few = scores[scores["family"].isin(["llama", "llama 2", "llama 3", "llama 3.1", "yi", "qwen", "falcon"])]
+    >>> few = few[few["benchmark"].isin(["MMLU", "HellaSwag", "Winogrande", "GSM8K", "ARC AI2", "BBH"])]
+    >>> fit = bs.fit(bs.Scores(pace="linear"), few, seed=1, draws=500, tune=500)
+    >>> bs.progress_summary(fit).index.get_level_values("unit").tolist()
+    ['model']
     """
     found = progress_at_fixed_compute(fit)
     quantities = {
