@@ -1,3 +1,6 @@
+import re
+from html.parser import HTMLParser
+
 import pytest
 from bayescaling.reports import kept
 
@@ -9,3 +12,61 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept, "folder", lambda: folder)
         yield folder
+
+
+class Structure(HTMLParser):
+    """Elements of a page in order: their tags, attributes and texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self._open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        element = {"tag": tag, "inside": [e["tag"] for e in self._open], "text": ""} | dict(attributes)
+        self.elements.append(element)
+        if tag not in ("meta", "link", "br", "img", "input", "hr", "col", "wbr"):
+            self._open.append(element)
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop()["tag"] != tag:
+            pass
+
+    def handle_data(self, data):
+        for element in self._open:
+            element["text"] += data
+
+    def of(self, *tags, **having):
+        """Elements of some tags whose attributes have some values."""
+        return [
+            e for e in self.elements if e["tag"] in tags and all(e.get(k.strip("_")) == v for k, v in having.items())
+        ]
+
+
+def check_page(text):
+    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot make use of."""
+    page = Structure(text)
+    ids = [e["id"] for e in page.elements if "id" in e]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch("[a-z0-9-]+", name) for name in ids)
+    inner = [e["href"][1:] for e in page.of("a") if e["href"].startswith("#")]
+    assert set(inner) <= set(ids) and "content" in inner and "top" in inner
+    for heading in page.of("h2", "h3"):
+        assert heading["id"] in inner and heading["text"].strip()
+    plots = page.of("div", class_="plot")
+    assert len(page.of("figcaption")) >= len(plots)
+    assert all(e["role"] == "img" and len(e["aria-label"].split()) > 1 for e in plots)
+    assert all(e["text"].strip() for e in page.of("figcaption", "caption", "th"))
+    scrollers = page.of("div", class_="scroller")
+    assert len(scrollers) == len(page.of("table"))
+    assert all(e["tabindex"] == "0" and e["aria-label"] for e in scrollers)
+    assert all(len(figure["text"].split()) > 2 for figure in page.of("figure"))
+    # Nothing long stands before the text: a browser paints the page before it reads the script of figures.
+    assert text.index("</main>") < text.index('id="plotly"') if plots else 'id="plotly"' not in text
+    return page
+
+
+@pytest.fixture(scope="session")
+def well_made():
+    """A function that checks how a page is made and returns its structure."""
+    return check_page

@@ -45,7 +45,7 @@ def document(folder):
 
 def test_every_section_is_there_and_no_figure_is_missing(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
-    assert all(f"<h2>{title}</h2>" in text for title in TITLES)
+    assert all(f'>{title}<a class="anchor"' in text for title in TITLES)
     shown = re.sub(r"<[^>]*>", " ", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)).lower().split()
     assert not {"nan", "inf"} & set(shown)
 
