@@ -8,6 +8,7 @@ from ..errors import InputError
 from ..inference.fitting.fit import check_options
 from . import results
 from .ahead import make_ahead
+from .front import answers, claims, front
 from .output import judge_chains, prepare, write
 from .pages import PAGES
 from .stages import Stages
@@ -80,7 +81,9 @@ def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progre
             {"name": page.name, "title": page.title, "sections": page.sections(found, published)}
             for page, found in analysed
         ]
-        write(out, document, posteriors, TITLE, parts, stage.warned)
+        document["answers"] = answers(document)
+        document["claims"] = claims(document, published)
+        write(out, document, posteriors, TITLE, parts, stage.warned, front(document))
     return document
 
 

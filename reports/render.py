@@ -18,7 +18,11 @@ HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
 HEIGHT = 450  # pixels, of a figure that says none
 WIDE = 7  # columns from which a table is set small in print
-PLACES = ("top", "content", "diagnostics", "data", "cite")  # names of places that the template has itself
+# Names of places that templates have themselves.
+PLACES = (
+    "top", "content", "diagnostics", "data", "cite", "theme", "plotly", "plotly-template",
+    "what-to-quote", "what-not-to-quote", "published-beside-ours", "how-to-read-it",
+)  # fmt: skip
 
 
 class _Blocks:
@@ -59,7 +63,7 @@ class _Blocks:
 
 def _script(content):
     """JSON that may stand within a script element."""
-    return Markup(json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/"))
+    return Markup(json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def render(title, parts, document, warned, front=None):
