@@ -10,7 +10,7 @@ from . import results
 from .ahead import make_ahead
 from .front import answers, claims, front
 from .output import judge_chains, prepare, write
-from .pages import PAGES
+from .pages import PAGES, SHOWN
 from .stages import Stages
 
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
@@ -79,7 +79,7 @@ def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progre
         judge_chains(document, posteriors)
         parts = [
             {"name": page.name, "title": page.title, "sections": page.sections(found, published)}
-            for page, found in analysed
+            for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
         ]
         document["answers"] = answers(document)
         document["claims"] = claims(document, published)

@@ -89,12 +89,6 @@ class Page:
 PAGES = {
     page.name: page
     for page in (
-        Page(
-            "progress",
-            "How fast do algorithms improve?",
-            "progress",
-            ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
-        ),
         Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
         Page("corpora", "Do exponents hang on the text?", "corpora", ("overtraining_runs",)),
         Page(
@@ -117,5 +111,13 @@ PAGES = {
             "arithmetic",
             ("arithmetic_runs", "arithmetic_offsets"),
         ),
+        Page(
+            "progress",
+            "How fast do algorithms improve?",
+            "progress",
+            ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
+        ),
     )
 }
+# In which order they are shown; they are made in the order above, later ones from posteriors of earlier ones.
+SHOWN = ("progress", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

@@ -110,7 +110,9 @@ def equal_entry(found):
     others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
     further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
     trained = int(found.arms["train_digits"].iloc[0])
-    return {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further} | lengths_entry(found.equal, seed=found.seed)
+    return {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further} | lengths_entry(
+        found.equal, seed=found.seed
+    )
 
 
 def _lengths(found):

@@ -1,15 +1,15 @@
 """The questions of a report and their answers, as data: the page, the terminal and results.json show the same."""
 
+import textwrap
 from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
-from ..drawing.style import si
 from . import optimum
-from .words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes
+from .words import HIGH, LOW, MIDDLE, NOISES, digits, flop, months, plain, probability, size, sizes
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 SURE = 0.975  # posterior probability from which a direction is taken as known
-MAIN = "7"  # the main specification of Ho et al.
+COLUMNS = 80
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,16 @@ def answers(document):
 
 
 def lines(document):
-    """Write the answers for a terminal."""
+    """Write the answers for a terminal, within 80 columns."""
+    indented = {"width": COLUMNS, "initial_indent": "  ", "subsequent_indent": "  ", "break_on_hyphens": False}
     return [
         line
         for each in document.get("answers", ())
-        for line in (each["question"], f"  {each['answer']}", f"  {each['number']} Strength: {each['strength']}.")
+        for line in (
+            each["question"],
+            *textwrap.wrap(each["answer"], **indented),
+            *textwrap.wrap(f"{each['number']} Strength: {each['strength']}.", **indented),
+        )
     ]
 
 
@@ -72,7 +77,7 @@ def _progress(document):
     own = {name: other for name, other in gain["by_noise"].items() if name != gain["noise"]}
     medians = _medians(document, gain["noise"])
     far = document["pooled_doubling_months"]["by_paper_stacking"]
-    others = "; ".join(f"with {name} {months(other)}" for name, other in own.items())
+    others = "; ".join(f"{NOISES[name]} {months(other)}" for name, other in own.items())
     known = q[HIGH] is not None
     apart = max(medians) / min(medians)
     return Answer(
@@ -116,7 +121,7 @@ def _next_model(document):
     return Answer(
         page="chinchilla",
         question="How big should the next model be?",
-        answer=f"At {flop(at['compute'])}, {si(at['parameters'][MIDDLE])} parameters on {si(at['tokens'][MIDDLE])} "
+        answer=f"At {flop(at['compute'])}, {size(at['parameters'][MIDDLE])} parameters on {size(at['tokens'][MIDDLE])} "
         "tokens.",
         number=f"N* {sizes(at['parameters'])}, D* {sizes(at['tokens'])}, "
         f"{plain(at['tokens_per_parameter'], '{:.0f}')} tokens a parameter, under the {optimum.NAMES[law]} law, which "
@@ -138,13 +143,13 @@ def _embeddings(document):
     return Answer(
         page="embeddings",
         question="Do embeddings reconcile Kaplan and Chinchilla?",
-        answer=f"Yes in direction, {'and ' if p > SURE else 'but ' if p < 1 - SURE else 'and '}{said}: {change}."
+        answer=f"Yes in direction, {'but' if p < 1 - SURE else 'and'} {said}: {change}."
         if rises
         else f"Not surely: {change}.",
         number=f"Exponent of N* {plain(without)} with embeddings left out, {plain(counted)} with all parameters; "
         f"Kaplan et al. had {KAPLAN_EXPONENT}.",
         moves=f"By sizes studied, vocabulary and shape {min(medians):.2f} to {max(medians):.2f}. An embedding parameter "
-        f"counts {plain(omega['omega'], '{:.2f}')} of another one, P(> ½) {probability(omega['p_above_half'])}.",
+        f"counts {plain(omega['omega'], '{:.2f}')} of another, P(> ½) {probability(omega['p_above_half'])}.",
         strength=(STRONG if max(medians) - min(medians) < 0.05 else FAIR) if rises else WEAK,
         because="its direction is sure, its size hangs on the sizes studied and the vocabulary",
     )

@@ -6,7 +6,7 @@ import jinja2
 
 from .picture import panels
 from .quote import not_quotable, quotable, reading
-from .words import months, plain
+from .words import months, plain, probability
 
 HERE = Path(__file__).parent
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
@@ -48,7 +48,7 @@ def _row(claim):
     return claim | {
         "theirs": said if theirs["low"] is not None else said.partition(" ")[0],
         "shown": form(ours),
-        "p": "–" if claim["p_at_least"] is None else f"{claim['p_at_least']:.3f}",
+        "p": "–" if claim["p_at_least"] is None else probability(claim["p_at_least"]),
     }
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from ...models.loss.chinchilla import optimum as chinchilla_optimum
 from ..published import CONSTANTS, PREFIX
 from . import optimum
-from .words import HIGH, LOW, MIDDLE, months
+from .words import HIGH, LOW, MIDDLE, NOISES, flop, months, plain
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
 OURS, THEIRS, INK, FAINT, RULE = "var(--blue)", "var(--orange)", "var(--ink)", "var(--faint)", "var(--rule)"
@@ -50,6 +50,10 @@ def _text(x, y, text, *, anchor="start", fill=INK, size=13):
     )
 
 
+def _under(x, y, text):
+    return _text(x, y, text, anchor="middle", fill=FAINT, size=12)
+
+
 def _line(x0, y0, x1, y1, colour, *, width=1.0, dash="none"):
     return Markup(
         '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}" stroke-dasharray="{}"/>'
@@ -68,8 +72,14 @@ def _doubling_rows(document):
     gain, far = document["compute_equivalent_gain"], document["pooled_doubling_months"]
     published = {c["claim"]: c["published"] for c in document["claims"]}
     rows = [("At the evaluations, specifications mixed", gain["doubling_months"], False)]
-    rows += [(f"… {name}", q, False) for name, q in gain["by_noise"].items() if name != gain["noise"]]
-    rows.append(("… specification 7 alone", document["progress"]["7"]["compute_equivalent_gain"]["all"]["doubling_months"], False))
+    rows += [(f"… {NOISES[name]}", q, False) for name, q in gain["by_noise"].items() if name != gain["noise"]]
+    rows.append(
+        (
+            "… specification 7 alone",
+            document["progress"]["7"]["compute_equivalent_gain"]["all"]["doubling_months"],
+            False,
+        )
+    )
     rows.append(("At 1e25 FLOP in 2023, specification 7", document["progress"]["7"]["doubling_months"]["all"], False))
     if theirs := published.get("Doubling time, specification 7 (months)"):
         rows.append(("… Ho et al. 2024", _as_summary(theirs), True))
@@ -88,8 +98,9 @@ def _doubling_panel(document):
     said = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
-        caption="Months in which the compute for a given loss halves, median and 95% interval. Blue circles: this report; "
-        f"orange diamonds: published. An arrow: no progress at that end. n = {document['compute_equivalent_gain']['rows']} "
+        caption="Months in which the compute for a given loss halves, median and 95% interval. Blue circles: this "
+        "report; orange diamonds: published. An arrow: no progress at that end. "
+        f"n = {document['compute_equivalent_gain']['rows']} "
         "evaluations of Ho et al. (2024).",
         alternative=f"Doubling times in months: {said}.",
         wide=_doubling(rows, WIDE),
@@ -107,7 +118,10 @@ def _doubling(rows, width):
 
     parts = []
     for tick in (1, 2, 5, 10, 20, 50):
-        parts += [_line(across(tick), top, across(tick), bottom, RULE), _text(across(tick), bottom + 16, str(tick), anchor="middle", fill=FAINT, size=12)]
+        parts += [
+            _line(across(tick), top, across(tick), bottom, RULE),
+            _text(across(tick), bottom + 16, str(tick), anchor="middle", fill=FAINT, size=12),
+        ]
     parts.append(_text(left, bottom + 34, "months to halve the compute for a given loss", fill=FAINT, size=12))
     for i, (label, q, theirs) in enumerate(rows):
         colour, y = THEIRS if theirs else OURS, top + step * i + 23
@@ -132,15 +146,16 @@ def _tokens_panel(document):
     law = optimum.preferred(document)
     at = optimum.at_budget(document, optimum.BUDGET, law)
     ratio = at["tokens_per_parameter"]
-    title = f"At {at['compute']:.0e} FLOP about {ratio[MIDDLE]:.0f} tokens a parameter, {at['extrapolation']:.1f} decades beyond the runs."
+    budget = flop(at["compute"])
     return Panel(
-        title=title.replace("e+", "e"),
-        caption=f"Optimal training tokens per parameter against training compute. Blue: the {optimum.NAMES[law]} law, which "
-        "predicts best, with its 95% band, and beside it other laws of this report; orange dashes: published. "
+        title=f"At {budget} about {ratio[MIDDLE]:.0f} tokens a parameter, {at['extrapolation']:.1f} decades beyond the "
+        "runs.",
+        caption="Optimal training tokens per parameter against training compute. Blue: the "
+        f"{optimum.NAMES[law]} law, which predicts best, with its 95% band, and beside it other laws of this report; "
+        "orange dashes: published. "
         f"n = {document['laws'][law]['rows']} runs of Hoffmann et al. (2022).",
-        alternative=f"Tokens per parameter against compute: {ratio[MIDDLE]:.0f} between {ratio[LOW]:.0f} and {ratio[HIGH]:.0f} "
-        f"at {optimum.BUDGET:.0e} FLOP under the {optimum.NAMES[law]} law. The largest run had "
-        f"{optimum.largest_run(document):.1e} FLOP.",
+        alternative=f"Tokens per parameter against compute: {plain(ratio, '{:.0f}')} at {budget} under the "
+        f"{optimum.NAMES[law]} law. The largest run had {flop(optimum.largest_run(document))}.",
         wide=_tokens(document, WIDE),
         narrow=_tokens(document, NARROW),
     )
@@ -173,19 +188,30 @@ def _tokens(document, width):
 
     parts = []
     for tick in (1, 2, 5, 10, 20, 50, 100, 200):
-        parts += [_line(left, up(tick), right, up(tick), RULE), _text(left - 5, up(tick) + 4, str(tick), anchor="end", fill=FAINT, size=12)]
+        parts += [
+            _line(left, up(tick), right, up(tick), RULE),
+            _text(left - 5, up(tick) + 4, str(tick), anchor="end", fill=FAINT, size=12),
+        ]
     for decade in range(math.ceil(low), math.floor(high) + 1, 2):
         x = across(10.0**decade)
-        parts += [_line(x, bottom, x, bottom + 4, FAINT), _text(x, bottom + 18, f"1e{decade}", anchor="middle", fill=FAINT, size=12)]
+        parts += [
+            _line(x, bottom, x, bottom + 4, FAINT),
+            _text(x, bottom + 18, f"1e{decade}", anchor="middle", fill=FAINT, size=12),
+        ]
     parts.append(_text(left, bottom + 36, "training compute (FLOP); up: tokens per parameter", fill=FAINT, size=12))
     edge = across(optimum.largest_run(document))
-    parts += [_line(edge, top, edge, bottom, FAINT, dash="2 3"), _text(edge + 4, bottom - 6, "runs end", fill=FAINT, size=12)]
+    parts += [
+        _line(edge, top, edge, bottom, FAINT, dash="2 3"),
+        _text(edge + 4, bottom - 6, "runs end", fill=FAINT, size=12),
+    ]
     band = [(across(a["compute"]), up(a["tokens_per_parameter"][LOW])) for a in entries]
     band += [(across(a["compute"]), up(a["tokens_per_parameter"][HIGH])) for a in reversed(entries)]
     parts.append(_path(band, "none", width=0, fill=OURS, opacity=0.18))
     ends = []
     for name in optimum.planned(document):
-        points = [(across(a["compute"]), up(a["tokens_per_parameter"][MIDDLE])) for a in optimum.budgets(document, name)]
+        points = [
+            (across(a["compute"]), up(a["tokens_per_parameter"][MIDDLE])) for a in optimum.budgets(document, name)
+        ]
         parts.append(_path(points, OURS, width=3 if name == law else 1.3, dash="none" if name == law else "1 3"))
         ends.append((points[-1][1], optimum.NAMES[name] + (" law" if name == law else ""), OURS))
     for (source, constants), dash in zip(_published_laws(document).items(), ("9 4", "9 3 2 3"), strict=False):
@@ -208,5 +234,3 @@ def _apart(labels, top, bottom):
         each[0] = min(each[0], floor)
         floor = each[0] - LABELS
     return placed
-
-

@@ -53,8 +53,8 @@ def claims(document, published):
     Returns
     -------
     list of dict
-        ``claim``, ``source``, ``note``, ``page``, ``published`` (estimate, low, high), ``ours`` (a summary), ``p_at_least``
-        (null where it was not made) and ``verdict``.
+        ``claim``, ``source``, ``note``, ``page``, ``published`` (estimate, low, high), ``ours`` (a summary),
+        ``p_at_least`` (null where it was not made) and ``verdict``.
     """
     found = []
     for claim, quantity, source, page, path in CLAIMS:

@@ -1,8 +1,7 @@
 """What of a report can be quoted as it stands, and what cannot."""
 
-from ..drawing.style import si
 from . import optimum
-from .words import MIDDLE, flop, months, plain
+from .words import MIDDLE, NOISES, flop, months, plain, size
 
 
 def quotable(document):
@@ -11,8 +10,8 @@ def quotable(document):
     if gain := document.get("compute_equivalent_gain"):
         said.append(
             f"Algorithmic progress halves the compute for a given loss every {months(gain['doubling_months'])} months "
-            f"({len(document['progress'])} specifications mixed by how well they predict papers left out, {gain['noise']}"
-            f", {gain['rows']} evaluations at their own sizes and dates)."
+            f"({len(document['progress'])} specifications mixed by how well they predict papers left out, "
+            f"{NOISES[gain['noise']]}, {gain['rows']} evaluations at their own sizes and dates)."
         )
     if "allocation" in document:
         law = optimum.preferred(document)
@@ -23,10 +22,10 @@ def quotable(document):
             f"medians of {len(medians)} laws {min(medians):.2f} to {max(medians):.2f})."
         )
     if found := document.get("reconciliation"):
-        zero = found["omega"]["loo"]["omega 0"]
+        without, counted = (found["local_exponent"][basis]["posterior"] for basis in ("nonembedding", "total"))
         said.append(
-            f"Leaving embedding parameters out of the count costs {-zero['difference_to_omega_1']:.1f} ± "
-            f"{zero['its_se']:.1f} nats of predictive density (one standard error)."
+            f"A study like that of Kaplan et al. would have measured an exponent of {plain(without)} without embedding "
+            f"parameters and of {plain(counted)} with all (embedding-corrected law)."
         )
     if found := document.get("equal_cost"):
         q = found["lengths"]["typical"]["abacus"]["0.5"]
@@ -52,12 +51,13 @@ def not_quotable(document):
             optimum.at_budget(document, last["compute"], name)["parameters"][MIDDLE]
             for name in optimum.planned(document)
         ]
-        robust = document["laws"]["chinchilla"]["robust"]["exponent_parameters"]
+        chinchilla = document["laws"]["chinchilla"]
+        robust, verdict = chinchilla["robust"]["exponent_parameters"], chinchilla["verdict"]["sentence"]
         said += [
-            f"One N* far beyond the largest run ({flop(largest)}): at {flop(last['compute'])} laws say {si(min(each))} "
-            f"to {si(max(each))}. Nor the row called stacked, whose ends are those of its laws.",
-            f"Intervals of the Chinchilla law's constants as if complete: {document['laws']['chinchilla']['verdict']['sentence']}; "
-            f"without trusting it the interval of its exponent is {robust['ratio']:.1f} times as wide.",
+            f"One N* far beyond the largest run ({flop(largest)}): at {flop(last['compute'])} laws say "
+            f"{size(min(each))} to {size(max(each))}. Nor the row called stacked, whose ends are those of its laws.",
+            f"Intervals of the Chinchilla law's constants as if complete: {verdict}; without trusting it the interval "
+            f"of its exponent is {robust['ratio']:.1f} times as wide.",
         ]
     if "equal_cost" in document:
         said.append("Digits of the small arithmetic models as if of large ones: they say in which order, not how far.")
@@ -69,8 +69,6 @@ def reading():
     return (
         "A number in brackets is an equal-tailed 95% interval of the posterior: 95 of 100 draws lie in it. Never: at "
         "that end of the interval there is no progress. P: posterior probability. elpd: how well a law predicts what "
-        "it was not fitted to, in nats; more is better. Decades beyond: powers of ten above the largest run. Holds: the "
-        "published estimate lies within our interval. Strength: strong, fair or weak, and why."
+        "it was not fitted to, in nats; more is better. Decades beyond: powers of ten above the largest run. Holds: "
+        "the published estimate lies within our interval. Strength: strong, fair or weak, and why."
     )
-
-

@@ -2,6 +2,7 @@
 
 from ..drawing.style import si
 
+NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 NEVER = "never"
 
@@ -13,7 +14,13 @@ def months(q):
 
 def sizes(q):
     """Median and 95% interval of a number of parameters or tokens: 99B [78B, 126B]."""
-    return _interval(q, si)
+    return _interval(q, size)
+
+
+def size(x):
+    """Write a number of parameters or tokens, with no more digits than its interval bears: 99B, 1.46T."""
+    short = si(x)
+    return short if "." not in short or len(short.partition(".")[0]) < 2 else f"{float(short[:-1]):.0f}{short[-1]}"
 
 
 def digits(q):

@@ -1,6 +1,8 @@
+import html
 import re
 from html.parser import HTMLParser
 
+import bayescaling as bs
 import pytest
 from bayescaling.reports import kept
 
@@ -70,3 +72,58 @@ def check_page(text):
 def well_made():
     """A function that checks how a page is made and returns its structure."""
     return check_page
+
+
+NUMBER = r"(?:[+\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d{1,3})?[kMBT%]?|never|none|–)"
+INTERVAL = re.compile(rf"({NUMBER})\s+\[({NUMBER}),\s+({NUMBER})\]%?")
+SCALES = {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+
+
+def printed_value(text):
+    """A printed number and half a unit of its last digit; None where it is a word."""
+    if not re.search(r"\d", text):
+        return None
+    text = text.replace("\N{MINUS SIGN}", "-").replace(",", "")
+    scale = SCALES.get(text[-1], 1.0)
+    digits, _, power = text.rstrip("kMBT%").partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2])) * scale
+    return float(f"{digits}e{power or 0}") * scale, unit / 2
+
+
+def intervals_of(content):
+    """Every median or estimate of a document with its ends."""
+    if isinstance(content, dict):
+        for names in (("q50", "q2.5", "q97.5"), ("estimate", "low", "high")):
+            if set(names) <= set(content):
+                yield tuple(content[name] for name in names)
+        content = list(content.values())
+    if isinstance(content, list):
+        for each in content:
+            yield from intervals_of(each)
+
+
+def is_rounded(printed, x, scale):
+    if printed is None or x is None:
+        return printed is None and not x
+    return abs(x * scale - printed[0]) <= printed[1] * (1 + 1e-6) + 1e-9 * abs(printed[0])
+
+
+def check_intervals(text, document):
+    """Return those intervals of a page's text that are in no entry of its document, and how many there are."""
+    body = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
+    body = html.unescape(re.sub(r"<[^>]*>", " ", body))
+    published = bs.load("published")[["estimate", "low", "high"]].dropna()
+    known = [*intervals_of(document), *published.itertuples(index=False, name=None)]
+    found, missing = list(INTERVAL.finditer(body)), []
+    for interval in found:
+        printed = [printed_value(part) for part in interval.groups()]
+        scales = (1.0, 100.0) if "%" in interval.group() else (1.0,)
+        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in known for scale in scales):
+            missing.append(body[max(0, interval.start() - 60) : interval.end()])
+    return missing, len(found)
+
+
+@pytest.fixture(scope="session")
+def not_in_results():
+    """A function that returns the intervals of a page that are not in results.json, and how many it prints."""
+    return check_intervals

@@ -58,6 +58,15 @@ def test_every_section_is_on_the_page_and_shows_its_figures(folder):
 
 
 @pytest.mark.thorough
+def test_the_pages_are_well_made_and_print_what_the_document_has(folder, document, well_made, not_in_results):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    well_made(text)
+    missing, printed = not_in_results(text, document)
+    assert missing == [] and printed > 150
+    assert [answer["page"] for answer in document["answers"]] == ["embeddings"]
+
+
+@pytest.mark.thorough
 def test_the_reconciliation_is_that_of_the_posterior(folder, document):
     said = document["reconciliation"]
     fit = bs.open_fit(folder / "posteriors" / "embedding-corrected.nc")
@@ -108,10 +117,11 @@ def test_a_scheme_has_whole_curves_or_ends():
 
 
 @pytest.mark.thorough
-def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
+def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch, well_made, not_in_results):
     shapes = {analysis.MAIN: Lengths(), "binomial": Lengths(noise="binomial")}
     monkeypatch.setattr(analysis, "SHAPES", shapes)
-    document = report(tmp_path, pages=("arithmetic",), **SETTINGS)["lengths"]
+    whole = report(tmp_path, pages=("arithmetic",), **SETTINGS)
+    document = whole["lengths"]
     counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
     assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
     table = length_summary(fit)

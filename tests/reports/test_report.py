@@ -13,6 +13,7 @@ from bayescaling.cli import main
 from bayescaling.inference.quantities.verdict import verdict_sentence
 from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
+from bayescaling.reports.drawing import tables
 
 SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
@@ -239,6 +240,20 @@ def test_the_page_needs_nothing_else(page, text):
 
 def test_the_page_can_be_read_by_everybody(text, well_made):
     well_made(text)
+
+
+def test_every_interval_of_the_page_is_in_the_document(text, document, not_in_results):
+    missing, printed = not_in_results(text, document)
+    assert missing == [] and printed > 80
+
+
+def test_the_only_page_made_is_the_only_question_answered(text, document, made):
+    (answer,) = document["answers"]
+    assert answer["page"] == "chinchilla" and answer["answer"] in text and answer["number"] in text
+    planned = [a for a in document["allocation"] if a["law"] != "stacked" and a["compute"] == 1e24]
+    best = max(planned, key=lambda a: document["laws"][a["law"]]["elpd_loo"])
+    assert tables.si_interval(best["tokens"]).partition(" ")[0] in answer["answer"]
+    assert {claim["page"] for claim in document["claims"]} == {"chinchilla"}
 
 
 def test_the_page_has_its_sections_and_leads_to_them(page):
