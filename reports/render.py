@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import jinja2
+import numpy as np
 from markupsafe import Markup, escape
 
 from .anchors import Anchors
@@ -48,6 +49,9 @@ class _Blocks:
     def _figure(self, drawn):
         self.figures += 1
         shown = json.loads(drawn.to_json())
+        for name, axis in shown["layout"].items():
+            if isinstance(axis, dict) and "tickvals" in axis:
+                axis["tickvals"] = np.asarray(drawn.layout[name].tickvals).tolist()  # not packed: the script reads them
         # All figures have one template, which is long.
         template = shown["layout"].pop("template", None)
         self.template = self.template or template

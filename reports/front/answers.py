@@ -148,7 +148,7 @@ def _embeddings(document):
         else f"Not surely: {change}.",
         number=f"Exponent of N* {plain(without)} with embeddings left out, {plain(counted)} with all parameters; "
         f"Kaplan et al. had {KAPLAN_EXPONENT}.",
-        moves=f"By sizes studied, vocabulary and shape {min(medians):.2f} to {max(medians):.2f}. An embedding parameter "
+        moves=f"By sizes, vocabulary and shape {min(medians):.2f} to {max(medians):.2f}. An embedding parameter "
         f"counts {plain(omega['omega'], '{:.2f}')} of another, P(> ½) {probability(omega['p_above_half'])}.",
         strength=(STRONG if max(medians) - min(medians) < 0.05 else FAIR) if rises else WEAK,
         because="its direction is sure, its size hangs on the sizes studied and the vocabulary",
