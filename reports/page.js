@@ -122,7 +122,7 @@
     plot.dataset.narrow = plot.clientWidth < NARROW ? "yes" : "";
     const shown = plot.dataset.narrow ? narrowed(layout) : layout;
     plot.style.minHeight = `${shown.height || plot.dataset.height}px`;
-    Plotly.newPlot(plot, data, {...shown, template}, CONFIG);
+    Plotly.newPlot(plot, data, {...shown, template}, {...CONFIG, displayModeBar: plot.dataset.narrow ? false : "hover"});
     quiet(plot);
     plot.on("plotly_afterplot", () => quiet(plot));
     plot.on("plotly_hover", () => billions(plot));

@@ -1,6 +1,6 @@
 """Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
 
-from ..chinchilla.analysis import PLANNED
+from ..laws import PLANNED
 
 BUDGET = 1e24
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
