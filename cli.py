@@ -347,6 +347,7 @@ def report(
 ):
     """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
     from .reports import report as make_report
+    from .reports.front import lines
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
     always = {"progress": console.interactive(grouping.json), "fresh": fresh}
@@ -357,6 +358,8 @@ def report(
     if grouping.json:
         console.print_json(document)
     else:
+        for line in lines(document):
+            print(line)
         print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")
 
 

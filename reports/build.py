@@ -8,9 +8,12 @@ from ..errors import InputError
 from ..inference.fitting.fit import check_options
 from . import results
 from .ahead import make_ahead
-from .output import prepare, write
-from .pages import PAGES
+from .front import answers, claims, front
+from .output import judge_chains, prepare, write
+from .pages import PAGES, SHOWN
 from .stages import Stages
+
+TITLE = "How fast do algorithms improve, and how big should the next model be?"
 
 
 def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
@@ -73,8 +76,14 @@ def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progre
         document["extras"] = stage.extras
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
-        sections = [section for page, found in analysed for section in page.sections(found, published)]
-        write(out, document, posteriors, sections, stage.warned)
+        judge_chains(document, posteriors)
+        parts = [
+            {"name": page.name, "title": page.title, "sections": page.sections(found, published)}
+            for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
+        ]
+        document["answers"] = answers(document)
+        document["claims"] = claims(document, published)
+        write(out, document, posteriors, TITLE, parts, stage.warned, front(document))
     return document
 
 

@@ -24,7 +24,10 @@ SUFFIX = ".stage"
 TIMES = "times.json"
 PACKAGE = Path(__file__).parent.parent
 COMPUTED = ("datasets", "inference", "models", "reports")
-DRAWN = ("drawing", "cli.py", "console.py", "options.py", "render.py", "forest.py", "wording.py", "conclusions.py")
+DRAWN = (
+    "drawing", "front", "cli.py", "console.py", "options.py", "render.py", "anchors.py", "output.py", "build.py",
+    "pages.py", "forest.py", "wording.py", "conclusions.py",
+)  # fmt: skip
 DRAWN_ENDS = ("page.py", "figures.py")
 
 

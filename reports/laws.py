@@ -14,3 +14,4 @@ LAWS = {
     "coupled, one sigma": Coupled(scatter="one"),
     "offsets": Offsets(),
 }
+PLANNED = (CHINCHILLA, "coupled", "offsets")  # laws of other means, each under the noise that the runs prefer

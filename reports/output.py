@@ -25,20 +25,27 @@ def prepare(out):
     check_writable(out / "results.json")
 
 
-def write(out, document, posteriors, sections, warned):
+def judge_chains(document, posteriors):
+    """Add to the content of results.json what the chains of each fit say of themselves."""
+    judged = {name: diagnose(fitted) for name, fitted in posteriors.items()}
+    document["diagnostics"] = {
+        name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
+    }
+
+
+def write(out, document, posteriors, title, parts, warned, front=None):
     """Write a report.
 
     Parameters
     ----------
     out : Path
     document : dict
-        The content of results.json.
+        The content of results.json, after `judge_chains`.
     posteriors : dict of str to DataTree
-    sections : list of dict
-        As `Page.sections` returns them.
-    warned : list of str
+    title, parts, warned, front
+        As for `render`.
     """
-    html = render(sections, document, warned, {n: sentence(diagnose(f)) for n, f in posteriors.items()})
+    html = render(title, parts, document, warned, front)
     for name, fitted in posteriors.items():
         save_fit(fitted, out / "posteriors" / f"{file_name(name)}.nc")
     results.write_text(results.to_json(document), out / "results.json")

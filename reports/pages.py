@@ -16,6 +16,8 @@ class Page:
     ----------
     name : str
         As ``report --page`` takes it.
+    title : str
+        The question that it answers.
     folder : str
         The subpackage of ``bayescaling.reports``.
     tables : tuple of str
@@ -25,6 +27,7 @@ class Page:
     """
 
     name: str
+    title: str
     folder: str
     tables: tuple
     after: tuple = ()
@@ -75,7 +78,7 @@ class Page:
         -------
         list of dict
             ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
-            figures or HTML tables).
+            figures or tables of `drawing.tables`).
         """
         return self._package().sections(found, published)
 
@@ -86,11 +89,35 @@ class Page:
 PAGES = {
     page.name: page
     for page in (
-        Page("chinchilla", "chinchilla", ("chinchilla_runs", "published")),
-        Page("embeddings", "embeddings", ("chinchilla_runs", "chinchilla_models", "published"), ("chinchilla",)),
-        Page("corpora", "corpora", ("overtraining_runs",)),
-        Page("small-models", "small_lm", ("small_lm_runs", "chinchilla_runs"), ("embeddings",)),
-        Page("arithmetic", "arithmetic", ("arithmetic_runs", "arithmetic_offsets")),
-        Page("progress", "progress", ("lm_progress", "attribution_systems", "chinchilla_runs", "published")),
+        Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
+        Page("corpora", "Do exponents hang on the text?", "corpora", ("overtraining_runs",)),
+        Page(
+            "embeddings",
+            "Do embeddings reconcile Kaplan and Chinchilla?",
+            "embeddings",
+            ("chinchilla_runs", "chinchilla_models", "published"),
+            ("chinchilla",),
+        ),
+        Page(
+            "small-models",
+            "Do these methods find what is known?",
+            "small_lm",
+            ("small_lm_runs", "chinchilla_runs"),
+            ("embeddings",),
+        ),
+        Page(
+            "arithmetic",
+            "Do Abacus embeddings generalise in length?",
+            "arithmetic",
+            ("arithmetic_runs", "arithmetic_offsets"),
+        ),
+        Page(
+            "progress",
+            "How fast do algorithms improve?",
+            "progress",
+            ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
+        ),
     )
 }
+# In which order they are shown; they are made in the order above, later ones from posteriors of earlier ones.
+SHOWN = ("progress", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

@@ -113,7 +113,10 @@ def equal_entry(found):
     first = found.reach.sel(condition=ABACUS, share=0.5)
     others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
     further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
-    return {"data": "arithmetic_offsets", "p_abacus_further": further} | lengths_entry(found.equal, seed=found.seed)
+    trained = int(found.arms["train_digits"].iloc[0])
+    return {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further} | lengths_entry(
+        found.equal, seed=found.seed
+    )
 
 
 def _lengths(found):

@@ -9,11 +9,10 @@ from .. import results
 from ..entries import fit_entry
 from ..findings import Findings
 from ..laws import CHINCHILLA as MAIN
-from ..laws import LAWS, READING_ERROR
+from ..laws import LAWS, PLANNED, READING_ERROR
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
-PLANNED = (MAIN, "coupled", "offsets")  # laws of other means, each under the noise that the runs prefer
 STACKED = "stacked"
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100

@@ -1,5 +1,7 @@
-"""Tables of the report as HTML."""
+"""Tables of the report."""
 
+import re
+from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
@@ -7,40 +9,63 @@ import pandas as pd
 from ...inference.loo.differences import MEANING
 from .style import si
 
+MISSING = "–"
+MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
+NUMERIC = re.compile(r"^[+\N{MINUS SIGN}]?[\d.,]+%?$|^–$")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to show: cells and headers as HTML, `numeric` the places of columns that hold numbers alone."""
+
+    header: tuple
+    rows: tuple
+    numeric: frozenset
+    title: str | None = None
+    note: str | None = None
+
 
 def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None):
-    """Write a data frame as an HTML table.
+    """Make a table to show of a data frame.
 
     Parameters
     ----------
     frame : DataFrame
-        Its text is shown as it is, whatever it holds; names of columns are this package's.
+        Its text is shown as it is, whatever it holds.
     title, note : str, optional
-        A note is Markdown and HTML.
+        A note is HTML.
     decimals : dict of str to int, optional
         Decimals of numeric columns.
     integers : sequence of str
         Columns shown as whole numbers.
     rowname : str, optional
-        The column that heads each row.
-    """
-    import great_tables as gt
+        The column that heads each row, the first by default.
 
-    text = [name for name, cells in frame.items() if cells.map(lambda cell: isinstance(cell, str)).any()]
-    shown = frame.assign(**{name: [escape(x) if isinstance(x, str) else x for x in frame[name]] for name in text})
-    table = gt.GT(shown, rowname_col=rowname)
-    if text:
-        table = table.fmt_passthrough(text, escape=False)
-    if title:
-        table = table.tab_header(title)
-    for column, digits in (decimals or {}).items():
-        table = table.fmt_number(column, decimals=digits, use_seps=True)
-    for column in integers:
-        table = table.fmt_integer(column)
-    if note:
-        table = table.tab_source_note(gt.md(note))
-    table = table.sub_missing(missing_text="–").opt_table_font(stack="system-ui").tab_options(table_font_size="14px")
-    return table.as_raw_html()
+    Returns
+    -------
+    Table
+    """
+    first = frame.columns[0] if rowname is None else rowname
+    digits = dict.fromkeys(integers, 0) | (decimals or {})
+    shown = {name: [_cell(x, digits.get(name)) for x in frame[name]] for name in _first(frame.columns, first)}
+    numeric = frozenset(
+        i for i, cells in enumerate(shown.values()) if i and all(NUMERIC.match(cell) for cell in cells) and cells
+    )
+    rows = tuple(zip(*shown.values(), strict=True))
+    return Table(tuple(escape(str(name)) for name in shown), rows, numeric, title, note)
+
+
+def _first(names, first):
+    return [first, *(name for name in names if name != first)]
+
+
+def _cell(x, digits):
+    """Write a cell as HTML: with the minus sign of numbers, a dash where there is nothing."""
+    if isinstance(x, str):
+        return MINUS.sub("\N{MINUS SIGN}", escape(x))
+    if x is None or pd.isna(x):
+        return MISSING
+    return MINUS.sub("\N{MINUS SIGN}", escape(str(x) if digits is None else f"{x:,.{digits}f}"))
 
 
 COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1),
@@ -50,7 +75,7 @@ COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 
 
 
 def comparison(table, *, note=None, weights=False):
-    """Write what `compare` returns of laws as an HTML table, below it the sentence to quote and what flags mean."""
+    """Write what `compare` returns of laws as a table, below it the sentence to quote and what flags mean."""
     flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
     held = {"weight": weights, "flags": bool(flags)}
     shown = {name: column for name, column in COMPARISON.items() if held.get(name, True)}
@@ -67,12 +92,12 @@ def comparison(table, *, note=None, weights=False):
 
 
 def of_rows(header, rows, note=None):
-    """Write rows of text as an HTML table, each headed by its first cell."""
+    """Write rows of text as a table, each headed by its first cell."""
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note)
 
 
 def tests_of_law(entry):
-    """Write the tests of a law, of its entry of results.json, as an HTML table."""
+    """Write the tests of a law, of its entry of results.json, as a table."""
     rows = [
         {
             "test": test,
@@ -92,7 +117,7 @@ def tests_of_law(entry):
 
 
 def allocated(entries, *, note):
-    """Write what is compute-optimal at several budgets, of entries of results.json, as an HTML table."""
+    """Write what is compute-optimal at several budgets, of entries of results.json, as a table."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
         | {

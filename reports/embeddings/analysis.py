@@ -180,6 +180,7 @@ def _document(found):
         "local_exponent": exponents,
         "configurations": found.estimates
         | {"posterior": {n: results.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
+        "exact_budgets": {basis: results.summary(found.exact[basis]["size"]) for basis in BASES},
         "p_exponent_above_0.73": at_least(found.exponents["nonembedding"]["size"]),
         "loss_exponents": {
             basis: {n: results.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}

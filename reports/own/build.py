@@ -9,7 +9,7 @@ from ...inference import compare, fit, law_of, loo, metadata
 from ...inference.fitting.fit import check_options
 from ...inference.fitting.record import table_entry
 from .. import results
-from ..output import prepare, write
+from ..output import judge_chains, prepare, write
 from ..stages import Stages
 from . import counts, evaluations, runs
 
@@ -99,7 +99,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, secon
     -------
     dict
         The content of ``results.json``: ``laws`` and, of runs, ``allocation`` and ``point_estimates``; ``stacking``
-        where the fits saw the same rows, ``provenance`` and ``seconds``.
+        where the fits saw the same rows, ``diagnostics``, ``provenance`` and ``seconds``.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, secon
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = report_fits(folder, {"mine": fit})
     >>> sorted(found)
-    ['allocation', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
+    ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
     """
     out = Path(out)
     page = _page_of(fits)
@@ -132,8 +132,10 @@ def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, secon
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
         document |= {"provenance": results.provenance(fits), "seconds": (seconds or {}) | stage.seconds}
-        sections = page.sections(fits, document, elpd, comparison, behind)
-        write(out, document, fits, sections, [*warned, *stage.warned])
+        judge_chains(document, fits)
+        part = {"name": "answers", "title": page.QUESTION}
+        part["sections"] = page.sections(fits, document, elpd, comparison, behind)
+        write(out, document, fits, "Bayesian scaling laws of one's own", [part], [*warned, *stage.warned])
     return document
 
 

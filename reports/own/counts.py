@@ -8,8 +8,9 @@ from ..drawing import checks, tables
 from ..entries import fit_entry
 from .runs import laws_table, main_of, said_of
 
-LENGTHS = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
-CONTRASTS = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
+QUESTION = "How far do these models get?"
+LENGTHS = ("which", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+CONTRASTS = ("median runs", "of", "2.5%", "50%", "97.5%", "P(first above)")
 KINDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 
 

@@ -12,6 +12,8 @@ from ..progress.wording import PROBABILITIES, finite, probability, words
 from ..results import comparison_entries
 from .runs import laws_table, main_of, said_of
 
+QUESTION = "How fast do these models improve?"
+
 
 def entries(fits, elpd):
     """Entries of results.json: each law, with its doubling times in months.

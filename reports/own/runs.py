@@ -18,6 +18,7 @@ from ..groups import group_entries
 from ..results import allocation_entries
 from . import groups
 
+QUESTION = "How do these runs scale?"
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
 ESTIMATORS = {

@@ -242,7 +242,7 @@ def _pace(found, work):
 
 def _asked(found, work):
     _quantities(found, work.chinchilla, work.seed)
-    found.document = document(found)
+    found.document = document(found, MAIN)
 
 
 FUTURE, RESTS = "progress: the future", "progress: sensitivity"

@@ -5,13 +5,14 @@ import numpy as np
 from ...inference.quantities import growth
 from ...models.progress.specifications import NO_PROGRESS
 from .analysis import EFFECTS, INDEPENDENT, MAIN
+from .entries import CHANGING, WITHIN
 from .published import DOUBLING
-from .wording import POOLED, in_a_row, months, probability, times, with_progress, words
+from .ridge import year_slopes
+from .wording import POOLED, in_a_row, known, months, probability, times, with_progress, words
 
 COMPUTE_ONLY = 18
 EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
 AT = f"at the compute-optimal size of {growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}"
-CHANGING, WITHIN = (14, 15), (1e21, 2019.0)
 
 
 def _medians(found, chosen):
@@ -84,16 +85,10 @@ def _compute_only(comparison, found):
     )
 
 
-def year_slopes(found):
-    """Draws of the yearly falls of both terms under the main specification, two of (sample,)."""
-    posterior = found.fits[MAIN]["posterior"]
-    return posterior["alpha_year"].values.ravel(), posterior["beta_year"].values.ravel()
-
-
 def _ridge_sentence(found):
     from scipy.stats import spearmanr
 
-    a, b = year_slopes(found)
+    a, b = year_slopes(found.fits[MAIN])
     correlation = float(spearmanr(a, b).statistic)
     sure = [name for name, x in (("parameters", a), ("data", b)) if max((x > 0).mean(), (x < 0).mean()) > 0.975]
     verdict = (
@@ -115,8 +110,8 @@ def extrapolated(found):
     weight = found.comparison.loc[chosen, "stacking"].sum()
     entries = []
     for k in chosen:
-        near = next(iter(growth.growth_rates(found.fits[k], compute=WITHIN[0], year=WITHIN[1]).values()))
-        entries.append(f"{k} has {words(times(found.rates[k]))} against {words(times(near))}")
+        near = known(found.document["within_rows"]["doubling_months"][str(k)])
+        entries.append(f"{k} has {words(times(found.rates[k]))} against {words(near)}")
     return (
         "Where exponents change with time the rate depends on budget and date, here 10<sup>25</sup> FLOP in 2023, as "
         f"in the paper. Months, against {WITHIN[0]:.0e} FLOP in {WITHIN[1]:.0f}, closer to rows: {'; '.join(entries)}. "

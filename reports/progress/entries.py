@@ -12,20 +12,24 @@ from ...inference.storage import metadata
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.specifications import NO_PROGRESS
 from .. import results
+from . import ridge
 
 ESTIMAND = (
     "mean over the evaluations of the yearly fall of the log reducible loss, over the mean of its fall per log unit of "
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
 )
+CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
-def document(found):
+def document(found, main):
     """All entries, by key.
 
     Parameters
     ----------
     found : ProgressFindings
+    main : int
+        The main specification.
     """
     gains = {} if found.gains is None else {"chinchilla_over_kaplan": _rule_gains(found.gains)}
     return {
@@ -44,6 +48,9 @@ def document(found):
         "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
         **({} if found.pace is None else {"pace": _pace(found.pace) | {"random_walk": _walk(found)}}),
         **(_of_variants(found) if found.variants else {}),
+        "within_rows": _within_rows(found),
+        "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
+        "effective_compute_since_2014": _build_up(found.fits[main]),
         "attribution": _attribution(found.attribution["share"]),
         **gains,
         "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
@@ -214,10 +221,26 @@ def _transformer(fit):
     }
 
 
+def _within_rows(found):
+    """Doubling times of specifications whose exponents change, where rows are, unlike those of the optimum."""
+    compute, year = WITHIN
+    rates = {k: growth.growth_rates(found.fits[k], compute=compute, year=year) for k in CHANGING if k in found.fits}
+    months = {str(k): rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
+    return {"compute": compute, "year": year, "doubling_months": months}
+
+
+def _build_up(fit):
+    """Factor by which algorithms multiplied effective compute, to 2023."""
+    log_factor = np.ravel(growth.effective_compute(fit, [2023.0]))
+    return results.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
+
+
 def _attribution(share):
+    progress = share.sel(move=["parameter_efficiency", "data_efficiency"]).sum("move")
     return [
         dict(zip(("from", "to"), pair.split(">"), strict=True))
         | {move: results.summary(share.sel(pair=pair, move=move), ratio=True) for move in share["move"].values}
+        | {"progress": results.summary(progress.sel(pair=pair), ratio=True)}
         for pair in share["pair"].values
     ]
 

@@ -2,19 +2,20 @@
 
 import numpy as np
 
-from ...models.draws import flatten
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
-from .conclusions import COMPUTE_ONLY, extrapolated, findings, year_slopes
+from .conclusions import COMPUTE_ONLY, extrapolated, findings
 from .forest import LONGEST
 from .published import DOUBLING, Published
+from .ridge import OFFSETS, paper_coefficients, year_slopes
 from .wording import (
     POOLED,
     draws_interval,
     formula,
     in_a_row,
+    known,
     name_of,
     probability,
     times,
@@ -122,26 +123,6 @@ def _comparison_text(found, published):
 
 # The ridge and the coefficients --------------------------------------------------------------------------------------
 
-OFFSETS = {
-    f"{side}_const_{b}": (f"{side}_const[{b}]", f"{side}_const[wt103]")
-    for side in ("alpha", "beta")
-    for b in ("ptb", "wt2")
-}
-
-
-def paper_coefficients(fit):
-    """Draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
-    draws = flatten(fit["posterior"].to_dataset())
-    named = {name: draws[name] for name in ("alpha_year", "alpha_param", "beta_year", "beta_data")}
-    named |= {f"{side}_const": draws[f"{side}_const[wt103]"] for side in ("alpha", "beta")}
-    named |= {name: draws[level] - draws[base] for name, (level, base) in OFFSETS.items()}
-    order = ("const", "const_ptb", "const_wt2", "year", "param", "data")
-    return {
-        name: named[name]
-        for name in (f"{side}_{stem}" for side in ("alpha", "beta") for stem in order)
-        if name in named
-    }
-
 
 def _marks(found, published):
     marks = {}
@@ -155,59 +136,32 @@ def _marks(found, published):
     return marks
 
 
-def modes(values, *, least=0.05, dip=0.9):
-    """Split of draws at the deepest dip of their density between two peaks, or None where there is one peak.
-
-    Parameters
-    ----------
-    values : array_like
-    least : float
-        Share of draws that either side must hold.
-    dip : float
-        The dip must lie below this factor of the lower of the two peaks.
-    """
-    from scipy.stats import gaussian_kde
-
-    values = np.ravel(values)
-    grid = np.linspace(*np.quantile(values, [0.001, 0.999]), 256)
-    height = gaussian_kde(values)(grid)
-    left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
-    depth = height / np.minimum(left, right)
-    lowest = int(depth.argmin())
-    share = (values <= grid[lowest]).mean()
-    return grid[lowest] if depth[lowest] < dip and least < share < 1 - least else None
-
-
 def _ridge_text(found):
-    a, b = year_slopes(found)
+    a, b = year_slopes(found.fits[MAIN])
     rate = found.rates[MAIN].ravel()
     text = [
         f"Specification {MAIN} lets parameters and data each carry progress, and one yearly fall makes up for the "
         f"other: α<sub>year</sub> is {draws_interval(a)}, β<sub>year</sub> {draws_interval(b)}, the doubling time "
         f"{words(times(rate))} months.",
-        _nearer(found, a, b, rate),
+        _nearer(found),
     ]
-    split = modes(a - b)
-    if split is None:
-        return [*text, "The posterior density of α<sub>year</sub> - β<sub>year</sub> has one peak."]
-    sides = (("more in data", a - b <= split), ("more in parameters", a - b > split))
     peaks = [
-        f"{name} ({chosen.mean():.0%} of draws: α<sub>year</sub> {np.median(a[chosen]):.3f}, β<sub>year</sub> "
-        f"{np.median(b[chosen]):.3f}, doubling {words(times(rate[chosen]))} months)"
-        for name, chosen in sides
+        f"{name} ({peak['share']:.0%} of draws: α<sub>year</sub> {peak['alpha_year']:.3f}, β<sub>year</sub> "
+        f"{peak['beta_year']:.3f}, doubling {words(known(peak['doubling_months']))} months)"
+        for name, peak in found.document["ridge"]["peaks"].items()
     ]
+    if not peaks:
+        return [*text, "The posterior density of α<sub>year</sub> - β<sub>year</sub> has one peak."]
     return [*text, f"The posterior density has two peaks: {' and '.join(peaks)}."]
 
 
-def _nearer(found, a, b, rate):
+def _nearer(found):
     """Describe which share of the posterior is nearer to each end of the paper's estimator, in posterior sds."""
-    ends = [(f.coefficients["alpha_year"], f.coefficients["beta_year"]) for f in found.paper.values()]
-    stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
-    chosen = converged < stops
+    second, first = (found.document["ridge"][name] for name in ("nearer_to_converged", "nearer_to_stop"))
     return (
-        f"The paper's estimator stops at one place of the ridge and converges at another: {chosen.mean():.0%} of the "
-        f"draws are nearer to the second, with a doubling time of {words(times(rate[chosen]))} months, against "
-        f"{words(times(rate[~chosen]))} of the others."
+        f"The paper's estimator stops at one place of the ridge and converges at another: {second['share']:.0%} of the "
+        f"draws are nearer to the second, with a doubling time of {words(known(second['doubling_months']))} months, "
+        f"against {words(known(first['doubling_months']))} of the others."
     )
 
 
@@ -291,7 +245,7 @@ def sections(found, published):
 
 def _specification_sections(found, published):
     rate = found.rates[MAIN]
-    a, b = year_slopes(found)
+    a, b = year_slopes(found.fits[MAIN])
     keep = np.isfinite(rate.ravel())
     return [
         {

@@ -7,6 +7,7 @@ from ...models.draws import DRAWS
 from ...models.loss.rules import chinchilla_over_kaplan
 from ..drawing import tables
 from ..drawing.style import si
+from ..results import QUANTILES
 from . import figures
 from . import quantities_figures as quantities
 from .analysis import MAIN
@@ -33,14 +34,14 @@ def _attribution_text(found, published):
     )
     known = np.isfinite(theirs)
     inside = int(((theirs >= low) & (theirs <= high) & known).sum())
-    progress = 100 * found.attribution["share"].sel(move=["parameter_efficiency", "data_efficiency"]).sum("move")
-    last = progress.isel(pair=-1)
+    last = found.document["attribution"][-1]
+    share = tables.interval({name: 100 * last["progress"][name] for name in QUANTILES}, "{:.0f}")
     return [
         "Shapley shares of four moves in the fall of predicted loss between two systems, over all orders: more "
         "parameters, more data, and progress in the use of each. "
         f"{inside} of {int(known.sum())} published shares lie within our 95% intervals.",
-        f"Progress of both kinds made {draws_interval(last, '{:.0f}')}% of the fall from "
-        f"{str(last['pair'].values).replace('>', ' to ')}; the split between its two kinds is the ridge again.",
+        f"Progress of both kinds made {share}% of the fall from {last['from']} to {last['to']}; the split "
+        "between its two kinds is the ridge again.",
     ]
 
 
@@ -51,13 +52,13 @@ def _frontier_system(found):
 
 
 def _build_up_text(found, published):
+    made = found.document["effective_compute_since_2014"]
     factor = np.exp(finite(growth.effective_compute(found.fits[MAIN], [2023.0])))
-    low, middle, high = (si(x) for x in np.quantile(factor, [0.025, 0.5, 0.975]))
     theirs = published("progress.effective_compute_since_2014")[0]
     physical = float(np.exp(growth.physical_compute(2023.0)))
     above = float((factor >= theirs).mean())
     return [
-        f"From 2014 to 2023 algorithms multiplied effective compute by {middle} [{low}, {high}]; published "
+        f"From 2014 to 2023 algorithms multiplied effective compute by {tables.si_interval(made)}; published "
         f"{theirs:,.0f} (P(≥ published) {probability(above)}). Physical compute, as the paper has it, grew by "
         f"{si(physical)}."
     ]

@@ -78,6 +78,11 @@ def times(rate):
     return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
 
 
+def known(q):
+    """Quantiles of a doubling time of results.json, whose null is infinite."""
+    return {name: np.inf if x is None else x for name, x in q.items()}
+
+
 def words(q, prefix=""):
     """Median and 95% interval of a doubling time in words."""
     return spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))

@@ -1,3 +1,8 @@
+import html
+import re
+from html.parser import HTMLParser
+
+import bayescaling as bs
 import pytest
 from bayescaling.reports import kept
 
@@ -9,3 +14,116 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept, "folder", lambda: folder)
         yield folder
+
+
+class Structure(HTMLParser):
+    """Elements of a page in order: their tags, attributes and texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self._open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        element = {"tag": tag, "inside": [e["tag"] for e in self._open], "text": ""} | dict(attributes)
+        self.elements.append(element)
+        if tag not in ("meta", "link", "br", "img", "input", "hr", "col", "wbr"):
+            self._open.append(element)
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop()["tag"] != tag:
+            pass
+
+    def handle_data(self, data):
+        for element in self._open:
+            element["text"] += data
+
+    def of(self, *tags, **having):
+        """Elements of some tags whose attributes have some values."""
+        return [
+            e for e in self.elements if e["tag"] in tags and all(e.get(k.strip("_")) == v for k, v in having.items())
+        ]
+
+
+def check_page(text):
+    """Refuse a page that a keyboard, a screen reader, a link or a slow machine cannot make use of."""
+    page = Structure(text)
+    ids = [e["id"] for e in page.elements if "id" in e]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch("[a-z0-9-]+", name) for name in ids)
+    inner = [e["href"][1:] for e in page.of("a") if e["href"].startswith("#")]
+    assert set(inner) <= set(ids) and "content" in inner and "top" in inner
+    for heading in page.of("h2", "h3"):
+        assert heading["id"] in inner and heading["text"].strip()
+    plots = page.of("div", class_="plot")
+    assert len(page.of("figcaption")) >= len(plots)
+    assert all(e["role"] == "img" and len(e["aria-label"].split()) > 1 for e in plots)
+    assert all(e["text"].strip() for e in page.of("figcaption", "caption", "th"))
+    scrollers = page.of("div", class_="scroller")
+    assert len(scrollers) == len(page.of("table"))
+    assert all(e["tabindex"] == "0" and e["aria-label"] for e in scrollers)
+    assert all(len(figure["text"].split()) > 2 for figure in page.of("figure"))
+    # Nothing long stands before the text: a browser paints the page before it reads the script of figures.
+    assert text.index("</main>") < text.index('id="plotly"') if plots else 'id="plotly"' not in text
+    return page
+
+
+@pytest.fixture(scope="session")
+def well_made():
+    """A function that checks how a page is made and returns its structure."""
+    return check_page
+
+
+NUMBER = r"(?:[+\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d{1,3})?[kMBT%]?|never|none|–)"
+INTERVAL = re.compile(rf"({NUMBER})\s+\[({NUMBER}),\s+({NUMBER})\]%?")
+SCALES = {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+
+
+def printed_value(text):
+    """A printed number and half a unit of its last digit; None where it is a word."""
+    if not re.search(r"\d", text):
+        return None
+    text = text.replace("\N{MINUS SIGN}", "-").replace(",", "")
+    scale = SCALES.get(text[-1], 1.0)
+    digits, _, power = text.rstrip("kMBT%").partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2])) * scale
+    return float(f"{digits}e{power or 0}") * scale, unit / 2
+
+
+def intervals_of(content):
+    """Every median or estimate of a document with its ends."""
+    if isinstance(content, dict):
+        for names in (("q50", "q2.5", "q97.5"), ("estimate", "low", "high")):
+            if set(names) <= set(content):
+                yield tuple(content[name] for name in names)
+        content = list(content.values())
+    if isinstance(content, list):
+        for each in content:
+            yield from intervals_of(each)
+
+
+def is_rounded(printed, x, scale):
+    if printed is None or x is None:
+        return printed is None and not x
+    return abs(x * scale - printed[0]) <= printed[1] * (1 + 1e-6) + 1e-9 * abs(printed[0])
+
+
+def check_intervals(text, document):
+    """Return those intervals of a page's text that are in no entry of its document, and how many there are."""
+    body = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
+    body = html.unescape(re.sub(r"<[^>]*>", " ", body))
+    published = bs.load("published")[["estimate", "low", "high"]].dropna()
+    known = [*intervals_of(document), *published.itertuples(index=False, name=None)]
+    found, missing = list(INTERVAL.finditer(body)), []
+    for interval in found:
+        printed = [printed_value(part) for part in interval.groups()]
+        scales = (1.0, 100.0) if "%" in interval.group() else (1.0,)
+        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in known for scale in scales):
+            missing.append(body[max(0, interval.start() - 60) : interval.end()])
+    return missing, len(found)
+
+
+@pytest.fixture(scope="session")
+def not_in_results():
+    """A function that returns the intervals of a page that are not in results.json, and how many it prints."""
+    return check_intervals

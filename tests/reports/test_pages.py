@@ -52,9 +52,18 @@ def agrees(said, draws):
 def test_every_section_is_on_the_page_and_shows_its_figures(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
     for titles in TITLES.values():
-        assert all(f"<h2>{title}</h2>" in text for title in titles)
+        assert all(f'>{title}<a class="anchor"' in text for title in titles)
     body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split()
+
+
+@pytest.mark.thorough
+def test_the_pages_are_well_made_and_print_what_the_document_has(folder, document, well_made, not_in_results):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    well_made(text)
+    missing, printed = not_in_results(text, document)
+    assert missing == [] and printed > 150
+    assert [answer["page"] for answer in document["answers"]] == ["embeddings"]
 
 
 @pytest.mark.thorough
@@ -108,10 +117,11 @@ def test_a_scheme_has_whole_curves_or_ends():
 
 
 @pytest.mark.thorough
-def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
+def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch, well_made, not_in_results):
     shapes = {analysis.MAIN: Lengths(), "binomial": Lengths(noise="binomial")}
     monkeypatch.setattr(analysis, "SHAPES", shapes)
-    document = report(tmp_path, pages=("arithmetic",), **SETTINGS)["lengths"]
+    whole = report(tmp_path, pages=("arithmetic",), **SETTINGS)
+    document = whole["lengths"]
     counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
     assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
     table = length_summary(fit)
@@ -122,7 +132,10 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch):
         halves = [length_at_accuracy(fit, 0.5).sel(condition=label).values for label in (first, second)]
         assert probability == pytest.approx(float((halves[0] > halves[1]).mean()))
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "<h2>Arithmetic: how far beyond training</h2>" in text and "<h2>Accuracy by length</h2>" in text
+    assert (
+        '>Arithmetic: how far beyond training<a class="anchor"' in text
+        and '>Accuracy by length<a class="anchor"' in text
+    )
     assert all(row.name in text for _, row in counts.drop_duplicates("run").set_index("run").iterrows())
 
 

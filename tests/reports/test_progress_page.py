@@ -45,9 +45,16 @@ def document(folder):
 
 def test_every_section_is_there_and_no_figure_is_missing(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
-    assert all(f"<h2>{title}</h2>" in text for title in TITLES)
+    assert all(f'>{title}<a class="anchor"' in text for title in TITLES)
     shown = re.sub(r"<[^>]*>", " ", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)).lower().split()
     assert not {"nan", "inf"} & set(shown)
+
+
+def test_the_page_is_well_made_and_prints_what_the_document_has(folder, document, well_made, not_in_results):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    well_made(text)
+    missing, printed = not_in_results(text, document)
+    assert missing == [] and printed > 100
 
 
 def test_gains_are_those_of_the_posteriors(folder, document):

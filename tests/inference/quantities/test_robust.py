@@ -5,6 +5,8 @@ import xarray as xr
 from bayescaling.inference.quantities.robust import influence
 from bayescaling.reports.results import robust_entries
 
+LESS = 0.02  # of a row's weight: influence is to first order
+
 
 def test_influence_is_what_a_row_does_to_the_mean(fit_one_sigma):
     """Weighing a row up by a little moves the posterior mean by its influence: here a row is left out."""
@@ -77,7 +79,7 @@ def test_the_robust_sd_of_a_group_alone_is_that_of_its_law_alone(halves):
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
-    """A row's influence on a group's exponent is what leaving it out does, whichever group it is of."""
+    """A row's influence on a group's exponent is what taking some of its weight does, whichever group it is of."""
     law = bs.Grouped(bs.Chinchilla(noise="normal", scatter="one"), "half")
     fit = bs.fit(law, halves, seed=1, draws=1500)
     exponent = fit["posterior"]["alpha"].sel(group="even", drop=True)
@@ -87,9 +89,9 @@ def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
     assert np.abs(found[of_even]).sum() > 1.5 * np.abs(found[~of_even]).sum() > 0
     for own in (of_even, ~of_even):
         row = np.flatnonzero(own)[np.abs(found[own]).argmax()]
-        weights = np.exp(-likelihood.isel(run=row))
-        without = float((exponent * weights).sum() / weights.sum())
-        assert float(exponent.mean()) - without == pytest.approx(found[row], rel=0.3, abs=0.0008), row
+        weights = np.exp(-LESS * likelihood.isel(run=row))
+        with_less = float((exponent * weights).sum() / weights.sum())
+        assert (float(exponent.mean()) - with_less) / LESS == pytest.approx(found[row], rel=0.1, abs=1e-5), row
 
 
 def test_few_clusters_and_draws_that_are_not_finite(fit_default):

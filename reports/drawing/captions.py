@@ -1,0 +1,61 @@
+"""What a figure shows, in words: its caption and, for those who do not see it, its text alternative."""
+
+import html
+import re
+
+TAGS = re.compile(r"<br ?/?>|<[^>]*>")
+
+
+def caption(drawn):
+    """Say what is drawn against what.
+
+    Parameters
+    ----------
+    drawn : plotly Figure
+        Its ``layout.meta["caption"]``, if it has one, is taken as it is.
+
+    Returns
+    -------
+    str
+    """
+    if drawn.layout.meta and "caption" in drawn.layout.meta:
+        return drawn.layout.meta["caption"]
+    across, up = _titles(drawn.select_xaxes()), _titles(drawn.select_yaxes())
+    panels = [_plain(a.text) for a in drawn.layout.annotations if a.showarrow is False and a.yref == "paper"]
+    if across and up:
+        return f"{_listed(up)} against {_lowered(_listed(across))}"
+    if across or up:
+        return _listed(across or up)
+    if drawn.data and drawn.data[0].type == "splom":
+        return f"Joint posterior of {_listed([d.label for d in drawn.data[0].dimensions])}"
+    return _listed(panels) or "Figure"
+
+
+def alternative(drawn):
+    """Say what a figure shows, for those who do not see it: its caption, the rows and what is named in its legend."""
+    rows = [_plain(label) for axis in drawn.select_yaxes() for label in axis.ticktext or ()]
+    names = [_plain(trace.name) for trace in drawn.data if trace.name and trace.showlegend is not False]
+    shown = dict.fromkeys(name for name in names if name)
+    said = [f"Graph: {caption(drawn)}."]
+    if rows and any(re.search("[a-z]", label, re.IGNORECASE) for label in rows):
+        said.append(f"Rows: {', '.join(rows)}.")
+    if shown:
+        said.append(f"Shown: {', '.join(shown)}.")
+    return _plain(" ".join(said))
+
+
+def _titles(axes):
+    return list(dict.fromkeys(_plain(axis.title.text) for axis in axes if axis.title.text))
+
+
+def _plain(text):
+    return " ".join(html.unescape(TAGS.sub(" ", text or "")).split())
+
+
+def _lowered(text):
+    """Start in lower case, where the first word is not a symbol or a name."""
+    return text[0].lower() + text[1:] if re.match(r"[A-Z][a-z]+\b", text) else text
+
+
+def _listed(words):
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}" if words else ""

@@ -1,0 +1,186 @@
+"""The questions of a report and their answers, as data: the page, the terminal and results.json show the same."""
+
+import textwrap
+from dataclasses import asdict, dataclass
+
+from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
+from . import optimum
+from .words import HIGH, LOW, MIDDLE, NOISES, digits, flop, months, plain, probability, size, sizes
+
+STRONG, FAIR, WEAK = "strong", "fair", "weak"
+SURE = 0.975  # posterior probability from which a direction is taken as known
+COLUMNS = 80
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer.
+
+    Attributes
+    ----------
+    page : str
+        Name of the page that says more.
+    question, answer : str
+        The answer in a sentence of its own.
+    number : str
+        The number with its interval, and what it is of.
+    moves : str
+        What else the data allow, and what would move the number.
+    strength : str
+        strong, fair or weak.
+    because : str
+        Why not stronger.
+    """
+
+    page: str
+    question: str
+    answer: str
+    number: str
+    moves: str
+    strength: str
+    because: str
+
+
+def answers(document):
+    """Answer the questions whose pages were made.
+
+    Parameters
+    ----------
+    document : dict
+        The content of results.json.
+
+    Returns
+    -------
+    list of dict
+        As `Answer`.
+    """
+    return [asdict(make(document)) for key, make in ANSWERED.items() if key in document]
+
+
+def lines(document):
+    """Write the answers for a terminal, within 80 columns."""
+    indented = {"width": COLUMNS, "initial_indent": "  ", "subsequent_indent": "  ", "break_on_hyphens": False}
+    return [
+        line
+        for each in document.get("answers", ())
+        for line in (
+            each["question"],
+            *textwrap.wrap(each["answer"], **indented),
+            *textwrap.wrap(f"{each['number']} Strength: {each['strength']}.", **indented),
+        )
+    ]
+
+
+def _progress(document):
+    gain = document["compute_equivalent_gain"]
+    q = gain["doubling_months"]
+    own = {name: other for name, other in gain["by_noise"].items() if name != gain["noise"]}
+    medians = _medians(document, gain["noise"])
+    far = document["pooled_doubling_months"]["by_paper_stacking"]
+    others = "; ".join(f"{NOISES[name]} {months(other)}" for name, other in own.items())
+    known = q[HIGH] is not None
+    apart = max(medians) / min(medians)
+    return Answer(
+        page="progress",
+        question="How fast do algorithms improve?",
+        answer=f"The compute needed for a given loss halves every {q[MIDDLE]:.0f} months."
+        if q[MIDDLE] is not None
+        else "The evaluations do not show that algorithms improve.",
+        number=f"{months(q)} months, over the {gain['rows']} evaluations at their own sizes and dates.",
+        moves=f"{others[:1].upper()}{others[1:]}. Specifications one by one have medians of {min(medians):.1f} to "
+        f"{max(medians):.1f}. Far beyond the data, at 1e25 FLOP in 2023, the mixture says {months(far)}.",
+        strength=(STRONG if apart < 1.2 else FAIR) if known else WEAK,
+        because="that there is progress is sure, its pace hangs on the specification" if known else "it may be none",
+    )
+
+
+def _medians(document, noise):
+    """Medians of each specification with progress, under the noise that the mixture has."""
+    effects = noise == "paper effects"
+    found = {
+        k: document["paper_effects"][k]["doubling_months"]
+        if effects
+        else entry["compute_equivalent_gain"]["all"]["doubling_months"]
+        for k, entry in document["progress"].items()
+        if "compute_equivalent_gain" in entry
+    }
+    return [q[MIDDLE] for q in found.values() if q[MIDDLE] is not None]
+
+
+def _next_model(document):
+    law = optimum.preferred(document)
+    at = optimum.at_budget(document, optimum.BUDGET, law)
+    beside = "; ".join(
+        f"{optimum.NAMES[name]} law {sizes(optimum.at_budget(document, optimum.BUDGET, name)['parameters'])} "
+        f"({optimum.behind(document, name)})"
+        for name in optimum.planned(document)
+        if name != law
+    )
+    verdict = document["laws"][law]["verdict"]
+    beyond = at["extrapolation"]
+    return Answer(
+        page="chinchilla",
+        question="How big should the next model be?",
+        answer=f"At {flop(at['compute'])}, {size(at['parameters'][MIDDLE])} parameters on {size(at['tokens'][MIDDLE])} "
+        "tokens.",
+        number=f"N* {sizes(at['parameters'])}, D* {sizes(at['tokens'])}, "
+        f"{plain(at['tokens_per_parameter'], '{:.0f}')} tokens a parameter, under the {optimum.NAMES[law]} law, which "
+        "predicts best.",
+        moves=f"{beside[:1].upper()}{beside[1:]}.",
+        strength=WEAK if beyond > 1 or verdict["verdict"] == "does not fit" else FAIR if beyond > 0 else STRONG,
+        because=f"{beyond:.1f} decades beyond the largest run; {verdict['sentence']}",
+    )
+
+
+def _embeddings(document):
+    entry = document["reconciliation"]
+    without, counted = (entry["local_exponent"][basis]["posterior"] for basis in ("nonembedding", "total"))
+    p, omega, moved = entry["p_exponent_above_0.73"], entry["omega"], entry["moved"]
+    rises = without[LOW] > counted[HIGH]
+    change = f"{counted[MIDDLE]:.2f} becomes {without[MIDDLE]:.2f}"
+    said = "more than enough" if p > SURE else "not enough" if p < 1 - SURE else "by enough"
+    medians = [q[MIDDLE] for q in moved.values()]
+    return Answer(
+        page="embeddings",
+        question="Do embeddings reconcile Kaplan and Chinchilla?",
+        answer=f"Yes in direction, {'but' if p < 1 - SURE else 'and'} {said}: {change}."
+        if rises
+        else f"Not surely: {change}.",
+        number=f"Exponent of N* {plain(without)} with embeddings left out, {plain(counted)} with all parameters; "
+        f"Kaplan et al. had {KAPLAN_EXPONENT}.",
+        moves=f"By sizes, vocabulary and shape {min(medians):.2f} to {max(medians):.2f}. An embedding parameter "
+        f"counts {plain(omega['omega'], '{:.2f}')} of another, P(> ½) {probability(omega['p_above_half'])}.",
+        strength=(STRONG if max(medians) - min(medians) < 0.05 else FAIR) if rises else WEAK,
+        because="its direction is sure, its size hangs on the sizes studied and the vocabulary",
+    )
+
+
+def _arithmetic(document):
+    entry = document["equal_cost"]
+    typical = {name: of["0.5"] for name, of in entry["lengths"]["typical"].items()}
+    abacus, trained = typical["abacus"], entry["train_digits"]
+    others = {name: q for name, q in typical.items() if not name.startswith("abacus")}
+    further = entry["p_abacus_further"]
+    sure = min(further.values()) > SURE
+    longer = abacus[LOW] is not None and abacus[LOW] > trained
+    reach = "; ".join(f"{name} {digits(q)}" for name, q in others.items())
+    return Answer(
+        page="arithmetic",
+        question="Do Abacus embeddings generalise in length?",
+        answer=f"Yes, in small models: to {abacus[MIDDLE] / trained:.1f} times the lengths of training."
+        if longer
+        else "Not that these small models show.",
+        number=f"{digits(abacus)} digits at which half of the sums are right, after training on up to {trained}.",
+        moves=f"At equal cost {reach} digits. P(Abacus goes further) is at least {probability(min(further.values()))}. "
+        "Nothing is said of large models.",
+        strength=FAIR if longer and sure else WEAK,
+        because="four seeds of small models, trained for minutes",
+    )
+
+
+ANSWERED = {
+    "compute_equivalent_gain": _progress,
+    "allocation": _next_model,
+    "reconciliation": _embeddings,
+    "equal_cost": _arithmetic,
+}

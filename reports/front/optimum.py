@@ -1,0 +1,45 @@
+"""Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
+
+from ..laws import PLANNED
+
+BUDGET = 1e24
+NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
+
+
+def planned(document):
+    """Laws that give an optimum, the one that predicts runs left out best first."""
+    return sorted(PLANNED, key=lambda name: -document["laws"][name]["elpd_loo"])
+
+
+def preferred(document):
+    """Name the law whose optimum is recommended.
+
+    A mixture of laws is not: its ends may come from a law that predicts far worse and keeps a little weight.
+    """
+    return planned(document)[0]
+
+
+def at_budget(document, compute, law):
+    """Return the entry of a law's optimum at a budget."""
+    return next(a for a in document["allocation"] if a["law"] == law and a["compute"] == compute)
+
+
+def budgets(document, law):
+    """Entries of a law's optimum at every budget, the least first."""
+    return sorted((a for a in document["allocation"] if a["law"] == law), key=lambda a: a["compute"])
+
+
+def largest_run(document):
+    """Compute of the largest run fitted, in FLOP, from how far the greatest budget lies beyond it."""
+    last = budgets(document, preferred(document))[-1]
+    return last["compute"] / 10 ** last["extrapolation"]
+
+
+def behind(document, law):
+    """Say how much worse a law predicts than the preferred one."""
+    scores = document["comparison"]["models"]
+    best = preferred(document)
+    difference = scores[best]["elpd"] - scores[law]["elpd"]
+    # Standard errors are of differences to the best of all laws and noises.
+    error = f" ± {scores[law]['dse']:.0f}" if scores[best]["rank"] == 1 else ""
+    return f"{difference:.0f}{error} nats behind"

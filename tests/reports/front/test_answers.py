@@ -1,0 +1,189 @@
+"""The answers of the first screen: their words follow the numbers."""
+
+import copy
+import itertools
+import re
+
+import bayescaling as bs
+import pytest
+from bayescaling.reports.front.answers import answers, lines
+from bayescaling.reports.front.optimum import largest_run, preferred
+from bayescaling.reports.front.page import front
+from bayescaling.reports.front.picture import panels
+from bayescaling.reports.front.published import claims, verdict
+from bayescaling.reports.front.quote import not_quotable, quotable
+from bayescaling.reports.front.words import months, size
+from bayescaling.reports.pages import PAGES
+
+
+def q(low, middle, high):
+    return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
+
+
+def law(elpd, exponent):
+    a = q(exponent - 0.02, exponent, exponent + 0.02)
+    parameters = {"exponent_parameters": a, "E": q(1.7, 1.8, 1.9), "alpha": q(0.3, 0.35, 0.4), "beta": q(0.3, 0.4, 0.5)}
+    return {
+        "elpd_loo": elpd, "parameters": parameters, "rows": 245, "robust": {"exponent_parameters": {"ratio": 2.0}},
+        "verdict": {"verdict": "off", "sentence": "the law is off by 0.3% of the loss"},
+    }  # fmt: skip
+
+
+def optima(name, exponent):
+    return [
+        {
+            "law": name, "compute": c, "extrapolation": max(0.0, decade - 22.0),
+            "parameters": q(0.8 * n, n, 1.2 * n), "tokens": q(c / 8 / n, c / 6 / n, c / 5 / n),
+            "tokens_per_parameter": q(0.5 * c / n**2 / 6, c / n**2 / 6, 2 * c / n**2 / 6),
+        }
+        for decade in (19, 21, 24, 26, 27)
+        for c, n in [(10.0**decade, 2e8 * 10 ** (exponent * (decade - 19)))]
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def document():
+    """What a report finds, in numbers that are easily followed."""
+    scores = {"chinchilla": 860.0, "coupled": 890.0, "offsets": 885.0}
+    exponents = {"chinchilla": 0.55, "coupled": 0.53, "offsets": 0.5}
+    models = {
+        name: {"elpd": elpd, "dse": 10.0 if elpd < 890 else 0.0, "rank": 1.0 + (elpd < 890)}
+        for name, elpd in scores.items()
+    }
+    lengths = {"abacus": q(12.0, 15.0, 20.0), "nope": q(5.0, 9.0, 13.0), "rope": q(None, 1.0, 2.0)}
+    pace = {
+        "doubling_months": {"all": q(4.0, 9.0, 27.0)},
+        "compute_equivalent_gain": {"all": {"doubling_months": q(8.0, 11.0, 17.0)}},
+    }
+    constants = {"E": 1.69, "A": 406.4, "B": 410.7, "alpha": 0.34, "beta": 0.28}
+    found = {
+        "progress": {"7": pace, "19": pace},
+        "paper_effects": {"7": {"doubling_months": q(7.0, 9.0, 14.0)}, "19": {"doubling_months": q(8.0, 13.0, None)}},
+        "pooled_doubling_months": {"by_paper_stacking": q(1.0, 8.0, None), "top10": q(2.0, 8.0, None)},
+        "compute_equivalent_gain": {
+            "rows": 231,
+            "doubling_months": q(7.0, 10.0, 16.0),
+            "noise": "paper effects",
+            "by_noise": {"paper effects": q(7.0, 10.0, 16.0), "rows independent": q(8.0, 11.0, 18.0)},
+        },
+        "laws": {name: law(elpd, exponents[name]) for name, elpd in scores.items()},
+        "allocation": [entry for name, a in exponents.items() for entry in optima(name, a)],
+        "comparison": {"models": models},
+        "published": [
+            {"quantity": f"chinchilla.{name}", "source": "Hoffmann et al. 2022", "published": x, "p_at_least": 0.5}
+            for name, x in constants.items()
+        ],
+        "reconciliation": {
+            "local_exponent": {
+                "nonembedding": {"posterior": q(0.78, 0.81, 0.83)}, "total": {"posterior": q(0.5, 0.54, 0.57)},
+            },
+            "configurations": {"posterior": {"gamma": q(4e4, 4.8e4, 6e4), "aspect_ratio": q(50.0, 56.0, 64.0)}},
+            "p_exponent_above_0.73": 1.0,
+            "moved": {"small": q(0.9, 0.95, 0.98), "large": q(0.5, 0.55, 0.6)},
+            "omega": {"omega": q(0.4, 1.0, 1.5), "p_above_half": 0.95},
+        },
+        "equal_cost": {
+            "train_digits": 10,
+            "p_abacus_further": {"nope": 0.99, "rope": 1.0},
+            "lengths": {"typical": {name: {"0.5": each} for name, each in lengths.items()}},
+        },
+        "diagnostics": {"chinchilla": {"ok": True, "sentence": "converged"}},
+    }  # fmt: skip
+    found["answers"] = answers(found)
+    found["claims"] = claims(found, bs.load("published"))
+    return found
+
+
+def test_each_question_has_one_answer_of_at_most_twelve_words(document):
+    assert [each["page"] for each in document["answers"]] == ["progress", "chinchilla", "embeddings", "arithmetic"]
+    assert {each["page"] for each in document["answers"]} <= set(PAGES)
+    for each in document["answers"]:
+        assert len(each["answer"].split()) <= 12 and each["strength"] in ("strong", "fair", "weak")
+        assert PAGES[each["page"]].title == each["question"]
+        assert re.search(r"\[\S+, \S+\]", each["number"])
+
+
+def test_questions_whose_pages_were_not_made_are_not_answered(document):
+    for key in ("compute_equivalent_gain", "allocation", "reconciliation", "equal_cost"):
+        some = {name: x for name, x in document.items() if name != key}
+        some["answers"] = answers(some)
+        some["claims"] = claims(some, bs.load("published"))
+        assert len(some["answers"]) == 3
+        assert front(some) and quotable(some) and not_quotable(some) is not None
+    assert front({"answers": []}) is None
+
+
+def test_the_optimum_is_that_of_the_law_that_predicts_best_alone(document):
+    assert preferred(document) == "coupled" and largest_run(document) == pytest.approx(1e22)
+    answer = document["answers"][1]
+    best = next(a for a in document["allocation"] if a["law"] == "coupled" and a["compute"] == 1e24)
+    assert size(best["parameters"]["q50"]) in answer["answer"] and answer["strength"] == "weak"
+    assert "Chinchilla law" in answer["moves"] and "(30 ± 10 nats behind)" in answer["moves"]
+    document["laws"]["chinchilla"]["elpd_loo"] = 900.0
+    assert preferred(document) == "chinchilla"
+
+
+@pytest.mark.parametrize("p, said", [(1.0, "and more than enough"), (0.5, "and by enough"), (0.0, "but not enough")])
+def test_the_word_on_embeddings_is_that_of_the_probability(document, p, said):
+    changed = copy.deepcopy(document)
+    changed["reconciliation"]["p_exponent_above_0.73"] = p
+    assert said in answers(changed)[2]["answer"]
+
+
+def test_an_answer_that_the_numbers_do_not_bear_is_not_given(document):
+    document["compute_equivalent_gain"]["doubling_months"] = q(9.0, None, None)
+    document["equal_cost"]["lengths"]["typical"]["abacus"]["0.5"] = q(8.0, 9.0, 11.0)
+    document["reconciliation"]["local_exponent"]["nonembedding"]["posterior"] = q(0.5, 0.6, 0.7)
+    found = answers(document)
+    assert (
+        found[0]["answer"] == "The evaluations do not show that algorithms improve." and found[0]["strength"] == "weak"
+    )
+    assert found[2]["answer"].startswith("Not surely") and found[2]["strength"] == "weak"
+    assert found[3]["answer"] == "Not that these small models show." and found[3]["strength"] == "weak"
+
+
+def test_page_and_terminal_say_the_same(document):
+    text, printed = front(document), " ".join(" ".join(lines(document)).split())
+    for each in document["answers"]:
+        assert each["answer"] in text and each["number"] in text
+        assert each["answer"] in printed and each["number"] in printed
+    assert all(len(line) <= 80 for line in lines(document))
+
+
+def test_published_estimates_stand_beside_ours(document):
+    rows = {(claim["claim"], claim["source"]): claim for claim in document["claims"]}
+    doubling = rows["Doubling time, specification 7 (months)", "Ho et al. 2024"]
+    assert doubling["published"] == {"estimate": 8.4, "low": 4.5, "high": 14.3}
+    assert doubling["verdict"] == "holds, ours is wider" and doubling["p_at_least"] is None
+    kaplan = rows["Exponent of N* without embeddings", "Kaplan et al. 2020"]
+    assert kaplan["verdict"] == "moved" and kaplan["p_at_least"] == 1.0
+    assert not any("transformer" in claim["claim"] for claim in document["claims"])  # an extra that was not made
+
+
+@pytest.mark.parametrize(
+    "theirs, ours, said",
+    [
+        ((5.0, None, None), (4.0, 5.0, 6.0), "holds"),
+        ((7.0, 6.0, 8.0), (4.0, 5.0, 6.0), "moved"),
+        ((5.0, 1.0, 9.0), (4.0, 5.0, 6.0), "holds, ours is narrower"),
+        ((5.0, 1.0, 9.0), (4.0, 5.0, None), "holds, ours is wider"),
+    ],
+)
+def test_a_verdict_compares_intervals(theirs, ours, said):
+    assert verdict(dict(zip(("estimate", "low", "high"), theirs, strict=True)), q(*ours)) == said
+
+
+def test_the_picture_is_there_without_a_script_and_its_labels_do_not_meet(document):
+    doubling, tokens = panels(document)
+    for panel in (doubling, tokens):
+        for svg in (panel.wide, panel.narrow):
+            assert svg.startswith("<svg") and "<script" not in svg and "nan" not in svg.lower()
+            width = float(re.search(r'viewBox="0 0 (\d+)', svg).group(1))
+            assert all(0 <= float(x) <= width for x in re.findall(r'<text x="([\d.-]+)"', svg))
+    ends = [float(y) for y in re.findall(r'<text x="389.0" y="([\d.]+)"', tokens.wide)]
+    assert len(ends) == 4 and min(b - a for a, b in itertools.pairwise(ends)) >= 14
+    assert doubling.wide.count("<circle") == 6 and months(q(7.0, 10.0, 16.0)) in doubling.alternative
+
+
+def test_short_numbers_have_no_more_digits_than_they_bear():
+    assert [size(x) for x in (93.8e9, 113.8e9, 1.464e12, 81e9, 9.87e9)] == ["94B", "114B", "1.46T", "81B", "9.87B"]

@@ -1,0 +1,101 @@
+"""How a page is put together, whatever it says."""
+
+import re
+
+import pandas as pd
+import pytest
+from bayescaling.reports.anchors import Anchors
+from bayescaling.reports.drawing import tables
+from bayescaling.reports.drawing.captions import alternative, caption
+from bayescaling.reports.drawing.sources import SOURCES
+from bayescaling.reports.drawing.style import figure, line
+from bayescaling.reports.render import render
+
+DOCUMENT = {
+    "diagnostics": {
+        "one": {"ok": True, "sentence": "converged"},
+        "one, <other>": {"ok": False, "sentence": "NOT TO BE TRUSTED: r_hat"},
+    },
+    "provenance": {
+        "versions": {"bayescaling": "1.0"}, "data": {"t": "f"}, "seed": 1, "draws": 9, "chains": 2, "sampler": "nutpie"
+    },
+    "seconds": {"one": 1.0},
+}  # fmt: skip
+
+
+def drawn():
+    return figure(line([1, 2], [3, 4], "#1f5f99", "median"), x={"title": "Compute (FLOP)"}, y={"title": "Loss"})
+
+
+def table():
+    frame = pd.DataFrame({"n": [-1.5, None], "law": ["a <b>", "GPT-2"], "q": ["-0.2 [-1, 3]", "1e-05"]})
+    return tables.html(frame, rowname="law", decimals={"n": 1}, note="E<sub>1</sub>")
+
+
+def page(**front):
+    sections = [
+        {"title": "Which law? And, of all, which noise?", "text": ["Words."], "blocks": [drawn(), table()]},
+        {"title": "Which law and of all which noise", "points": ["One."], "blocks": [table()]},
+        {"title": "α", "blocks": [drawn()]},
+    ]
+    parts = [{"name": "law", "title": "How big?", "sections": sections}]
+    return render("A page", parts, DOCUMENT, ["said twice", "said twice"], **front)
+
+
+def test_a_page_is_well_made(well_made):
+    made = well_made(page())
+    assert [e["text"] for e in made.of("h1")] == ["A page"]
+    assert [e["text"] for e in made.of("h3")][:2] == [
+        "Which law? And, of all, which noise?",
+        "Which law and of all which noise",
+    ]
+    captions = [e["text"] for e in made.of("caption", "figcaption")]
+    numbers = [re.match(r"(Figure|Table) \d\.", text).group() for text in captions]
+    assert numbers == ["Figure 1.", "Table 1.", "Table 2.", "Figure 2."]
+    assert [e["text"] for e in made.of("li") if "said twice" in e["text"]] == ["said twice"]
+
+
+def test_a_page_is_the_same_each_time():
+    assert page() == page()
+
+
+def test_a_page_without_figures_carries_no_script_of_them():
+    parts = [{"name": "law", "title": "How big?", "sections": [{"title": "Words", "blocks": []}]}]
+    assert len(render("A page", parts, DOCUMENT, [])) < 40_000
+
+
+def test_the_verdict_names_and_leads_to_what_is_not_to_be_trusted(well_made):
+    made = well_made(page())
+    (verdict,) = [e for e in made.of("p") if "verdict" in e.get("class", "")]
+    assert "1 of 2 fits is not to be trusted: one, <other>." in " ".join(verdict["text"].split())
+    (row,) = made.of("tr", class_="bad")
+    assert any(e["href"] == f"#{row['id']}" for e in made.of("a"))
+
+
+def test_cells_are_text_with_a_minus_sign_and_a_dash_for_nothing():
+    found = table()
+    assert found.header == ("law", "n", "q")
+    assert found.rows[0] == ("a &lt;b&gt;", "\N{MINUS SIGN}1.5", "\N{MINUS SIGN}0.2 [\N{MINUS SIGN}1, 3]")
+    assert found.rows[1] == ("GPT-2", "–", "1e-05")
+    assert found.numeric == {1}
+
+
+def test_names_of_places_are_plain_and_each_is_given_once():
+    name = Anchors()
+    given = [name(text) for text in ("Kaplan, Chinchilla?", "Kaplan Chinchilla", "É α", "β", "part", "don't")]
+    assert given == ["kaplan-chinchilla", "kaplan-chinchilla-2", "e", "part", "part-2", "dont"]
+
+
+def test_a_figure_says_what_it_shows():
+    made = drawn()
+    assert caption(made) == "Loss against compute (FLOP)"
+    assert alternative(made) == "Graph: Loss against compute (FLOP). Shown: median."
+    made.update_layout(meta={"caption": "Own words"})
+    assert caption(made) == "Own words"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.key)
+def test_sources_can_be_followed_and_cited(source):
+    assert re.fullmatch(r"https://(arxiv\.org/abs/\d{4}\.\d{5}|doi\.org/10\.\S+)", source.address)
+    assert f"@article{{{source.key}," in source.bibtex and str(source.year) in source.bibtex
+    assert source.bibtex.count("{") == source.bibtex.count("}")
