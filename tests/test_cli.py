@@ -403,7 +403,7 @@ FILES = {
     "random.xyz": b"abc",
     "ragged.csv": b"N,D,loss\n1e6,1e9,3\n1e7,1e9\n",
     "few.csv": RUNS.head(6).to_csv(index=False).encode(),
-    "one_size.csv": RUNS.assign(N=1e9).to_csv(index=False).encode(),
+    "one_size.csv": RUNS.assign(N=1e9, D=20 * SIZES).to_csv(index=False).encode(),
     "no_loss.csv": RUNS.drop(columns="loss").to_csv(index=False).encode(),
     "no_tokens.csv": RUNS.drop(columns="D").to_csv(index=False).encode(),
     "duplicate.csv": b"N,D,loss,loss\n1e6,1e9,3,3\n",
