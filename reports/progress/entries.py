@@ -19,6 +19,7 @@ ESTIMAND = (
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
 )
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
+OWN = ("rho", "gamma_transformer")  # what only some variants have
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
@@ -68,6 +69,9 @@ def _of_variants(found):
         "variants": variants,
         "vocabulary": results.comparison_entries(found.vocabulary),
         "transformer": _transformer(found.variants["transformer_exp"]),
+        "transformer_by_form": {
+            name: _transformer(fit) for name, fit in found.variants.items() if name.startswith("transformer_")
+        },
         "transformer_by_specification": {str(k): _transformer(fit) for k, fit in found.transformers.items()},
     }
 
@@ -152,6 +156,7 @@ def _variant(fit):
         "doubling_months": _named_quantiles(times),
         "p_progress": times["p_progress"],
         "rows": record["data"]["rows"],
+        "parameters": {name: results.summary(fit["posterior"][name]) for name in OWN if name in fit["posterior"]},
     } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
 
 
