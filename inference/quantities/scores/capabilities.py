@@ -72,6 +72,16 @@ def pit_by_benchmark(fit):
     ------
     InputError
         If the fit is of another law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> scores = bs.load("eci_scores")
+    >>> few = scores[scores["family"].isin(["llama", "llama 2", "llama 3", "llama 3.1", "yi", "qwen", "falcon"])]
+    >>> few = few[few["benchmark"].isin(["MMLU", "HellaSwag", "Winogrande", "GSM8K", "ARC AI2", "BBH"])]
+    >>> fit = bs.fit(bs.Scores(), few, seed=1, draws=500, tune=500)
+    >>> bool(bs.pit_by_benchmark(fit)["rows"].sum() == len(few))
+    True
     """
     draws = draws_of(fit, "scores")
     pit = pd.Series(loo_pit(fit, draws), name="pit")
