@@ -62,6 +62,7 @@ def agrees(law, table):
     arrays = law.model_data(rows, reference)
     density, model = Traced(law, reference, arrays), law.model(rows, reference)
     names = [variable.name for variable in model.free_RVs]
+    priors = {} if names == ["z"] else law.prior_of  # specifications are sampled as standard normals alone
     value = model.compile_logp(mode="FAST_COMPILE")
     slope = model.compile_dlogp(mode="FAST_COMPILE")
     rng = np.random.default_rng(3)
@@ -71,7 +72,7 @@ def agrees(law, table):
         point = {}
         for name, variable in zip(names, model.value_vars, strict=True):
             x = named[name].values[0, 0]
-            point[variable.name] = law.prior_of[name].to_unconstrained(x) if name in law.prior_of else x
+            point[variable.name] = priors[name].to_unconstrained(x) if name in priors else x
         found, gradient = density(z, arrays)
         assert found == pytest.approx(float(value(point)), rel=1e-9)
         expected = slope(point)
