@@ -132,7 +132,7 @@ def test_a_law_of_counts_is_traced_as_its_model_says(name):
     agrees(OF_COUNTS[name], bs.load("arithmetic_runs"))
 
 
-@pytest.mark.parametrize("name", of(OF_SCORES, {"scores", "linear"}))
+@pytest.mark.parametrize("name", of(OF_SCORES, {"scores", "linear", "break, families"}))
 def test_a_law_of_scores_is_traced_as_its_model_says(name, scores_design):
     agrees(OF_SCORES[name], scores_design.table)
 
