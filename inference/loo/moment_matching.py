@@ -5,6 +5,8 @@ References
 .. [1] Paananen, T. et al. (2021). Implicitly adaptive importance sampling. https://doi.org/10.1007/s11222-020-09982-2
 """
 
+import warnings
+
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import draws_of
@@ -16,13 +18,16 @@ def moment_match(fit, result):
 
     densities.needed_whole(fit, 'mend="moment_matching"')
     draws = draws_of(fit)
-    return azs.loo_moment_match(
-        fit,
-        result,
-        log_prob_upars_fn=lambda z: draws.from_real_line(z).log_density(),
-        log_lik_i_upars_fn=lambda z, i: draws.from_real_line(z).unit_log_likelihood(i),
-        upars=draws.real_line(),
-        var_name=draws.law.scale,
-        k_threshold=PARETO_K_LIMIT,
-        pointwise=True,
-    )
+    with warnings.catch_warnings():
+        # `loo` says itself what is left.
+        warnings.filterwarnings("ignore", message="After Moment Matching", category=UserWarning)
+        return azs.loo_moment_match(
+            fit,
+            result,
+            log_prob_upars_fn=lambda z: draws.from_real_line(z).log_density(),
+            log_lik_i_upars_fn=lambda z, i: draws.from_real_line(z).unit_log_likelihood(i),
+            upars=draws.real_line(),
+            var_name=draws.law.scale,
+            k_threshold=PARETO_K_LIMIT,
+            pointwise=True,
+        )

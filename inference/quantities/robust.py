@@ -185,7 +185,7 @@ def _clusterings(draws, grouped, units):
     """Cluster of each unit: its own and, where units have rows, by the columns that the law names; none twice."""
     found, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
-        rows = rows.set_index(grouped.dims[-1], drop=False)
+        rows = rows.set_index(draws.law.group, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
         for name in draws.law.clusters:
