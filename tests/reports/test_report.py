@@ -97,7 +97,7 @@ def made(tmp_path_factory):
     laws = {name: law for name, law in analysis.LAWS.items() if "reading error" not in name and "huber" not in name}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "LAWS", laws)
-        patch.setattr(analysis, "SIMULATIONS", 20)
+        patch.setattr(analysis, "SIMULATIONS", 10)
         patch.setattr(warnings, "showwarning", warnings.showwarning)
         patch.setattr(fitter, "_KEPT", OrderedDict())
         compiled = []
