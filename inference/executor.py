@@ -22,6 +22,7 @@ from pathlib import Path
 from ..clusters import connected
 from ..errors import InputError
 
+PACKAGE = __name__.partition(".")[0]
 MOST_DEATHS = 3  # of workers one after another, without a piece that was finished in between
 _CREW = ContextVar("crew", default=None)
 _OWN = threading.local()
@@ -158,25 +159,26 @@ class _Processes:
             path, key = Path(folder) / "shared", uuid.uuid4().hex
             path.write_bytes(shared)
             futures = [self._submit(_work, key, path, item) for item in items]
-            deaths = 0
-            for i in range(len(items)):
-                while True:
-                    try:
-                        found = futures[i].result()
-                        break
-                    except BrokenProcessPool:
-                        deaths += 1
-                        if deaths > MOST_DEATHS:
-                            raise InputError(
-                                f"worker processes ended {deaths} times before one finished its work; run fewer at a "
-                                "time, which takes less memory"
-                            ) from None
-                        self._pool = None
-                        for j in range(i, len(items)):
-                            if not _is_done(futures[j]):
-                                futures[j] = self._submit(_work, key, path, items[j])
-                deaths, futures[i] = 0, None
-                yield found
+            try:
+                for i in range(len(items)):
+                    yield self._result(futures, i, lambda j: self._submit(_work, key, path, items[j]))
+                    futures[i] = None
+            finally:
+                for future in filter(None, futures):
+                    future.cancel()
+
+    def _result(self, futures, i, again):
+        """Wait for a piece of work; it and what follows are done again where a worker that had some ended."""
+        for _ in range(MOST_DEATHS + 1):
+            try:
+                return futures[i].result()
+            except BrokenProcessPool:
+                self._pool = None
+                futures[i:] = [future if _is_done(future) else again(j) for j, future in enumerate(futures[i:], i)]
+        raise InputError(
+            f"worker processes ended {MOST_DEATHS + 1} times before one finished its work; run fewer at a time, which "
+            "takes less memory"
+        )
 
     def _submit(self, *work):
         while True:
@@ -214,6 +216,9 @@ class _Cluster:
 
     def __init__(self, client):
         self._client = client
+        found = client.run(eval, f"bool(__import__('importlib.util').util.find_spec('{PACKAGE}'))")
+        if lacking := [address for address, there in found.items() if not there]:
+            raise InputError(f"scheduler: the worker {lacking[0]} lacks the package {PACKAGE}; install it there")
 
     def mapped(self, shared, items):
         with warnings.catch_warnings():

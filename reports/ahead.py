@@ -33,15 +33,15 @@ def parts(names):
     return found
 
 
-def make_ahead(names, told, *, full, fresh, options):
+def make_ahead(names, shown, *, full, fresh, options):
     """Make the stages of pages in parallel, where `parallel` says so, and keep them.
 
     Parameters
     ----------
     names : sequence of str
         Of pages.
-    told : dict
-        Of `Stages`: what its bar shows.
+    shown : Stages
+        Its bar shows what runs.
     full, fresh : bool
     options : dict
         As `report` hands to its stages.
@@ -54,7 +54,7 @@ def make_ahead(names, told, *, full, fresh, options):
     apart = parts(names)
     if processes() < 2 or len(apart) < 2:
         return False
-    with tempfile.TemporaryDirectory() as folder, Stages(**told, full=full) as shown:
+    with tempfile.TemporaryDirectory() as folder:
         journal, over = Path(folder) / "journal", threading.Event()
         watch = threading.Thread(target=_watch, args=(journal, shown, over))
         watch.start()

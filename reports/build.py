@@ -1,5 +1,6 @@
 """The report: everything on the built-in tables, as one HTML page, results.json and the posteriors."""
 
+from functools import partial
 from pathlib import Path
 
 from ..datasets import load, sha256
@@ -58,14 +59,11 @@ def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progre
     options = {"seed": seed, "sampler": sampler, **settings}
     chosen = [page for name, page in PAGES.items() if name in pages]
     document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
-    told = {
-        "names": [name for page in chosen for name in page.stages],
-        "extras": [name for page in chosen for name in page.extras],
-        "progress": progress,
-    }
-    choice = {"full": full, "options": options}
-    ahead = make_ahead([page.name for page in chosen], told, fresh=fresh, **choice)
-    with Stages(**told, fresh=fresh and not ahead, **choice) as stage:
+    names = [name for page in chosen for name in page.stages]
+    extras = [name for page in chosen for name in page.extras]
+    choice = {"full": full, "fresh": fresh, "options": options}
+    ahead = partial(make_ahead, [page.name for page in chosen], **choice)
+    with Stages(names, progress, extras=extras, ahead=ahead, **choice) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:
             own = stage.of(tables={name: sha256(load(name)) for name in page.tables})

@@ -24,10 +24,11 @@ SUFFIX = ".stage"
 TIMES = "times.json"
 PACKAGE = Path(__file__).parent.parent
 COMPUTED = ("datasets", "inference", "models", "reports")
-DRAWN = (
-    "drawing", "front", "cli.py", "console.py", "options.py", "render.py", "anchors.py", "output.py", "build.py",
-    "pages.py", "forest.py", "wording.py", "conclusions.py",
-)  # fmt: skip
+# What only draws and prints: folders, files by their whole names, and by their ends.
+DRAWN = {"reports/drawing", "reports/front"}
+DRAWN_FILES = {"cli.py", "console.py", "options.py"}
+DRAWN_FILES |= {f"reports/{name}.py" for name in ("render", "anchors", "output", "build", "pages")}
+DRAWN_FILES |= {f"reports/progress/{name}.py" for name in ("forest", "wording", "conclusions")}
 DRAWN_ENDS = ("page.py", "figures.py")
 
 
@@ -44,10 +45,21 @@ def code():
     found = hashlib.sha256()
     # A working tree holds environments and much else beside the package.
     for path in sorted([*PACKAGE.glob("*.py"), *(p for name in COMPUTED for p in (PACKAGE / name).rglob("*.py"))]):
-        parts = path.relative_to(PACKAGE).parts
-        if not set(parts) & set(DRAWN) and not parts[-1].endswith(DRAWN_ENDS):
-            found.update("/".join(parts).encode() + path.read_bytes())
+        name = path.relative_to(PACKAGE).as_posix()
+        if not draws(name):
+            found.update(name.encode() + path.read_bytes())
     return found.hexdigest()
+
+
+def draws(name):
+    """Whether a file of the package, by its path within, only draws and prints.
+
+    Examples
+    --------
+    >>> draws("reports/build.py"), draws("reports/own/build.py")
+    (True, False)
+    """
+    return name.rpartition("/")[0] in DRAWN or name in DRAWN_FILES or name.endswith(DRAWN_ENDS)
 
 
 def key_of(**what):

@@ -27,6 +27,9 @@ class Stages:
         Make every result, whatever is kept.
     journal : Path, optional
         A file to which each stage is written when it begins (+) and when it is done (-).
+    ahead : callable, optional
+        Given these stages before the first result is made that is not kept, makes others with it and keeps them all;
+        returns whether it did.
     **settings
         What all results follow from.
 
@@ -40,10 +43,10 @@ class Stages:
         When each result that `extra` gave was made, None where it was not.
     """
 
-    def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, **settings):
-        self._journal = journal
+    def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, ahead=None, **settings):
+        self._journal, self._once = journal, {"ahead": ahead, "fresh": fresh}
         self.seconds, self.warned, self.extras, self._done = {}, [], {}, set()
-        self._names, self._progress, self._full, self._fresh, self._settings = names, progress, full, fresh, settings
+        self._names, self._progress, self._full, self._settings = names, progress, full, settings
         self._asked = set(names) - (set() if full else set(extras))
 
     def __enter__(self):
@@ -86,7 +89,7 @@ class Stages:
         """Show that a stage is done."""
         self._write("-", name)
         self._done.add(name)
-        self._bar.update(self._task, advance=1, left=self.time_left())
+        self._bar.update(self._task, completed=len(self._done), left=self.time_left())
 
     def of(self, **more):
         """Return the stages of a part of the job, whose results follow from more than the settings."""
@@ -97,7 +100,7 @@ class Stages:
     def extra(self, name, make, *, default=None, **more):
         """Return the result of a stage as a call does, `default` where it is not kept and no full report is made."""
         self.show(name)
-        found = self._kept(name, more)
+        found = self._kept(name, more, wanted=self._full)
         if found is None and not self._full:
             self.extras[name] = None
             self.advance(name)
@@ -149,8 +152,14 @@ class Stages:
     def _key(self, name, more):
         return kept.key_of(stage=name, **self._settings, **more)
 
-    def _kept(self, name, more):
-        return None if self._fresh else kept.get(self._key(name, more))
+    def _kept(self, name, more, *, wanted=True):
+        """Return a result that is kept; where it is not and is wanted, after those of all pages were made ahead."""
+        found = None if self._once["fresh"] else kept.get(self._key(name, more))
+        ahead = self._once.pop("ahead", None) if found is None and wanted else None
+        if ahead is None or not ahead(self):
+            return found
+        self._once["fresh"] = False
+        return kept.get(self._key(name, more))
 
     def _made(self, name, make, more, judged=()):
         """Make a result and keep it, with all that is said of it."""

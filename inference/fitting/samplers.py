@@ -63,9 +63,11 @@ def _quiet():
     """Silence warnings about the samplers' installation; `diagnostics` alone reports on convergence."""
     import logging
 
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    # Matplotlib, which nutpie imports, says on a new machine that it looks for fonts.
+    loggers = [logging.getLogger(name) for name in ("pymc", "matplotlib.font_manager")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*BLAS")
         warnings.filterwarnings("ignore", category=FutureWarning)
@@ -76,7 +78,8 @@ def _quiet():
         try:
             yield
         finally:
-            logger.setLevel(level)
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
 
 
 def compiled(law, rows, reference, sampler):

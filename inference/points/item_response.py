@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import least_squares
 from scipy.special import expit
 
 from ...datasets import require
@@ -127,6 +126,8 @@ def fit_item_response(scores, *, benchmark, clip=0.0):
     >>> round(found.cost, 4), round(float(found.capability["LLaMA-65B"]), 3)
     (3.4474, 1.076)
     """
+    from scipy.optimize import least_squares
+
     require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
     model, models = pd.factorize(scores["model"], sort=True)
     item, benchmarks = pd.factorize(scores["benchmark"], sort=True)

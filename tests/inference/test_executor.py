@@ -12,6 +12,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
+from bayescaling.inference import executor
 from bayescaling.inference.executor import mapped
 from bayescaling.inference.loo.refits import exact_loo
 
@@ -78,6 +79,24 @@ def test_work_of_a_killed_worker_of_a_cluster_is_done_again(pieces, cluster, tmp
     with bs.parallel(scheduler=cluster.scheduler_address):
         assert list(mapped(pieces.killed_once, tmp_path, range(6))) == [0, 10, 20, 30, 40, 50]
     assert (tmp_path / "killed").exists()
+
+
+def test_a_cluster_without_the_package_is_refused(cluster, monkeypatch):
+    monkeypatch.setattr(executor, "PACKAGE", "no_such_package")
+    with (
+        pytest.raises(bs.InputError, match=r"worker tcp://.* lacks the package no_such_package; install it there"),
+        bs.parallel(scheduler=cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_work_that_is_not_waited_for_is_not_done(pieces, tmp_path):
+    with bs.parallel(2):
+        found = mapped(pieces.killed_once, tmp_path, [0, 1, *range(3, 200)])
+        assert next(found) == 0
+        found.close()
+        assert list(mapped(pieces.named_process, "other", range(2)))
+    assert len(list(tmp_path.iterdir())) < 100
 
 
 def test_work_that_kills_every_process_is_given_up(pieces):

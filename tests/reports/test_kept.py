@@ -70,6 +70,36 @@ def test_what_takes_long_is_made_when_asked_for_and_then_stays():
             assert stage.there("two") == ["two"] and len(stage.extras["two"]) == len("2026-01-01")
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
+    with stages(seed=1) as stage:
+        stage("one", lambda: 5)
+    asked = []
+
+    def ahead(shown):
+        asked.append(shown)
+        with stages(seed=1, fresh=fresh) as other:
+            other("one", lambda: 6)
+            other("two", lambda: 7)
+            other("three", lambda: 8)
+        return True
+
+    with stages(seed=1, fresh=fresh, ahead=ahead) as stage:
+        assert stage("one", refused) == (6 if fresh else 5)
+        assert len(asked) == fresh
+        part = stage.of()
+        assert part("two", refused) == 7 and part("three", refused) == 8
+    assert len(asked) == 1
+
+
+def test_nothing_is_made_ahead_where_all_is_kept():
+    with stages(seed=1, extras=("two",)) as stage:
+        stage("one", lambda: 5)
+    with stages(seed=1, extras=("two",), ahead=lambda shown: refused()) as stage:
+        assert stage("one", refused) == 5
+        assert stage.extra("two", refused) is None
+
+
 def test_the_time_left_is_learned_from_what_stages_took():
     with stages(seed=1) as stage:
         assert stage.time_left() == ""
