@@ -32,6 +32,9 @@ class Effort:
         How many times as long chains are run at most.
     quick : bool
         Whether a fit of a few hundred rows takes seconds, so that others can be tried beside it unasked.
+    low_rank : bool
+        Whether nutpie's mass matrix has some directions besides its diagonal: where coordinates are correlated it takes
+        fewer steps, elsewhere each step takes longer for nothing.
     """
 
     target_accept: float = 0.9
@@ -39,6 +42,7 @@ class Effort:
     least_ess: int = 0
     longest: int = 1
     quick: bool = False
+    low_rank: bool = True
 
 
 class Law:

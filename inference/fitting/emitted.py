@@ -6,7 +6,8 @@ Values are computed forward, adjoints backward; what crosses from axis to axis i
 import graphlib
 
 from ...models.symbols import PICK, SUM, Symbol, UntraceableError
-from .llvm import COMPARISONS, OPERATIONS, Lines, module, number
+from .elementary import number
+from .llvm import COMPARISONS, OPERATIONS, Lines, module
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
@@ -27,8 +28,9 @@ def source(graph, terms, coordinates, axes):
     Returns
     -------
     str
-        A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays and
-        then the lengths of the axes, in order of appearance. It returns 0, or one of `NOT_FINITE`.
+        A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays,
+        which lie along their axis place after place, and then the lengths of the axes, in order of appearance. It
+        returns 0, or one of `NOT_FINITE`.
 
     Raises
     ------
@@ -73,9 +75,12 @@ class _Writer(Lines):
         for axis in order:
             if self.leaving(axis):
                 self.loop(axis, self.up)
+                self.add_up(axis, [s for s in self.leaving(axis) if s.operation == SUM], self.values_of)
         for axis in reversed(order):
-            self.loop(axis, self.down)
-        for pointer in (*self.values_of.values(), *self.adjoints_of.values()):
+            adjoints = self.loop(axis, self.down)
+            picked = [s for s in self.arriving(axis) if s.operation == PICK and s.index in adjoints]
+            self.add_up(axis, picked, self.adjoints_of)
+        for pointer in (*self.values_of.values(), *self.adjoints_of.values(), *self.added.values()):
             self.lines.append(f"  call void @free(ptr {pointer})")
         self.add_terms(None)
         seeds = {index: self.load(pointer) for index, pointer in self.sums.items()}
@@ -108,11 +113,13 @@ class _Writer(Lines):
 
     def reserve(self):
         """Room for what crosses from axis to axis: by sum, and by symbol that is picked."""
-        kept = {_crossed(symbol).index: _crossed(symbol) for symbol in self.crossings}
-        self.values_of, self.adjoints_of = (
-            {index: self.new(f"call ptr @calloc(i64 {self.sizes[s.axis]}, i64 8)") for index, s in kept.items()}
-            for _ in range(2)
-        )
+        kept = {_crossed(symbol).index: _crossed(symbol).axis for symbol in self.crossings}
+        self.values_of = {index: self.room(axis) for index, axis in kept.items()}
+        self.adjoints_of = {index: self.room(axis) for index, axis in kept.items()}
+        self.added = {s.index: self.room((s.arguments[0] if s.operation == SUM else s).axis) for s in self.crossings}
+
+    def room(self, axis):
+        return self.new(f"call ptr @calloc(i64 {self.sizes[axis]}, i64 8)")
 
     def finite(self, one):
         return self.new(f"fcmp olt double {self.call('abs', one)}, {number(float('inf'))}")
@@ -127,21 +134,35 @@ class _Writer(Lines):
         self.begin(label)
         self.lines.append(f"  {here} = phi i64 [ 0, %{before} ], [ {here}.next, %{label} ]")
         self.here = here
-        body(axis)
+        found = body(axis)
         self.lines.append(f"  {here}.next = add i64 {here}, 1")
         more = self.new(f"icmp ult i64 {here}.next, {size}")
         self.lines.append(f"  br i1 {more}, label %{label}, label %{after}")
         self.begin(after)
+        return found
+
+    def add_up(self, axis, symbols, places):
+        """Add what an axis kept of some symbols where an index says, in a loop of its own.
+
+        Two elements may add to one place. The loops before are free of that, so that they run on several elements at
+        once.
+        """
+
+        def add(axis):
+            for s in symbols:
+                self.values[s.arguments[1].index] = self.value(s.arguments[1])
+                place = self.element(places[_crossed(s).index], self.code(s))
+                self.add_to(place, self.load(self.element(self.added[s.index], self.here)))
+
+        if symbols:
+            self.loop(axis, add)
 
     def up(self, axis):
         """Hand on what other axes need."""
         self.forward(axis)
         for s in self.leaving(axis):
-            inner, kept = self.double(s.arguments[0]), self.values_of[_crossed(s).index]
-            if s.operation == PICK:
-                self.store(inner, self.element(kept, self.here))
-            else:
-                self.add_to(self.element(kept, self.code(s)), inner)
+            kept = self.values_of[_crossed(s).index] if s.operation == PICK else self.added[s.index]
+            self.store(self.double(s.arguments[0]), self.element(kept, self.here))
 
     def down(self, axis):
         """Add an axis' terms to the total, and hand adjoints back."""
@@ -155,13 +176,15 @@ class _Writer(Lines):
             self.gain(seeds, s.arguments[0], self.load(self.element(self.adjoints_of[index], place)))
         adjoints = self.backward(axis, seeds)
         for s in self.arriving(axis):
-            if s.index in adjoints:
-                place = self.here if s.operation == SUM else self.code(s)
-                self.add_to(self.element(self.adjoints_of[_crossed(s).index], place), adjoints[s.index])
+            if s.index in adjoints and s.operation == SUM:
+                self.add_to(self.element(self.adjoints_of[s.index], self.here), adjoints[s.index])
+            elif s.index in adjoints:
+                self.store(adjoints[s.index], self.element(self.added[s.index], self.here))
         for index, pointer in self.sums.items():
             if index in adjoints:
                 self.add_to(pointer, adjoints[index])
         self.write_gradient(axis, adjoints)
+        return adjoints
 
     def write_gradient(self, axis, adjoints):
         for symbol in self.coordinates:
@@ -194,7 +217,8 @@ class _Writer(Lines):
         if operation == "coordinate":
             return self.load(self.place_of(symbol, "%u"))
         if operation == "data":
-            return self.datum(*arguments[0], symbol.axis)
+            array, _width, place = arguments[0]
+            return self.datum(array, place, symbol.axis)
         if operation in (SUM, PICK):
             place = self.here if operation == SUM else self.code(symbol)
             return self.load(self.element(self.values_of[_crossed(symbol).index], place))
@@ -213,11 +237,11 @@ class _Writer(Lines):
             return self.logaddexp(one, *others)
         return self.call(operation, one)
 
-    def datum(self, array, width, place, axis):
+    def datum(self, array, place, axis):
         if axis is None:
             return self.load(self.element(self.arrays[array], place))
-        first = self.new(f"mul i64 {self.here}, {width}")
-        return self.load(self.element(self.arrays[array], self.new(f"add i64 {first}, {place}")))
+        first = self.new(f"mul i64 {self.sizes[axis]}, {place}")
+        return self.load(self.element(self.arrays[array], self.new(f"add i64 {first}, {self.here}")))
 
     def logaddexp(self, one, other):
         larger = self.select(self.compare(">=", one, other), one, other)

@@ -6,17 +6,19 @@ llvmlite compiles a density in the time that a compiler of Python takes to read 
 import ctypes
 import functools
 import os
-import struct
 
 from ...models.symbols import UntraceableError
+from . import elementary
 
 FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
 OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 COMPARISONS = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
-INTRINSICS = {"exp": "llvm.exp.f64", "log": "llvm.log.f64", "sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64"}
-OF_C = {"log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh", "gammaln": "lgamma"}
-MEMORY = {"calloc": "declare ptr @calloc(i64, i64)", "free": "declare void @free(ptr)"}
-FUNCTIONS = INTRINSICS | OF_C | {"digamma": "digamma"}
+ELEMENTARY = {"exp": elementary.EXP, "log": elementary.LOG, "log1p": elementary.LOG1P}
+ELEMENTARY |= {"gammaln": elementary.GAMMALN, "digamma": elementary.DIGAMMA}
+INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64"}
+OF_C = {"sinh": "sinh", "cosh": "cosh", "arcsinh": "asinh"}
+MEMORY = {"calloc": "declare noalias ptr @calloc(i64, i64)", "free": "declare void @free(ptr)"}
+FUNCTIONS = ELEMENTARY | INTRINSICS | OF_C
 COPY = """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
@@ -25,8 +27,6 @@ define i64 @copied(i64 %dim, i64 %size, ptr %u, ptr %out, ptr %user) {
   ret i64 0
 }
 """
-# By recurrence to x of at least 8, and there the asymptotic series in 1/x**2.
-SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
 def copied():
@@ -77,16 +77,11 @@ def _find_functions():
 _ENGINES = []  # a function is gone with its engine
 
 
-def number(value):
-    """Write a number with every digit."""
-    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
-
-
 def module(function):
     """Write a module: a function, as lines, and what it may call."""
     declared = [f"declare double @{name}(double)" for name in (INTRINSICS | OF_C).values()]
     declared += MEMORY.values()
-    return "\n".join([*declared, *_digamma(), *function])
+    return "\n".join([*declared, *elementary.functions(), *function])
 
 
 class Lines:
@@ -148,38 +143,3 @@ class Lines:
         """Begin a block."""
         self.block = label
         self.lines.append(f"{label}:")
-
-
-def _digamma():
-    """Write the derivative of the logarithm of the gamma function at x > 0."""
-    series = ["  %s0 = fadd double 0.0, " + number(SERIES[-1])]
-    for k, coefficient in enumerate(reversed(SERIES[:-1])):
-        series += [f"  %p{k} = fmul double %s{k}, %f", f"  %s{k + 1} = fadd double %p{k}, {number(coefficient)}"]
-    last = f"%s{len(SERIES) - 1}"
-    return [
-        "define internal double @digamma(double %given) {",
-        "entry:",
-        "  br label %check",
-        "check:",
-        "  %x = phi double [ %given, %entry ], [ %up, %raise ]",
-        "  %low = phi double [ 0.0, %entry ], [ %lower, %raise ]",
-        f"  %small = fcmp olt double %x, {number(8.0)}",
-        "  br i1 %small, label %raise, label %end",
-        "raise:",
-        f"  %part = fdiv double {number(1.0)}, %x",
-        "  %lower = fsub double %low, %part",
-        f"  %up = fadd double %x, {number(1.0)}",
-        "  br label %check",
-        "end:",
-        f"  %inverse = fdiv double {number(1.0)}, %x",
-        "  %f = fmul double %inverse, %inverse",
-        *series,
-        f"  %tail = fmul double {last}, %f",
-        "  %log = call double @llvm.log.f64(double %x)",
-        f"  %half = fmul double {number(0.5)}, %inverse",
-        "  %first = fsub double %log, %half",
-        "  %both = fadd double %first, %tail",
-        "  %found = fadd double %both, %low",
-        "  ret double %found",
-        "}",
-    ]

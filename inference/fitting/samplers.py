@@ -100,7 +100,7 @@ def compiled(law, rows, reference, sampler):
     if law.traceable and sampler == "nutpie":
         with suppress(UntraceableError):
             return OfLaw(law, rows, reference)
-    return OfModel(law.model(rows, reference), sampler)
+    return OfModel(law.model(rows, reference), sampler, law.effort.low_rank)
 
 
 class Program:
@@ -153,7 +153,8 @@ class OfLaw(Program):
 
     def _sample(self, settings, seed, data, progress):
         model = self._density.model(self._arrays | data)
-        z, stats = _arrays(_sample_with_nutpie(model, settings, seed, progress, return_raw_trace=True))
+        options = {"low_rank_modified_mass_matrix": self._law.effort.low_rank, "return_raw_trace": True}
+        z, stats = _arrays(_sample_with_nutpie(model, settings, seed, progress, **options))
         stats = xr.Dataset({name: (DRAWS, x) for name, x in stats.items()}, draw_coordinates(*z.shape[:2]))
         return self._law.at_coordinates(z, self._reference), stats
 
@@ -167,11 +168,14 @@ class OfModel(Program):
         With its data as `pymc.Data`.
     sampler : str
         From `choose`.
+    low_rank : bool
+        As `Effort` has it.
     """
 
-    def __init__(self, model, sampler):
+    def __init__(self, model, sampler, low_rank):
         self.model = model
         self.sampler = sampler
+        self._low_rank = low_rank
         self.names = [variable.name for variable in model.free_RVs]
         start = time.perf_counter()
         if sampler == "nutpie":
@@ -192,7 +196,7 @@ class OfModel(Program):
     def _sample_nutpie(self, settings, seed, data, progress):
         used = {name: x for name, x in data.items() if name in self._used}
         compiled = self._nutpie.with_data(**used) if used else self._nutpie
-        return _sample_with_nutpie(compiled, settings, seed, progress)
+        return _sample_with_nutpie(compiled, settings, seed, progress, low_rank_modified_mass_matrix=self._low_rank)
 
     def _sample_pymc(self, settings, seed, data, progress):
         return self._sample_through_pymc(settings, seed, data, progress, nuts_sampler="pymc", cores=settings.workers)
@@ -229,7 +233,6 @@ def _sample_with_nutpie(compiled, settings, seed, progress, **options):
         **settings.asked,
         cores=settings.workers,
         seed=seed,
-        low_rank_modified_mass_matrix=True,
         save_warmup=False,
         progress_bar=progress,
         blocking=False,

@@ -94,8 +94,8 @@ class Traced:
         return source(graph, terms, [x for block in coordinates for x in np.ravel(block)], self.axes)
 
     def _addresses(self, arrays):
-        held = {name: np.array(arrays[name], float, order="C") for name in self.names}
-        lengths = {axis: len(held[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
+        held = {name: _placed(arrays[name], axis) for name, axis in self.axes.items()}
+        lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
         return np.array([*(x.ctypes.data for x in held.values()), *sizes], np.uintp), held
 
@@ -116,6 +116,12 @@ def _symbols(graph, operation, shape, axis, named):
     width = math.prod(shape)
     found = [graph.leaf(operation, named(width, place), axis) for place in range(width)]
     return np.array(found, dtype=object).reshape(shape).view(Symbols) if shape else found[0]
+
+
+def _placed(array, axis):
+    """Copy an array, along its axis the elements of one place after another, as `source` has it."""
+    array = np.asarray(array, float)
+    return np.array(array if axis is None else array.reshape(len(array), -1).T, order="C")
 
 
 @dataclasses.dataclass(frozen=True)
