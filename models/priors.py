@@ -87,7 +87,7 @@ class Prior:
         """The same distribution in SciPy."""
         return DISTRIBUTIONS[self.distribution][1](**self.arguments)
 
-    @property
+    @functools.cached_property
     def support(self):
         """Lower and upper end of the support."""
         return tuple(float(x) for x in self.frozen.support())
