@@ -172,7 +172,7 @@ class OfModel(Program):
         As `Effort` has it.
     """
 
-    def __init__(self, model, sampler, low_rank):
+    def __init__(self, model, sampler, low_rank=True):
         self.model = model
         self.sampler = sampler
         self._low_rank = low_rank

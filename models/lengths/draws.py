@@ -11,7 +11,7 @@ from ..draws import DRAWS, Draws, draw_coordinates
 from . import design
 from .counts import between, cumulative, spread
 from .curve import log_likelihood
-from .integrals import Points, of_draws, without_spread
+from .integrals import Points, of_draws, of_run, without_spread
 
 RUN = "run"
 UNITS = "z"
@@ -144,8 +144,8 @@ class LengthsDraws(Draws):
         names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
             points = at.points(seed)
-            found = [of_draws(at, points, run) for run in at.present]
-            efficiency = float(min(np.quantile(effective, 0.1) for _, effective in found))
+            found = [of_run(at, points, run, seed) for run in at.present]
+            efficiency = min(effective for _, effective in found)
             densities = [density for density, _ in found]
         else:
             log_choose, efficiency = at.log_choose(), None

@@ -4,7 +4,7 @@ import pytest
 import scipy.stats as st
 import xarray as xr
 from bayescaling.inference.diagnostics import LEAST_EFFICIENCY, with_figures
-from bayescaling.models.lengths import modes
+from bayescaling.models.lengths import integrals, modes
 from bayescaling.models.lengths.draws import LengthsDraws
 from bayescaling.models.lengths.integrals import Points, of_draws
 from scipy.special import expit
@@ -75,3 +75,13 @@ def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_desi
     expected = np.log(weights.mean()) + logs.max()
     error = weights.std() / weights.mean() / np.sqrt(n)
     assert float(density[chain, draw]) == pytest.approx(expected, abs=4 * error + 0.05)
+
+
+def test_more_points_are_drawn_where_these_are_not_enough(lengths_fit, monkeypatch):
+    draws = bs.draws_of(lengths_fit)
+    few = draws.log_likelihood(seed=1)
+    monkeypatch.setattr(integrals, "ENOUGH", np.inf)
+    many = draws.log_likelihood(seed=1)
+    efficiency = "integration_efficiency_min"
+    assert many.attrs[efficiency] > 2 * few.attrs[efficiency]
+    assert 0 < float(np.abs(few - many).mean()) < 0.05
