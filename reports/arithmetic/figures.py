@@ -4,9 +4,10 @@ import numpy as np
 
 from ...models.draws import DRAWS
 from ...training.arithmetic.exposure import rows_trained
-from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, band, figure, line
+from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, SKY, band, figure, line
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
+DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}
 SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
 # Lengths beyond training whose lines are drawn.
 SHOWN = 4
@@ -79,7 +80,7 @@ def curves(found, labels):
                     marker={"color": colour, "size": 6, "symbol": "circle-open"},
                     legendgroup=label,
                     showlegend=False,
-                    hovertemplate=f"{run}<br>%{{x}} digits<br>%{{y:.1%}} right<extra></extra>",
+                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{found.entry['runs'][run]}</extra>",
                 )
             )
     edge = float(found.counts["train_digits"].max())
@@ -90,6 +91,49 @@ def curves(found, labels):
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
     ).update_layout(legend=ABOVE | {"y": 1.28})
+
+
+def by_seed(arms, offsets):
+    """Share right against length at equal cost: the mean of each embedding's seeds as a line, each seed as a mark.
+
+    Parameters
+    ----------
+    arms : DataFrame
+        As ``load("arithmetic_offsets")`` gives it.
+    offsets : sequence of int
+        Those of Abacus embeddings that are drawn.
+    """
+    import plotly.graph_objects as go
+
+    traces = []
+    for (embedding, offset), rows in arms[arms["offset"].isin(offsets)].groupby(["embedding", "offset"]):
+        rows = rows.assign(share=rows["correct"] / rows["total"])
+        mean = rows.groupby("length")["share"].mean()
+        name = f"{embedding}, offset {offset}" if offset else embedding
+        colour = SKY if offset else COLOURS.get(embedding, GREY)
+        traces.append(line(mean.index, mean.values, colour, name, dash=DASHES.get(embedding, "solid"),
+                           legendgroup=name, hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", mean"
+                           "</extra>"))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=rows["length"],
+                y=rows["share"],
+                mode="markers",
+                marker={"color": colour, "size": 6, "symbol": "circle-open"},
+                name=f"{name}, each seed",
+                legendgroup=name,
+                showlegend=False,
+                customdata=rows["seed"],
+                hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", seed %{customdata}</extra>",
+            )
+        )
+    edge = float(arms["train_digits"].max())
+    traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash", hoverinfo="skip"))
+    return figure(
+        *traces,
+        x={"title": "Digits of both operands"},
+        y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=ABOVE)
 
 
 def by_offset(offsets):
@@ -161,7 +205,8 @@ def own_runs(found):
                 mode="markers",
                 marker={"color": colour, "size": 9},
                 showlegend=False,
-                hovertemplate=f"run {run}<br>%{{x:.2f}} digits<extra></extra>",
+                hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
+                f"<extra>{found.entry['runs'][run]}</extra>",
             )
         )
     labels = [found.entry["runs"][run] for run in names]

@@ -4,8 +4,8 @@ import textwrap
 from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
-from . import optimum
-from .words import HIGH, LOW, MIDDLE, NOISES, digits, flop, months, plain, probability, size, sizes
+from ..drawing import optimum
+from ..drawing.words import HIGH, LOW, MIDDLE, NOISES, digits, flop, months, plain, probability, size, sizes
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 SURE = 0.975  # posterior probability from which a direction is taken as known

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import jinja2
 
+from ..drawing.optimum import BUDGET
+from ..drawing.words import flop, months, plain, probability
 from .picture import panels
 from .quote import not_quotable, quotable, reading
-from .words import months, plain, probability
 
 HERE = Path(__file__).parent
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
@@ -33,6 +34,7 @@ def front(document):
     return environment.get_template("front.html.jinja").render(
         answers=document["answers"],
         dots=DOTS,
+        budget=flop(BUDGET).partition(" ")[0] if document.get("optimum") else None,
         panels=panels(document),
         quotable=quotable(document),
         not_quotable=not_quotable(document),

@@ -1,7 +1,7 @@
 """What of a report can be quoted as it stands, and what cannot."""
 
-from . import optimum
-from .words import MIDDLE, NOISES, flop, months, plain, size
+from ..drawing import optimum
+from ..drawing.words import MIDDLE, NOISES, flop, months, plain, size
 
 
 def quotable(document):

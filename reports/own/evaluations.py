@@ -6,9 +6,10 @@ from ...inference import compute_equivalent_gain, doubling_times, table_of
 from ...models.progress.growth import doubling_quantiles
 from ..drawing import checks, tables
 from ..drawing.style import BLUE, si
+from ..drawing.words import probability
 from ..entries import fit_entry
 from ..progress.forest import forest
-from ..progress.wording import PROBABILITIES, finite, probability, words
+from ..progress.wording import PROBABILITIES, finite, words
 from ..results import comparison_entries
 from .runs import laws_table, main_of, said_of
 

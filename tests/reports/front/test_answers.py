@@ -6,13 +6,13 @@ import re
 
 import bayescaling as bs
 import pytest
+from bayescaling.reports.drawing.optimum import largest_run, preferred
+from bayescaling.reports.drawing.words import months, size
 from bayescaling.reports.front.answers import answers, lines
-from bayescaling.reports.front.optimum import largest_run, preferred
 from bayescaling.reports.front.page import front
 from bayescaling.reports.front.picture import panels
 from bayescaling.reports.front.published import claims, verdict
 from bayescaling.reports.front.quote import not_quotable, quotable
-from bayescaling.reports.front.words import months, size
 from bayescaling.reports.pages import PAGES
 
 
