@@ -2,6 +2,7 @@
   "use strict";
   const PRINTED = 680; // pixels, the width of a page of paper
   const NARROW = 600; // pixels, below which a figure has one panel a row
+  const FRAME = 84; // pixels above and below the panels of a narrow figure
   const CONFIG = {responsive: true, displayModeBar: false};
   const root = document.documentElement;
 
@@ -146,6 +147,7 @@
     const said = document.getElementById("at-budget"), form = asked.closest("form");
     const answer = () => {
       const compute = Number(asked.value.trim());
+      if (!asked.value.trim()) { asked.removeAttribute("aria-invalid"); said.textContent = ""; return; }
       const fine = compute >= 1e15 && compute <= 1e30;
       asked.setAttribute("aria-invalid", String(!fine));
       if (!fine) { said.textContent = "Give a budget from 1e15 to 1e30 FLOP, such as 3e23."; return; }
@@ -153,13 +155,12 @@
       const tokens = sizes.map(n => compute / 6 / n), ratios = tokens.map((d, i) => d / sizes[i]);
       const beyond = Math.log10(compute / largest_run);
       said.textContent = `N* ${interval(sizes, size)}, D* ${interval(tokens, size)}, ` +
-        `${interval(ratios, x => x < 10 ? x.toPrecision(2) : x.toFixed(0))} tokens a parameter (${law} law; ` +
+        `${interval(ratios, x => x.toFixed(0))} tokens a parameter (${law} law; ` +
         (beyond > 0 ? `${beyond.toFixed(1)} decades beyond the largest run).` : "within the runs' compute or below).");
     };
     form.hidden = false;
     form.addEventListener("submit", event => { event.preventDefault(); answer(); });
     asked.addEventListener("input", answer);
-    answer();
   }
 
   // The picture of the first screen, as it is drawn in this light.
@@ -204,32 +205,36 @@
     document.head.append(script);
   };
   const axes = (layout, letter) => Object.keys(layout).filter(key => key.startsWith(`${letter}axis`));
-  // Panels side by side go one under the other, each with the height that it had.
+  // Panels side by side go one under the other, each about as tall as it was, with room for titles between them.
   const stacked = layout => {
     const panels = axes(layout, "x").map(key => ({x: layout[key], y: layout[key.replace("x", "y")]}))
       .filter(panel => panel.x.domain && panel.y && panel.y.domain);
-    if (new Set(panels.map(panel => panel.x.domain[0].toFixed(3))).size < 2) return 1;
+    if (new Set(panels.map(panel => panel.x.domain[0].toFixed(3))).size < 2) return false;
     panels.sort((a, b) => b.y.domain[1] - a.y.domain[1] || a.x.domain[0] - b.x.domain[0]);
-    const rows = new Set(panels.map(panel => panel.y.domain[0].toFixed(3))).size;
-    const gap = Math.min(0.5 / panels.length, 0.3 / Math.max(1, panels.length - 1));
-    const tall = (1 - gap * (panels.length - 1)) / panels.length;
     const titles = (layout.annotations || []).filter(each => each.xref === "paper" && each.yref === "paper" && !each.showarrow);
+    const titled = panels.some(panel => panel.x.title && panel.x.title.text);
+    const share = Math.max(...panels.map(panel => panel.y.domain[1] - panel.y.domain[0]));
+    const tall = Math.max(130, 0.72 * share * ((layout.height || 450) - FRAME));
+    const gap = 30 + (titled ? 24 : 0) + (titles.length ? 42 : 0);
+    const whole = panels.length * tall + (panels.length - 1) * gap;
     panels.forEach((panel, i) => {
-      const top = 1 - i * (tall + gap);
+      const top = 1 - i * (tall + gap) / whole;
       for (const title of titles) {
         const within = title.x >= panel.x.domain[0] - 1e-6 && title.x <= panel.x.domain[1] + 1e-6;
         if (within && Math.abs(title.y - panel.y.domain[1]) < 0.03 && !title.placed) Object.assign(title, {x: 0.5, y: top, text: broken(title.text), placed: true});
       }
-      panel.moved = {x: [0, 1], y: [top - tall, top]};
+      panel.moved = {x: [0, 1], y: [Math.max(0, top - tall / whole), top]};
     });
     for (const title of titles) delete title.placed;
     for (const {x, y, moved} of panels) {
       Object.assign(x, {domain: moved.x, showticklabels: true});
+      if (titled && !(x.title && x.title.text)) x.title = panels[panels.length - 1].x.title;
       Object.assign(y, {domain: moved.y, showticklabels: y.ticks === "" && !y.ticktext ? y.showticklabels : true});
       delete y.matches;
       delete y.scaleanchor;
     }
-    return panels.length / rows;
+    layout.height = whole + FRAME;
+    return true;
   };
   const broken = text => text.length < 36 ? text : text.replace(/^(.{14,32}) (.*)$/, "$1<br>$2");
   // Names of rows stand above their rows, so that they take no width from the plot.
@@ -246,9 +251,9 @@
   };
   // A figure for a narrow screen: one panel a row, the legend below, names of rows above them.
   const narrowed = layout => {
-    const times = stacked(layout);
+    stacked(layout);
     const rows = axes(layout, "y").map(key => named(layout, key)).some(found => found);
-    const height = (layout.height || 450) * times * (times > 1 ? 0.8 : 1) * (rows ? 1.35 : 1);
+    const height = (layout.height || 450) * (rows ? 1.35 : 1);
     for (const letter of ["x", "y"]) for (const key of axes(layout, letter)) {
       const axis = layout[key];
       if (axis.title && axis.title.text) axis.title = {...axis.title, text: broken(axis.title.text), font: {size: 11}};
@@ -258,7 +263,7 @@
     layout.height = Math.round(height);
     layout.font = {...layout.font, size: 11};
     layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56};
-    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", y: -74 / (height - 84), yanchor: "top", font: {size: 11}};
+    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", y: -74 / (height - FRAME), yanchor: "top", font: {size: 11}};
     return layout;
   };
   // d3 writes giga where the text says billions.

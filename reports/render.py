@@ -14,7 +14,7 @@ from .anchors import Anchors
 from .drawing.captions import alternative, caption
 from .drawing.hovers import named
 from .drawing.sources import SOURCES, software
-from .drawing.tables import Table
+from .drawing.tables import MINUS, Table
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
@@ -145,8 +145,9 @@ def _section(section, part, anchor, block):
     # Several parts have sections of one role and one title.
     of_part = section.get("role") not in (None, FOLDED)
     return (
-        {"text": [], "points": [], "role": None}
+        {"role": None}
         | section
+        | {name: [MINUS.sub("\N{MINUS SIGN}", text) for text in section.get(name, ())] for name in ("text", "points")}
         | {
             "anchor": anchor(f"{part} {section['title']}" if of_part else section["title"]),
             "blocks": [block(each, section["title"]) for each in section["blocks"]],

@@ -35,7 +35,12 @@ def heat_maps(counts):
                 zmax=1,
                 colorscale=SHADES,
                 showscale=column == len(embeddings),
-                colorbar={"title": {"text": "share right"}, "tickformat": ".0%", "len": 0.8, "y": 0.42},
+                colorbar={
+                    "title": {"text": "share right", "side": "right"},
+                    "tickformat": ".0%",
+                    "len": 0.8,
+                    "y": 0.42,
+                },
                 hovertemplate="%{y} and %{x} digits<br>%{z:.1%} right<extra>" + embedding + "</extra>",
             ),
             row=1,

@@ -228,7 +228,7 @@ def sections(found, published):
         {
             "role": "answer",
             "title": "Answer",
-            "text": [*equal["text"], equal["points"][1]],
+            "text": equal["text"],
             "blocks": [figures.by_seed(found.arms, JUDGED), _equal_table(found)],
         },
         {
@@ -262,7 +262,7 @@ def _equal_table(found):
         rows.append((name, *shown, "–" if p is None else probability(p)))
     header = ("embedding", "half of sums right to (digits)", "95% right to (digits)", "P(Abacus goes further)")
     note = "Lengths of both operands, of the median run: median [95%]. None: at no length."
-    return tables.of_rows(header, rows, note=note)
+    return tables.of_rows(header, rows, note=note, title="How far each embedding goes at equal cost")
 
 
 def _details(found, published):

@@ -11,6 +11,7 @@ WORDS = {
     "offsets": "where N and D count from other zeros",
 }
 SHOWN = (1e24,)
+TITLE = "The optimum by law"
 
 
 def sizes_by_law(document, compute):
@@ -43,7 +44,7 @@ def table_by_law(document):
         "of all in proportion to their weights."
     )
     fits = [*order, STACKED]
-    return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=fits, recommended=0)
+    return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=fits, recommended=0, title=TITLE)
 
 
 def _row(document, name, *, recommended):

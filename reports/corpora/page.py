@@ -143,7 +143,9 @@ def _differences_table(entry):
         f"Exponents that differ by {CLOSE:g} give optimal sizes {factor:.0%} apart at {10**DECADES} times the compute "
         "at which they agree."
     )
-    return tables.html(pd.DataFrame(rows), rowname="difference of exponents", note=note)
+    return tables.html(
+        pd.DataFrame(rows), rowname="difference of exponents", note=note, title="Differences between corpora"
+    )
 
 
 def sections(found, published):

@@ -23,7 +23,7 @@ def caption(drawn):
     across, up = _titles(drawn.select_xaxes()), _titles(drawn.select_yaxes())
     panels = [_plain(a.text) for a in drawn.layout.annotations if a.showarrow is False and a.yref == "paper"]
     if across and up:
-        return f"{_listed(up)} against {_lowered(_listed(across))}"
+        return f"{_listed([up[0], *map(_lowered, up[1:])])} against {_lowered(_listed(across))}"
     if across or up:
         return _listed(across or up)
     if drawn.data and drawn.data[0].type == "splom":

@@ -112,7 +112,7 @@ def tests_of_law(entry):
     """Write the tests of a law, of its entry of results.json, as a table."""
     rows = [
         {
-            "test": test,
+            "test": test.replace("loo_pit", "leave-one-out PIT"),
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
             "p": f"{found['p']:.2g}",

@@ -3,7 +3,7 @@
 from html import escape
 
 from ...inference.diagnostics import PARETO_K_LIMIT
-from .words import equal_to
+from .words import equal_to, in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲")}
 LINE = 0.05  # of a band that holds 95% of calibrated models
@@ -28,7 +28,8 @@ def marked(fine, text):
 
 def of_law(name, entry):
     """Say whether a law fits its rows, of its entry of results.json."""
-    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {escape(entry['verdict']['sentence'])}.")
+    said = escape(in_words(entry["verdict"]["sentence"]))
+    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {said}.")
 
 
 def of_pit(name, entry):

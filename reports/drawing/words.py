@@ -52,3 +52,8 @@ def equal_to(p):
     """Write what a probability is, as HTML: = 0.974, &gt; 0.999."""
     said = probability(p)
     return said.replace("<", "&lt;").replace(">", "&gt;") if said[0] in "<>" else f"= {said}"
+
+
+def in_words(text):
+    """Write the names of tests as a reader would."""
+    return text.replace("loo_pit", "leave-one-out PIT")

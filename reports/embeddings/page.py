@@ -114,7 +114,7 @@ def _exponents_table(found):
         "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note)
+    return tables.html(pd.DataFrame(rows), note=note, title="Exponents that a study would have measured")
 
 
 def _moved_table(found):
@@ -126,7 +126,7 @@ def _moved_table(found):
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
         "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54)."
     )
-    return tables.html(pd.DataFrame(rows), rowname="studied", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied")
 
 
 def _omega_table(found):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from ..drawing.optimum import BUDGET
-from ..drawing.words import flop, months, plain, probability
+from ..drawing.words import months, plain, probability
 from .picture import panels
 from .quote import not_quotable, quotable, reading
 
@@ -34,7 +33,7 @@ def front(document):
     return environment.get_template("front.html.jinja").render(
         answers=document["answers"],
         dots=DOTS,
-        budget=flop(BUDGET).partition(" ")[0] if document.get("optimum") else None,
+        own_budget=bool(document.get("optimum")),
         panels=panels(document),
         quotable=quotable(document),
         not_quotable=not_quotable(document),

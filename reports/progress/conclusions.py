@@ -34,8 +34,8 @@ def answer(found):
     decades = np.log10(growth.COMPUTE / _largest(found.table))
     return (
         f"It is the pace at the {len(found.table)} evaluations' own sizes and dates, specifications mixed by how well "
-        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}; {_other_noise(found)}. Medians of "
-        f"specifications 1 to 15 without effects of papers run {_span(medians)}. The pace at a compute-optimal size of "
+        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. Medians of specifications 1 to 15 "
+        f"without effects of papers run {_span(medians)}. The pace at a compute-optimal size of "
         f"{flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades above the largest "
         "evaluation, and there specifications differ."
     )
@@ -62,11 +62,6 @@ def findings(found, published):
         f"{-still['elpd_diff']:.1f} nats below the best, standard error "
         f"{still['dse']:.1f} by rows and {still['dse_by_paper']:.1f} by papers.",
     ]
-
-
-def _other_noise(found):
-    name = found.mixed.index[1]
-    return f"{EFFECTS_WORDS[name]} {words(times(found.by_noise[name]))}"
 
 
 def _largest(table):

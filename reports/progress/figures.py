@@ -171,7 +171,7 @@ def ridge(alpha_year, beta_year, rate, marks):
                 "cmin": np.log10(ticks[0]),
                 "cmax": np.log10(ticks[-1]),
                 "colorbar": {
-                    "title": {"text": "doubling<br>time (months)"},
+                    "title": {"text": "doubling time (months)", "side": "right"},
                     "tickvals": np.log10(ticks),
                     "ticktext": [f"≤ {ticks[0]}", *map(str, ticks[1:-1]), f"≥ {ticks[-1]}"],
                     "len": 0.85,

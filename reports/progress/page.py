@@ -261,7 +261,7 @@ def _answers_table(found, published):
         "the evaluations' own sizes and dates. Far beyond them specifications differ: quote those rows with their "
         "specification, budget and date. Medians and 95% intervals; never: no progress at that end."
     )
-    return tables.of_rows(header, rows, note, recommended=0)
+    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked")
 
 
 def _asked(name, where, q, theirs="–"):

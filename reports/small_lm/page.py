@@ -165,7 +165,7 @@ def _law_tables(found):
     )
     fits = [f"small models, {scheme}" for scheme in found.entry["schemes"]]
     return [
-        tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits),
+        tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
         tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits),
     ]
 
