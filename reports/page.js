@@ -221,7 +221,7 @@
       const top = 1 - i * (tall + gap) / whole;
       for (const title of titles) {
         const within = title.x >= panel.x.domain[0] - 1e-6 && title.x <= panel.x.domain[1] + 1e-6;
-        if (within && Math.abs(title.y - panel.y.domain[1]) < 0.03 && !title.placed) Object.assign(title, {x: 0.5, y: top, text: broken(title.text), placed: true});
+        if (within && Math.abs(title.y - panel.y.domain[1]) < 0.03 && !title.placed) Object.assign(title, {x: 0.5, y: top, text: broken(title.text), font: {size: 12}, placed: true});
       }
       panel.moved = {x: [0, 1], y: [Math.max(0, top - tall / whole), top]};
     });
@@ -250,7 +250,16 @@
     return true;
   };
   // A figure for a narrow screen: one panel a row, the legend below, names of rows above them.
-  const narrowed = layout => {
+  const narrowed = (data, layout) => {
+    for (const trace of data) {
+      if (trace.type === "contour") trace.contours.size *= 2;
+      if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
+        for (const letter of ["x", "y"]) {
+          const key = `${letter}axis${i ? i + 1 : ""}`;
+          layout[key] = {...layout[key], nticks: 3, tickangle: 0};
+        }
+      });
+    }
     stacked(layout);
     const rows = axes(layout, "y").map(key => named(layout, key)).some(found => found);
     const height = (layout.height || 450) * (rows ? 1.35 : 1);
@@ -277,7 +286,7 @@
     plot.dataset.drawn = "yes";
     const {data, layout} = JSON.parse(plot.nextElementSibling.textContent);
     plot.dataset.narrow = plot.clientWidth < NARROW ? "yes" : "";
-    const fitted = plot.dataset.narrow ? narrowed(layout) : layout;
+    const fitted = plot.dataset.narrow ? narrowed(data, layout) : layout;
     plot.style.minHeight = `${fitted.height || plot.dataset.height}px`;
     Plotly.newPlot(plot, data, {...fitted, template}, CONFIG);
     plot.on("plotly_hover", () => billions(plot));

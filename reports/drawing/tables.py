@@ -12,6 +12,7 @@ from .words import flop
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
+ENDS = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
 NUMERIC = re.compile(r"^[+\N{MINUS SIGN}]?[\d.,]+%?$|^–$")
 
 
@@ -74,7 +75,8 @@ def _first(names, first):
 def _cell(x, digits):
     """Write a cell as HTML: with the minus sign of numbers, a dash where there is nothing."""
     if isinstance(x, str):
-        return MINUS.sub("\N{MINUS SIGN}", escape(x))
+        # No line breaks within an interval.
+        return ENDS.sub("[\\1,\N{NO-BREAK SPACE}\\2]", MINUS.sub("\N{MINUS SIGN}", escape(x)))
     if x is None or pd.isna(x):
         return MISSING
     return MINUS.sub("\N{MINUS SIGN}", escape(str(x) if digits is None else f"{x:,.{digits}f}"))
