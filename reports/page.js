@@ -236,6 +236,7 @@
     layout.height = whole + FRAME;
     return true;
   };
+  const plainly = text => text.replace(/<[^>]*>/g, "");
   const broken = text => text.length < 36 ? text : text.replace(/^(.{14,32}) (.*)$/, "$1<br>$2");
   // Names of rows stand above their rows, so that they take no width from the plot.
   const named = (layout, key) => {
@@ -250,13 +251,13 @@
     return true;
   };
   // A figure for a narrow screen: one panel a row, the legend below, names of rows above them.
-  const narrowed = (data, layout) => {
+  const narrowed = (data, layout, width) => {
     for (const trace of data) {
       if (trace.type === "contour") trace.contours.size *= 2;
       if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
         for (const letter of ["x", "y"]) {
           const key = `${letter}axis${i ? i + 1 : ""}`;
-          layout[key] = {...layout[key], nticks: 3, tickangle: 0};
+          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0};
         }
       });
     }
@@ -269,10 +270,13 @@
       if (axis.dtick === 1 || axis.type === "log" && letter === "x" && !axis.tickvals) axis.nticks = 5, delete axis.dtick;
       axis.tickfont = {size: 10.5};
     }
-    layout.height = Math.round(height);
+    const counted = data.filter(trace => trace.name && trace.showlegend !== false).map(trace => plainly(trace.name).length);
+    const across = Math.max(1, Math.floor((width - 20) / (46 + 6.2 * Math.max(...counted))));
+    const legend = layout.showlegend === false || !counted.length ? 0 : 14 + 19 * Math.ceil(counted.length / across);
+    layout.height = Math.round(height + legend);
     layout.font = {...layout.font, size: 11};
-    layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56};
-    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", y: -74 / (height - FRAME), yanchor: "top", font: {size: 11}};
+    layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56 + legend};
+    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", font: {size: 11}};
     return layout;
   };
   // d3 writes giga where the text says billions.
@@ -286,7 +290,7 @@
     plot.dataset.drawn = "yes";
     const {data, layout} = JSON.parse(plot.nextElementSibling.textContent);
     plot.dataset.narrow = plot.clientWidth < NARROW ? "yes" : "";
-    const fitted = plot.dataset.narrow ? narrowed(data, layout) : layout;
+    const fitted = plot.dataset.narrow ? narrowed(data, layout, plot.clientWidth) : layout;
     plot.style.minHeight = `${fitted.height || plot.dataset.height}px`;
     Plotly.newPlot(plot, data, {...fitted, template}, CONFIG);
     plot.on("plotly_hover", () => billions(plot));
@@ -338,11 +342,14 @@
 
   // On paper every figure is there, as wide as the paper.
   addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("main details")) { each.dataset.was = each.open ? "open" : ""; each.open = true; }
+    for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
     if (window.Plotly) for (const plot of plots) { draw(plot); Plotly.relayout(plot, {autosize: false, width: PRINTED}); }
   });
   addEventListener("afterprint", () => {
     for (const plot of plots) if (plot.dataset.drawn) Plotly.relayout(plot, {autosize: true, width: null});
-    for (const each of document.querySelectorAll("main details")) each.open = each.dataset.was === "open";
+    for (const each of document.querySelectorAll("main details[data-was]")) {
+      each.open = each.dataset.was === "open";
+      delete each.dataset.was;
+    }
   });
 })();

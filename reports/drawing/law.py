@@ -150,7 +150,7 @@ def loss_surface(fit):
         ),
     ]
     decades = np.arange(*np.round(np.log10(FLOP_PER_PARAMETER_TOKEN * np.array([n[0] * d[0], n[-1] * d[-1]]))))
-    for i, decade in enumerate(decades):
+    for decade in decades:
         slots = 10.0**decade / FLOP_PER_PARAMETER_TOKEN
         inside = n[(slots / n > d[0]) & (slots / n < d[-1])]
         if len(inside):
@@ -163,7 +163,7 @@ def loss_surface(fit):
                     width=1,
                     dash="dot",
                     legendgroup="flop",
-                    showlegend=i == 0,
+                    showlegend=not any(trace.name == "iso-FLOP" for trace in traces),
                     hovertemplate=f"C 10^{decade:.0f} FLOP<extra></extra>",
                 )
             )
