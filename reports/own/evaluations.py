@@ -61,7 +61,7 @@ def sections(fits, document, elpd, comparison, backdrop):
             ],
             "blocks": [forest(shown)],
         },
-        {"title": "The evaluations", "text": [_of_table(rows)], "blocks": []},
+        {"role": "details", "title": "The evaluations", "text": [_of_table(rows)], "blocks": []},
         {
             "title": "The specifications",
             "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
