@@ -71,7 +71,10 @@ def curves(found, labels):
         colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
         low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
         traces += band(digits, low, high, colour, f"{label}: 95%", group=label)
-        traces.append(line(digits, middle, colour, f"{label}: median run", legendgroup=label))
+        ends = np.stack([low, high], axis=1)
+        hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
+        options = {"legendgroup": label, "customdata": ends, "hovertemplate": f"{hover}<extra>{label}</extra>"}
+        traces.append(line(digits, middle, colour, f"{label}: median run", **options))
         chosen = equal
         for column in set(row.index) & set(equal.columns):
             chosen = chosen[chosen[column] == row[column]]

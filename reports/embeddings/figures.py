@@ -43,7 +43,9 @@ def local_exponent(local):
     ours = local["posterior"]
     n = ours["size"].values
     q = ours["exponent"].quantile([0.025, 0.5, 0.975], DRAWS).values
-    traces = [*band(n, q[0], q[2], BLUE, "95%"), line(n, q[1], BLUE, "posterior median")]
+    hover = "N<sub>x</sub> %{x:.3s}<br>%{y:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>posterior</extra>"
+    ours = line(n, q[1], BLUE, "posterior median", customdata=np.stack([q[0], q[2]], axis=1), hovertemplate=hover)
+    traces = [*band(n, q[0], q[2], BLUE, "95%"), ours]
     traces += [
         line(n, found["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
         for source, found in local.items()

@@ -126,7 +126,7 @@ def _next_model(document):
         number=f"N* {sizes(at['parameters'])}, D* {sizes(at['tokens'])}, "
         f"{plain(at['tokens_per_parameter'], '{:.0f}')} tokens a parameter, under the {optimum.NAMES[law]} law, which "
         "predicts best.",
-        moves=f"{beside[:1].upper()}{beside[1:]}.",
+        moves=f"At the same budget: {beside}.",
         strength=WEAK if beyond > 1 or verdict["verdict"] == "does not fit" else FAIR if beyond > 0 else STRONG,
         because=f"{beyond:.1f} decades beyond the largest run; {in_words(verdict['sentence'])}",
     )
