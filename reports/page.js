@@ -279,11 +279,11 @@
     layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", font: {size: 11}};
     return layout;
   };
-  // d3 writes giga where the text says billions.
+  // d3 writes giga where the text says billions, and 1e+24 where it says 1e24.
   const billions = plot => {
     for (const each of plot.querySelectorAll(".hoverlayer text, .hoverlayer tspan"))
       for (const node of each.childNodes)
-        if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replace(/(\d)G(?![A-Za-z])/g, "$1B");
+        if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replace(/(\d)G(?![A-Za-z])/g, "$1B").replace(/(\d)e\+(?=\d)/g, "$1e");
   };
   const draw = plot => {
     if (plot.dataset.drawn) return;

@@ -11,8 +11,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from .anchors import Anchors
-from .drawing.captions import alternative, caption
-from .drawing.hovers import named
+from .drawing.captions import alternative, caption, named
 from .drawing.sources import SOURCES, software
 from .drawing.tables import MINUS, Table
 

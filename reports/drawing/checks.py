@@ -80,7 +80,7 @@ def departure(ranks):
     >>> departure(np.arange(100))
     'the line stays inside the band'
     >>> departure(np.full(100, 40))
-    'the line leaves the band between 0.01 and 0.99 (p < 0.001)'
+    'the line leaves the band between 0.07 and 0.93 (p < 0.001)'
     """
     ranks = np.asarray(ranks)
     low, high = uniform_band(len(ranks))

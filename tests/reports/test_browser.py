@@ -134,6 +134,7 @@ def test_hovering_gives_the_interval_in_the_units_of_the_text(opened):
     page.mouse.move(x, y)
     said = page.wait_for_selector(f"#{figure} .hoverlayer .hovertext").text_content()
     assert re.search(r"\d[\d.]*B \[\d[\d.]*B, \d[\d.]*B\] parameters", said), said
+    assert "C 1e24 FLOP" in said
 
 
 def test_tables_and_figures_are_downloaded(opened, tmp_path):
