@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..inference.fitting.fit import check_options
 from . import results
 from .ahead import make_ahead
-from .front import answers, claims, front
+from .front import answers, claims, front, optimum_draws
 from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
 from .stages import Stages
@@ -75,12 +75,20 @@ def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progre
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
         judge_chains(document, posteriors)
-        parts = [
-            {"name": page.name, "title": page.title, "sections": page.sections(found, published)}
-            for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
-        ]
         document["answers"] = answers(document)
         document["claims"] = claims(document, published)
+        document["optimum"] = optimum_draws(document, posteriors)
+        answered = {each["page"]: each for each in document["answers"]}
+        parts = [
+            {
+                "name": page.name,
+                "title": page.title,
+                "answer": answered.get(page.name),
+                "fits": list(found.posteriors),
+                "sections": page.sections(found, published),
+            }
+            for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
+        ]
         write(out, document, posteriors, TITLE, parts, stage.warned, front(document))
     return document
 

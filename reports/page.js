@@ -2,7 +2,8 @@
   "use strict";
   const PRINTED = 680; // pixels, the width of a page of paper
   const NARROW = 600; // pixels, below which a figure has one panel a row
-  const CONFIG = {responsive: true, displaylogo: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]]};
+  const FRAME = 84; // pixels above and below the panels of a narrow figure
+  const CONFIG = {responsive: true, displayModeBar: false};
   const root = document.documentElement;
 
   // Light and dark.
@@ -39,6 +40,159 @@
   contents.addEventListener("click", event => { if (event.target.closest("a") && innerWidth < 1100) folded.open = false; });
   addEventListener("resize", () => { if (innerWidth >= 1100) folded.open = true; });
 
+  // A link to what is folded opens it.
+  const unfolded = id => {
+    const place = id && document.getElementById(decodeURIComponent(id));
+    if (!place) return;
+    let closed = false;
+    for (let each = place; each; each = each.parentElement) if (each.tagName === "DETAILS" && !each.open) closed = each.open = true;
+    if (closed) place.scrollIntoView();
+  };
+  addEventListener("hashchange", () => unfolded(location.hash.slice(1)));
+  document.addEventListener("click", event => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfolded(link.hash.slice(1));
+  });
+  unfolded(location.hash.slice(1));
+
+  // Downloads.
+  const kept = (name, content, type) => {
+    const link = document.createElement("a");
+    link.href = typeof content === "string" && content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content], {type}));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  };
+  const csv = rows => rows.map(row => row.map(cell => {
+    const text = cell === null || cell === undefined ? "" : String(cell);
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }).join(",")).join("\n") + "\n";
+  const offer = (figure, choices) => {
+    const said = figure.querySelector("figcaption b").textContent.replace(/\.$/, "");
+    const tools = document.createElement("span");
+    tools.className = "tools";
+    for (const [label, action] of Object.entries(choices)) {
+      const choice = document.createElement("button");
+      choice.type = "button";
+      choice.textContent = label;
+      choice.setAttribute("aria-label", `${said} as ${label}`);
+      choice.addEventListener("click", action);
+      tools.append(choice);
+    }
+    figure.querySelector("figcaption").append(" ", tools);
+  };
+
+  // Tables: each as CSV, those of several rows sorted by a column.
+  const shown = cell => cell.textContent.replace(/[●▲]/g, "").trim().replace(/\s+/g, " ");
+  const SCALES = {k: 1e3, M: 1e6, B: 1e9, T: 1e12};
+  const worth = text => {
+    if (/^never/.test(text)) return Infinity;
+    const found = /^[<>≥≤×±\s]*([+\-−]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?)([kMBT](?![A-Za-z]))?/.exec(text);
+    return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) * (SCALES[found[2]] || 1) : NaN;
+  };
+  const sorted = (table, place, down) => {
+    const body = table.tBodies[0], rows = [...body.rows];
+    const keys = new Map(rows.map(row => [row, shown(row.cells[place])]));
+    const told = [...keys.values()].filter(text => text !== "–" && text !== "");
+    const numbers = told.every(text => !Number.isNaN(worth(text)));
+    const last = text => text === "–" || text === "";
+    rows.sort((a, b) => {
+      const [one, other] = [keys.get(a), keys.get(b)];
+      if (last(one) || last(other)) return last(one) - last(other);
+      const order = numbers ? (worth(one) === worth(other) ? 0 : worth(one) - worth(other)) : one.localeCompare(other);
+      return down ? -order : order;
+    });
+    body.append(...rows);
+  };
+  for (const table of document.querySelectorAll("figure.table table")) {
+    const figure = table.closest("figure");
+    offer(figure, {CSV: () => kept(`${figure.id}.csv`, csv([...table.rows].map(row => [...row.cells].map(shown))), "text/csv")});
+    if (!("sortable" in table.dataset)) continue;
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, place) => {
+      const order = document.createElement("button");
+      order.type = "button";
+      order.className = "sort";
+      order.append(...head.childNodes);
+      head.append(order);
+      order.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        sorted(table, place, down);
+      });
+    });
+  }
+
+  // The optimum at a budget of one's own, draw by draw.
+  const quantile = (values, p) => {
+    const at = p * (values.length - 1), low = Math.floor(at);
+    return values[low] + (at - low) * (values[Math.min(low + 1, values.length - 1)] - values[low]);
+  };
+  const size = x => {
+    for (const [letter, scale] of Object.entries(SCALES).reverse()) if (x >= 0.9995 * scale) {
+      const digits = Number((x / scale).toPrecision(3));
+      return `${digits >= 10 ? Math.round(digits) : digits}${letter}`;
+    }
+    return String(Number(x.toPrecision(3)));
+  };
+  const interval = (values, form) => {
+    const ordered = Float64Array.from(values).sort();
+    const [low, middle, high] = [0.025, 0.5, 0.975].map(p => form(quantile(ordered, p)));
+    return `${middle} [${low}, ${high}]`;
+  };
+  const held = document.getElementById("optimum"), asked = document.getElementById("budget");
+  if (held && asked) {
+    const {log10_g, a, largest_run, law} = JSON.parse(held.textContent);
+    const said = document.getElementById("at-budget"), form = asked.closest("form");
+    const answer = () => {
+      const compute = Number(asked.value.trim());
+      if (!asked.value.trim()) { asked.removeAttribute("aria-invalid"); said.textContent = ""; return; }
+      const fine = compute >= 1e15 && compute <= 1e30;
+      asked.setAttribute("aria-invalid", String(!fine));
+      if (!fine) { said.textContent = "Give a budget from 1e15 to 1e30 FLOP, such as 3e23."; return; }
+      const sizes = log10_g.map((g, i) => 10 ** (g + a[i] * Math.log10(compute / 6)));
+      const tokens = sizes.map(n => compute / 6 / n), ratios = tokens.map((d, i) => d / sizes[i]);
+      const beyond = Math.log10(compute / largest_run);
+      said.textContent = `N* ${interval(sizes, size)}, D* ${interval(tokens, size)}, ` +
+        `${interval(ratios, x => x.toFixed(0))} tokens a parameter (${law} law; ` +
+        (beyond > 0 ? `${beyond.toFixed(1)} decades beyond the largest run).` : "within the runs' compute or below).");
+    };
+    form.hidden = false;
+    form.addEventListener("submit", event => { event.preventDefault(); answer(); });
+    asked.addEventListener("input", answer);
+  }
+
+  // The picture of the first screen, as it is drawn in this light.
+  const plain = drawing => {
+    const copy = drawing.cloneNode(true), own = getComputedStyle(drawing);
+    const {width, height} = drawing.viewBox.baseVal;
+    for (const [name, x] of Object.entries({xmlns: "http://www.w3.org/2000/svg", width, height, "font-family": "Helvetica, Arial, sans-serif"}))
+      copy.setAttribute(name, x);
+    copy.removeAttribute("aria-hidden");
+    const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    for (const [name, x] of Object.entries({width, height, fill: "var(--paper)"})) paper.setAttribute(name, x);
+    copy.prepend(paper);
+    return copy.outerHTML.replace(/var\((--[a-z]+)\)/g, (_, name) => own.getPropertyValue(name).trim());
+  };
+  for (const figure of document.querySelectorAll(".picture figure")) {
+    const drawing = () => [...figure.querySelectorAll("svg")].find(each => each.getBoundingClientRect().width) || figure.querySelector("svg");
+    offer(figure, {
+      SVG: () => kept(`${figure.id}.svg`, plain(drawing()), "image/svg+xml"),
+      PNG: () => {
+        const image = new Image(), text = plain(drawing()), {width, height} = drawing().viewBox.baseVal;
+        image.onload = () => {
+          const canvas = document.createElement("canvas");
+          Object.assign(canvas, {width: 3 * width, height: 3 * height});
+          canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+          kept(`${figure.id}.png`, canvas.toDataURL("image/png"));
+        };
+        image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+      },
+      CSV: () => kept(`${figure.id}.csv`, csv(JSON.parse(figure.querySelector("script").textContent)), "text/csv"),
+    });
+  }
+
   // Figures are drawn as they come into view.
   const plots = [...document.querySelectorAll(".plot")];
   if (!plots.length) return;
@@ -51,33 +205,38 @@
     document.head.append(script);
   };
   const axes = (layout, letter) => Object.keys(layout).filter(key => key.startsWith(`${letter}axis`));
-  // Panels side by side go one under the other, each with the height that it had.
+  // Panels side by side go one under the other, each about as tall as it was, with room for titles between them.
   const stacked = layout => {
     const panels = axes(layout, "x").map(key => ({x: layout[key], y: layout[key.replace("x", "y")]}))
       .filter(panel => panel.x.domain && panel.y && panel.y.domain);
-    if (new Set(panels.map(panel => panel.x.domain[0].toFixed(3))).size < 2) return 1;
+    if (new Set(panels.map(panel => panel.x.domain[0].toFixed(3))).size < 2) return false;
     panels.sort((a, b) => b.y.domain[1] - a.y.domain[1] || a.x.domain[0] - b.x.domain[0]);
-    const rows = new Set(panels.map(panel => panel.y.domain[0].toFixed(3))).size;
-    const gap = Math.min(0.5 / panels.length, 0.3 / Math.max(1, panels.length - 1));
-    const tall = (1 - gap * (panels.length - 1)) / panels.length;
     const titles = (layout.annotations || []).filter(each => each.xref === "paper" && each.yref === "paper" && !each.showarrow);
+    const titled = panels.some(panel => panel.x.title && panel.x.title.text);
+    const share = Math.max(...panels.map(panel => panel.y.domain[1] - panel.y.domain[0]));
+    const tall = Math.max(130, 0.72 * share * ((layout.height || 450) - FRAME));
+    const gap = 30 + (titled ? 24 : 0) + (titles.length ? 42 : 0);
+    const whole = panels.length * tall + (panels.length - 1) * gap;
     panels.forEach((panel, i) => {
-      const top = 1 - i * (tall + gap);
+      const top = 1 - i * (tall + gap) / whole;
       for (const title of titles) {
         const within = title.x >= panel.x.domain[0] - 1e-6 && title.x <= panel.x.domain[1] + 1e-6;
-        if (within && Math.abs(title.y - panel.y.domain[1]) < 0.03 && !title.placed) Object.assign(title, {x: 0.5, y: top, text: broken(title.text), placed: true});
+        if (within && Math.abs(title.y - panel.y.domain[1]) < 0.03 && !title.placed) Object.assign(title, {x: 0.5, y: top, text: broken(title.text), font: {size: 12}, placed: true});
       }
-      panel.moved = {x: [0, 1], y: [top - tall, top]};
+      panel.moved = {x: [0, 1], y: [Math.max(0, top - tall / whole), top]};
     });
     for (const title of titles) delete title.placed;
     for (const {x, y, moved} of panels) {
       Object.assign(x, {domain: moved.x, showticklabels: true});
+      if (titled && !(x.title && x.title.text)) x.title = panels[panels.length - 1].x.title;
       Object.assign(y, {domain: moved.y, showticklabels: y.ticks === "" && !y.ticktext ? y.showticklabels : true});
       delete y.matches;
       delete y.scaleanchor;
     }
-    return panels.length / rows;
+    layout.height = whole + FRAME;
+    return true;
   };
+  const plainly = text => text.replace(/<[^>]*>/g, "");
   const broken = text => text.length < 36 ? text : text.replace(/^(.{14,32}) (.*)$/, "$1<br>$2");
   // Names of rows stand above their rows, so that they take no width from the plot.
   const named = (layout, key) => {
@@ -92,41 +251,78 @@
     return true;
   };
   // A figure for a narrow screen: one panel a row, the legend below, names of rows above them.
-  const narrowed = layout => {
-    const times = stacked(layout);
+  const narrowed = (data, layout, width) => {
+    for (const trace of data) {
+      if (trace.type === "contour") trace.contours.size *= 2;
+      if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
+        for (const letter of ["x", "y"]) {
+          const key = `${letter}axis${i ? i + 1 : ""}`;
+          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0};
+        }
+      });
+    }
+    stacked(layout);
     const rows = axes(layout, "y").map(key => named(layout, key)).some(found => found);
-    const height = (layout.height || 450) * times * (times > 1 ? 0.8 : 1) * (rows ? 1.35 : 1);
+    const height = (layout.height || 450) * (rows ? 1.35 : 1);
     for (const letter of ["x", "y"]) for (const key of axes(layout, letter)) {
       const axis = layout[key];
       if (axis.title && axis.title.text) axis.title = {...axis.title, text: broken(axis.title.text), font: {size: 11}};
       if (axis.dtick === 1 || axis.type === "log" && letter === "x" && !axis.tickvals) axis.nticks = 5, delete axis.dtick;
       axis.tickfont = {size: 10.5};
     }
-    layout.height = Math.round(height);
+    const counted = data.filter(trace => trace.name && trace.showlegend !== false).map(trace => plainly(trace.name).length);
+    const across = Math.max(1, Math.floor((width - 20) / (46 + 6.2 * Math.max(...counted))));
+    const legend = layout.showlegend === false || !counted.length ? 0 : 14 + 19 * Math.ceil(counted.length / across);
+    layout.height = Math.round(height + legend);
     layout.font = {...layout.font, size: 11};
-    layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56};
-    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", y: -74 / (height - 84), yanchor: "top", font: {size: 11}};
+    layout.margin = {...layout.margin, l: rows ? 12 : 52, r: 14, t: 28, b: 56 + legend};
+    layout.legend = {...layout.legend, orientation: "h", x: 0, xanchor: "left", yref: "container", y: 0, yanchor: "bottom", font: {size: 11}};
     return layout;
   };
-  const quiet = plot => { for (const each of plot.querySelectorAll(".modebar-btn")) each.tabIndex = -1; };
-  // d3 writes giga where the text says billions.
+  // d3 writes giga where the text says billions, and 1e+24 where it says 1e24.
   const billions = plot => {
     for (const each of plot.querySelectorAll(".hoverlayer text, .hoverlayer tspan"))
       for (const node of each.childNodes)
-        if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replace(/(\d)G(?![A-Za-z])/g, "$1B");
+        if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replace(/(\d)G(?![A-Za-z])/g, "$1B").replace(/(\d)e\+(?=\d)/g, "$1e");
   };
   const draw = plot => {
     if (plot.dataset.drawn) return;
     plot.dataset.drawn = "yes";
     const {data, layout} = JSON.parse(plot.nextElementSibling.textContent);
     plot.dataset.narrow = plot.clientWidth < NARROW ? "yes" : "";
-    const shown = plot.dataset.narrow ? narrowed(layout) : layout;
-    plot.style.minHeight = `${shown.height || plot.dataset.height}px`;
-    Plotly.newPlot(plot, data, {...shown, template}, {...CONFIG, displayModeBar: plot.dataset.narrow ? false : "hover"});
-    quiet(plot);
-    plot.on("plotly_afterplot", () => quiet(plot));
+    const fitted = plot.dataset.narrow ? narrowed(data, layout, plot.clientWidth) : layout;
+    plot.style.minHeight = `${fitted.height || plot.dataset.height}px`;
+    Plotly.newPlot(plot, data, {...fitted, template}, CONFIG);
     plot.on("plotly_hover", () => billions(plot));
   };
+  // What a figure shows as rows: its traces, point by point.
+  const rowsOf = traces => {
+    const rows = [["series", "x", "y", "z or size of the interval", "more"]];
+    for (const trace of traces) {
+      const name = trace.name || trace.type || "";
+      if (trace.dimensions) {
+        rows.push(["draw", ...trace.dimensions.map(each => each.label)]);
+        trace.dimensions[0].values.forEach((_, i) => rows.push([i, ...trace.dimensions.map(each => each.values[i])]));
+      } else if (trace.z) trace.y.forEach((y, i) => trace.x.forEach((x, j) => rows.push([name, x, y, trace.z[i][j]])));
+      else Array.from(trace.x || []).forEach((x, i) => {
+        const own = trace.customdata ? trace.customdata[i] : trace.text ? trace.text[i] : null;
+        const error = trace.error_x && trace.error_x.array ? trace.error_x.array[i] : null;
+        rows.push([name, x, trace.y[i], error, ...(own === null ? [] : Array.isArray(own) || ArrayBuffer.isView(own) ? own : [own])]);
+      });
+    }
+    return rows;
+  };
+  const asImage = format => async plot => {
+    await ready;
+    draw(plot);
+    const name = plot.closest("figure").id;
+    await Plotly.downloadImage(plot, {format, filename: name, width: plot.clientWidth, height: plot.clientHeight, scale: format === "png" ? 2 : 1});
+  };
+  for (const plot of plots) offer(plot.closest("figure"), {
+    SVG: () => asImage("svg")(plot),
+    PNG: () => asImage("png")(plot),
+    CSV: async () => { await ready; draw(plot); kept(`${plot.closest("figure").id}.csv`, csv(rowsOf(plot._fullData)), "text/csv"); },
+  });
   const ready = unpacked().then(() => {
     const seen = new IntersectionObserver(entries => {
       for (const entry of entries) if (entry.isIntersecting) { seen.unobserve(entry.target); draw(entry.target); }
@@ -146,12 +342,14 @@
 
   // On paper every figure is there, as wide as the paper.
   addEventListener("beforeprint", () => {
-    if (!window.Plotly) return;
-    for (const plot of plots) { draw(plot); Plotly.relayout(plot, {autosize: false, width: PRINTED}); }
-    for (const each of document.querySelectorAll("main details")) { each.dataset.was = each.open ? "open" : ""; each.open = true; }
+    for (const each of document.querySelectorAll("main details")) { each.dataset.was ??= each.open ? "open" : "closed"; each.open = true; }
+    if (window.Plotly) for (const plot of plots) { draw(plot); Plotly.relayout(plot, {autosize: false, width: PRINTED}); }
   });
   addEventListener("afterprint", () => {
     for (const plot of plots) if (plot.dataset.drawn) Plotly.relayout(plot, {autosize: true, width: null});
-    for (const each of document.querySelectorAll("main details")) each.open = each.dataset.was === "open";
+    for (const each of document.querySelectorAll("main details[data-was]")) {
+      each.open = each.dataset.was === "open";
+      delete each.dataset.was;
+    }
   });
 })();

@@ -78,7 +78,8 @@ class Page:
         -------
         list of dict
             ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
-            figures or tables of `drawing.tables`).
+            figures or tables of `drawing.tables`); ``role``: "answer", "moves" and "checks", one each, in this order,
+            then "details", which are folded.
         """
         return self._package().sections(found, published)
 

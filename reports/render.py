@@ -11,27 +11,30 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from .anchors import Anchors
-from .drawing.captions import alternative, caption
+from .drawing.captions import alternative, caption, named
 from .drawing.sources import SOURCES, software
-from .drawing.tables import Table
+from .drawing.tables import MINUS, Table
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
 HEIGHT = 450  # pixels, of a figure that says none
 WIDE = 7  # columns from which a table is set small in print
+SORTABLE = 4  # rows from which a table can be sorted
+FOLDED = "details"  # the role of a section that is folded
 # Names of places that templates have themselves.
 PLACES = (
-    "top", "content", "diagnostics", "data", "cite", "theme", "plotly", "plotly-template",
-    "what-to-quote", "what-not-to-quote", "published-beside-ours", "how-to-read-it",
+    "top", "content", "diagnostics", "data", "cite", "theme", "plotly", "plotly-template", "optimum",
+    "budget", "at-budget", "what-to-quote", "what-not-to-quote", "published-beside-ours", "how-to-read-it",
 )  # fmt: skip
 
 
 class _Blocks:
-    """Numbers figures and tables as they come."""
+    """Numbers figures and tables as they come; `fits` says where the diagnostics of each fit stand."""
 
-    def __init__(self):
+    def __init__(self, fits):
         self.figures = self.tables = 0
         self.template = None
+        self._fits = fits
 
     def __call__(self, block, section):
         return self._table(block, section) if isinstance(block, Table) else self._figure(block)
@@ -44,10 +47,13 @@ class _Blocks:
             "caption": escape(table.title or section),
             "wide": len(table.header) > WIDE,
             "table": table,
+            "sortable": len(table.rows) >= SORTABLE,
+            "fits": [self._fits.get(name) for name in table.fits],
         }
 
     def _figure(self, drawn):
         self.figures += 1
+        named(drawn)
         shown = json.loads(drawn.to_json())
         for name, axis in shown["layout"].items():
             if isinstance(axis, dict) and "tickvals" in axis:
@@ -77,7 +83,8 @@ def render(title, parts, document, warned, front=None):
     ----------
     title : str
     parts : list of dict
-        ``name``, ``title`` and ``sections``, as `Page.sections` returns them.
+        ``name``, ``title`` and ``sections``, as `Page.sections` returns them; where they are known ``answer``, an entry
+        of the answers of results.json, and ``fits``, names of the fits that the part rests on.
     document : dict
         The content of results.json.
     warned : list of str
@@ -87,15 +94,15 @@ def render(title, parts, document, warned, front=None):
     """
     from plotly.offline import get_plotlyjs
 
-    anchor, block = Anchors(), _Blocks()
+    anchor = Anchors()
     for name in PLACES:
         anchor(name)
+    fits = {name: {"name": name, "anchor": anchor(f"fit {name}")} | each
+            for name, each in document["diagnostics"].items()}  # fmt: skip
+    block = _Blocks(fits)
     # Names of parts are taken first, so that no section has that of a part.
     names = [anchor(part["name"]) for part in parts]
-    shown = [
-        part | {"anchor": name, "sections": [_section(section, anchor, block) for section in part["sections"]]}
-        for part, name in zip(parts, names, strict=True)
-    ]
+    shown = [_part(part, name, anchor, block) for part, name in zip(parts, names, strict=True)]
     made = time.strftime("%Y-%m-%d")
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], made[:4])
     environment = jinja2.Environment(
@@ -107,7 +114,7 @@ def render(title, parts, document, warned, front=None):
         parts=shown,
         front=front,
         warned=list(dict.fromkeys(warned)),
-        fits={name: {"anchor": anchor(f"fit {name}")} | each for name, each in document["diagnostics"].items()},
+        fits=fits,
         provenance=document["provenance"],
         seconds=document["seconds"],
         made=made,
@@ -117,16 +124,31 @@ def render(title, parts, document, warned, front=None):
         css=(HERE / "page.css").read_text(encoding="utf-8"),
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         template=_script(block.template),
+        optimum=_script(document["optimum"]) if document.get("optimum") else "",
         plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode() if block.figures else "",
     )
 
 
-def _section(section, anchor, block):
+def _part(part, name, anchor, block):
+    sections = [_section(section, name, anchor, block) for section in part["sections"]]
+    return {"answer": None, "fits": ()} | part | {
+        "anchor": name,
+        "sections": sections,
+        "open": [section for section in sections if section["role"] != FOLDED],
+        "folded": [section for section in sections if section["role"] == FOLDED],
+        "details": anchor(f"{name} details"),
+    }  # fmt: skip
+
+
+def _section(section, part, anchor, block):
+    # Several parts have sections of one role and one title.
+    of_part = section.get("role") not in (None, FOLDED)
     return (
-        {"text": [], "points": []}
+        {"role": None}
         | section
+        | {name: [MINUS.sub("\N{MINUS SIGN}", text) for text in section.get(name, ())] for name in ("text", "points")}
         | {
-            "anchor": anchor(section["title"]),
+            "anchor": anchor(f"{part} {section['title']}" if of_part else section["title"]),
             "blocks": [block(each, section["title"]) for each in section["blocks"]],
         }
     )

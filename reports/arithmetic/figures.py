@@ -4,9 +4,10 @@ import numpy as np
 
 from ...models.draws import DRAWS
 from ...training.arithmetic.exposure import rows_trained
-from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, band, figure, line
+from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, SKY, band, figure, line
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
+DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}
 SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
 # Lengths beyond training whose lines are drawn.
 SHOWN = 4
@@ -34,7 +35,12 @@ def heat_maps(counts):
                 zmax=1,
                 colorscale=SHADES,
                 showscale=column == len(embeddings),
-                colorbar={"title": {"text": "share right"}, "tickformat": ".0%", "len": 0.8, "y": 0.42},
+                colorbar={
+                    "title": {"text": "share right", "side": "right"},
+                    "tickformat": ".0%",
+                    "len": 0.8,
+                    "y": 0.42,
+                },
                 hovertemplate="%{y} and %{x} digits<br>%{z:.1%} right<extra>" + embedding + "</extra>",
             ),
             row=1,
@@ -65,7 +71,10 @@ def curves(found, labels):
         colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
         low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
         traces += band(digits, low, high, colour, f"{label}: 95%", group=label)
-        traces.append(line(digits, middle, colour, f"{label}: median run", legendgroup=label))
+        ends = np.stack([low, high], axis=1)
+        hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
+        options = {"legendgroup": label, "customdata": ends, "hovertemplate": f"{hover}<extra>{label}</extra>"}
+        traces.append(line(digits, middle, colour, f"{label}: median run", **options))
         chosen = equal
         for column in set(row.index) & set(equal.columns):
             chosen = chosen[chosen[column] == row[column]]
@@ -79,7 +88,7 @@ def curves(found, labels):
                     marker={"color": colour, "size": 6, "symbol": "circle-open"},
                     legendgroup=label,
                     showlegend=False,
-                    hovertemplate=f"{run}<br>%{{x}} digits<br>%{{y:.1%}} right<extra></extra>",
+                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{found.entry['runs'][run]}</extra>",
                 )
             )
     edge = float(found.counts["train_digits"].max())
@@ -90,6 +99,49 @@ def curves(found, labels):
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
     ).update_layout(legend=ABOVE | {"y": 1.28})
+
+
+def by_seed(arms, offsets):
+    """Share right against length at equal cost: the mean of each embedding's seeds as a line, each seed as a mark.
+
+    Parameters
+    ----------
+    arms : DataFrame
+        As ``load("arithmetic_offsets")`` gives it.
+    offsets : sequence of int
+        Those of Abacus embeddings that are drawn.
+    """
+    import plotly.graph_objects as go
+
+    traces = []
+    for (embedding, offset), rows in arms[arms["offset"].isin(offsets)].groupby(["embedding", "offset"]):
+        rows = rows.assign(share=rows["correct"] / rows["total"])
+        mean = rows.groupby("length")["share"].mean()
+        name = f"{embedding}, offset {offset}" if offset else embedding
+        colour = SKY if offset else COLOURS.get(embedding, GREY)
+        traces.append(line(mean.index, mean.values, colour, name, dash=DASHES.get(embedding, "solid"),
+                           legendgroup=name, hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", mean"
+                           "</extra>"))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=rows["length"],
+                y=rows["share"],
+                mode="markers",
+                marker={"color": colour, "size": 6, "symbol": "circle-open"},
+                name=f"{name}, each seed",
+                legendgroup=name,
+                showlegend=False,
+                customdata=rows["seed"],
+                hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", seed %{customdata}</extra>",
+            )
+        )
+    edge = float(arms["train_digits"].max())
+    traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash", hoverinfo="skip"))
+    return figure(
+        *traces,
+        x={"title": "Digits of both operands"},
+        y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=ABOVE)
 
 
 def by_offset(offsets):
@@ -161,7 +213,8 @@ def own_runs(found):
                 mode="markers",
                 marker={"color": colour, "size": 9},
                 showlegend=False,
-                hovertemplate=f"run {run}<br>%{{x:.2f}} digits<extra></extra>",
+                hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
+                f"<extra>{found.entry['runs'][run]}</extra>",
             )
         )
     labels = [found.entry["runs"][run] for run in names]

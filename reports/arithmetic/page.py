@@ -4,7 +4,9 @@ import pandas as pd
 
 from ...inference.quantities.lengths import conditions
 from ...training.arithmetic.exposure import rows_trained
-from ..drawing import tables
+from ..drawing import tables, verdicts
+from ..drawing.words import digits as words_of
+from ..drawing.words import equal_to, probability
 from ..findings import section
 from ..results import summary
 from . import figures
@@ -13,6 +15,10 @@ from .analysis import BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
 REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
 PREFIX = "arithmetic.addition20."
 ARCHITECTURE = "ST+injection"
+
+
+SURE = 0.975  # posterior probability from which a direction is taken as known
+KINDS = {"typical": "median run", "new": "a new seed", "runs": "fitted run"}
 
 
 def _digits(row):
@@ -27,7 +33,7 @@ def _findings(found):
     )
     points = [f"Digits of both operands at which the median run of a condition has half of its sums right: {reach}."]
     points += [
-        f"{row['first']} goes further than {row['second']} with posterior probability {row['p_first']:.3f}: "
+        f"{row['first']} goes further than {row['second']} with P {equal_to(row['p_first'])}: "
         f"{row['q50']:.2f} [{row['q2.5']:.2f}, {row['q97.5']:.2f}] times the length."
         for row in found.contrasts.to_dict("records")
         if row["of"] == "length"
@@ -45,16 +51,16 @@ def _findings(found):
 
 def _lengths_table(found):
     rows = []
-    for seeds, label in (("typical", "median run"), ("new", "a new seed"), ("runs", "fitted run")):
+    for seeds, label in KINDS.items():
         table = found.lengths[seeds]
         rows += [
             {
                 "of": found.entry["runs"].get(name, name),
                 "which": label,
                 "50% length (digits)": _digits(table.loc[(name, 0.5)]),
-                "P(none)": f"{table.loc[(name, 0.5), 'p_none']:.3f}",
+                "P(none)": probability(table.loc[(name, 0.5), "p_none"]),
                 "95% length (digits)": _digits(table.loc[(name, 0.95)]),
-                "P(none) ": f"{table.loc[(name, 0.95), 'p_none']:.3f}",
+                "P(none) ": probability(table.loc[(name, 0.95), "p_none"]),
             }
             for name in table.index.get_level_values(0).unique()
         ]
@@ -78,7 +84,7 @@ def _contrast_table(found):
                 if row["of"] == "length"
                 else f"difference in accuracy, {REGIONS[row['of']]}",
                 "median [95%]": tables.interval(row, form),
-                "P(first above)": f"{row['p_first']:.3f}",
+                "P(first above)": probability(row["p_first"]),
             }
         )
     return tables.html(pd.DataFrame(rows), note="Of the median run of each condition. Accuracy: the mean over cells.")
@@ -121,7 +127,7 @@ def _equal_section(found):
         f"{name} {_digits({key: q[key] or 0 for key in ('q2.5', 'q50', 'q97.5')})}"
         for name, q in ((name, of["0.5"]) for name, of in entry["lengths"]["typical"].items())
     )
-    further = ", ".join(f"{name} ({p:.3f})" for name, p in entry["p_abacus_further"].items())
+    further = ", ".join(f"{name} (P {equal_to(p)})" for name, p in entry["p_abacus_further"].items())
     return {
         "title": "At equal cost: Abacus, FIRE, no positions, rotary",
         "text": [
@@ -135,7 +141,7 @@ def _equal_section(found):
             + "; ".join(f"{name} {share:.0%}" for name, share in sorted(learned.items(), key=lambda x: -x[1]))
             + ".",
             f"Digits at which the median run has half of its sums right: {reach}. None: at no length.",
-            f"Probability that Abacus goes further than others: {further}.",
+            f"Does Abacus go further than the others? Than {further}.",
         ],
         "blocks": [_by_seed(arms)],
     }
@@ -202,8 +208,64 @@ def _comparison_note(counts):
     )
 
 
+def _checks(found):
+    entry = found.document["equal_cost"]
+    return [
+        verdicts.marked(
+            min(entry["p_abacus_further"].values()) > SURE,
+            "At equal cost Abacus is surely ahead of "
+            f"{sum(p > SURE for p in entry['p_abacus_further'].values())} of {len(entry['p_abacus_further'])} others "
+            f"(P above {SURE:g}).",
+        ),
+        "Few seeds of each condition: the interval of a new seed leans on its prior, and leaving runs out says little.",
+    ]
+
+
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
+    equal = _equal_section(found)
+    return [
+        {
+            "role": "answer",
+            "title": "Answer",
+            "text": equal["text"],
+            "blocks": [figures.by_seed(found.arms, JUDGED), _equal_table(found)],
+        },
+        {
+            "role": "moves",
+            "title": "What could change it",
+            "points": [
+                *(point for i, point in enumerate(equal["points"]) if i != 1),
+                "<b>Where Abacus is judged.</b> At offset 0, as in the paper, or where training shows more: the "
+                "share of sums right swings with it (folded below).",
+                f"<b>The scale.</b> McLeish et al. (2024) report {_published(published)}% right on sums longer than in "
+                "training, of up to 100 digits, with input injection and 16 layers of 1,024; nothing here tests that.",
+            ],
+            "blocks": [],
+        },
+        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
+        *({"role": "details"} | each for each in _details(found, published)),
+    ]
+
+
+def _published(published):
+    rows = published.set_index("quantity")["estimate"]
+    return f"{rows[f'{PREFIX}abacus.{ARCHITECTURE}.ood']:g}"
+
+
+def _equal_table(found):
+    entry = found.document["equal_cost"]
+    rows = []
+    for name, of in entry["lengths"]["typical"].items():
+        shown = (words_of(of[share]) for share in ("0.5", "0.95"))
+        p = entry["p_abacus_further"].get(name)
+        rows.append((name, *shown, "–" if p is None else probability(p)))
+    header = ("embedding", "half of sums right to (digits)", "95% right to (digits)", "P(Abacus goes further)")
+    note = "Lengths of both operands, of the median run: median [95%]. None: at no length."
+    return tables.of_rows(header, rows, note=note, title="How far each embedding goes at equal cost")
+
+
+def _details(found, published):
     counts = found.counts
     runs = counts.drop_duplicates("run")
     digits = ", ".join(f"{n:g}" for n in sorted(runs["train_digits"].unique()))

@@ -1,6 +1,7 @@
 """What several laws say of the same runs, side by side and mixed."""
 
-from ..drawing import tables
+from ..drawing import optimum, tables
+from ..drawing.words import flop
 from ..results import rejected_by
 from .analysis import MAIN, PLANNED, STACKED
 
@@ -9,17 +10,14 @@ WORDS = {
     "coupled": "where its terms are coupled",
     "offsets": "where N and D count from other zeros",
 }
-SHOWN = (1e24, 1e26)
-
-
-def at_budget(document, compute, law):
-    """Return the entry of a law's optimum at a budget."""
-    return next(a for a in document["allocation"] if a["law"] == law and a["compute"] == compute)
+SHOWN = (1e24,)
+TITLE = "The optimum by law"
 
 
 def sizes_by_law(document, compute):
     """Say in words which N* each law gives at a budget."""
-    return ", ".join(f"{tables.si_interval(at_budget(document, compute, n)['parameters'])} {WORDS[n]}" for n in PLANNED)
+    found = ((optimum.at_budget(document, compute, name)["parameters"], name) for name in PLANNED)
+    return ", ".join(f"{tables.si_interval(q)} {WORDS[name]}" for q, name in found)
 
 
 def apart(document, quantity="exponent_parameters"):
@@ -31,31 +29,41 @@ def apart(document, quantity="exponent_parameters"):
 
 
 def table_by_law(document):
-    """Write a table of what each law says: its elpd, weight, constants and optimal sizes."""
-    rows = []
-    for name in PLANNED:
-        law = document["laws"][name]
-        own = law["parameters"]
-        constants = (tables.interval(own[q], "{:.3f}") for q in ("exponent_parameters", "E"))
-        failed = rejected_by(law["misfit"])
-        verdict = f"rejected by {failed}" if failed else "not rejected"
-        weight = f"{document['stacking'][name]:.2f}"
-        rows.append([name, f"{law['elpd_loo']:.1f}", weight, *constants, *_sizes(document, name), verdict])
+    """Write a table of what each law says: its elpd and weight, exponent, E and optimal sizes."""
+    order = optimum.planned(document)
+    rows = [_row(document, name, recommended=name == order[0]) for name in order]
     rest = 1 - sum(document["stacking"][name] for name in PLANNED)
     rows.append([STACKED, "–", "1.00", "–", "–", *_sizes(document, STACKED), "–"])
-    header = ["law", "elpd (leave-one-out)", "weight", "exponent a", "E (nats)"]
-    header += [f"{what} at {compute:.3g} FLOP".replace("e+", "e") for compute in SHOWN for what in ("N*", "D*/N*")]
+    header = ["law", "elpd (leave-one-out)", "weight", "exponent a", "E (nats/token)"]
+    header += [f"{what} at {flop(compute)}" for compute in SHOWN for what in ("N*", "D*/N*")]
     note = (
-        "Medians and 95% intervals; in brackets, where it differs, the 95% interval of N* that does not trust the law "
-        "(draws spread to the robust standard deviation). Weight: by stacking over every law and noise of the "
-        f"comparison; those not shown here have {rest:.2f}. Stacked: draws of all in proportion to their weights."
+        f"Use the first row: of the laws that plan, {order[0]} predicts runs left out best. The row stacked is not it, "
+        "since its ends come from laws that predict worse. Medians and 95% intervals; in brackets, where it differs, "
+        "the 95% interval of N* that does not trust the law (draws spread to the robust standard deviation). Weight: "
+        f"by stacking over every law and noise of the comparison; those not shown here have {rest:.2f}. Stacked: draws "
+        "of all in proportion to their weights."
     )
-    return tables.of_rows([*header, "tests of the law"], rows, note=note)
+    fits = [*order, STACKED]
+    return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=fits, recommended=0, title=TITLE)
+
+
+def _row(document, name, *, recommended):
+    law = document["laws"][name]
+    constants = (tables.interval(law["parameters"][q], "{:.3f}") for q in ("exponent_parameters", "E"))
+    failed = rejected_by(law["misfit"])
+    return [
+        f"{name} (recommended)" if recommended else name,
+        f"{law['elpd_loo']:.1f}",
+        f"{document['stacking'][name]:.2f}",
+        *constants,
+        *_sizes(document, name),
+        f"rejected by {failed}" if failed else "not rejected",
+    ]
 
 
 def _sizes(document, name):
     for compute in SHOWN:
-        found = at_budget(document, compute, name)
+        found = optimum.at_budget(document, compute, name)
         size, robust = tables.si_interval(found["parameters"]), found.get("robust_parameters")
         apart = robust and tables.si_interval(robust) != size
         yield f"{size} ({tables.si_interval(robust).partition(' ')[2]})" if apart else size

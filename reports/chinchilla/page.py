@@ -5,11 +5,12 @@ import pandas as pd
 
 from ...inference import law_of, table_of
 from ...models.loss.law import describe
-from ..drawing import allocation, checks, law, tables
+from ..drawing import allocation, checks, law, optimum, tables, verdicts
+from ..drawing.words import flop, probability, sizes
 from ..findings import section
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws
-from .analysis import CALIBRATION, MAIN, STACKED
+from .analysis import CALIBRATION, MAIN
 
 NAMES = {
     "E": "E (nats/token)",
@@ -19,6 +20,7 @@ NAMES = {
     "beta": "β, exponent of tokens",
     "exponent_parameters": "β/(α+β), exponent of N* in C",
 }
+CHINCHILLA_BUDGET = 5.76e23  # FLOP
 CALIBRATED = {
     **{name: NAMES[name] for name in ("E", "alpha", "beta", "exponent_parameters")},
     "sigma": "σ, scatter of log loss",
@@ -26,30 +28,35 @@ CALIBRATED = {
 }
 
 
-def _findings(fit, document, runs):
-    ours = document["laws"]["chinchilla"]["parameters"]
-    gopher = laws.at_budget(document, 5.76e23, STACKED)
-    ratio = tables.interval(gopher["tokens_per_parameter"], "{:.1f}")
-    largest = runs["training_flop"].max()
+def _answer(document):
+    """Say in two sentences what grows how, and what follows at Chinchilla's own budget."""
+    best = optimum.preferred(document)
+    exponent = document["laws"][best]["parameters"]["exponent_parameters"]
+    at = optimum.at_budget(document, CHINCHILLA_BUDGET, best)
+    return (
+        f"Under the {optimum.NAMES[best]} law optimal parameters grow as compute to the "
+        f"{tables.interval(exponent, '{:.3f}')}. At Chinchilla's own budget, {flop(CHINCHILLA_BUDGET)}, it says "
+        f"{sizes(at['parameters'])} parameters on {sizes(at['tokens'])} tokens, where Hoffmann et al. trained 70B on "
+        f"1.4T; that is {at['extrapolation']:.1f} decades above the largest run fitted "
+        f"({flop(optimum.largest_run(document))})."
+    )
+
+
+def _moves(fit, document):
     student, normal, one = (document["laws"][f"chinchilla{noise}"] for noise in ("", ", normal noise", ", one sigma"))
-    no_variance = float((fit["posterior"]["nu"] <= 2).mean())
+    ours, no_variance = student["parameters"], float((fit["posterior"]["nu"] <= 2).mean())
     exponents = ", ".join(
         f"{tables.interval(document['laws'][name]['parameters']['exponent_parameters'], '{:.3f}')} {words}"
         for name, words in laws.WORDS.items()
     )
     return [
-        f"Compute-optimal parameters grow as C<sup>a</sup>, and a depends on the law: it is {exponents}. Each interval "
-        f"is its law's own; {laws.apart(document)}.",
-        f"Under the Chinchilla law the irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α "
-        f"is {tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}.",
-        _verdict(student),
-        f"At Chinchilla's own budget of 5.76×10<sup>23</sup> FLOP the optimum, the laws mixed by how well they predict "
-        f"(stacking), is {tables.si_interval(gopher['parameters'])} parameters on "
-        f"{tables.si_interval(gopher['tokens'])} tokens, {ratio} tokens per parameter; by law it is "
-        f"{laws.sizes_by_law(document, 5.76e23)}. That budget lies {gopher['extrapolation']:.1f} decades above the "
-        f"largest run ({largest:.1e} FLOP), so it rests on the form of the law.",
-        f"The scatter σ about the Chinchilla law is {tables.interval(ours['sigma_smallest_run'], '{:.2%}')} at the "
-        f"smallest run and {tables.interval(ours['sigma_largest_run'], '{:.2%}')} at the largest; one σ for all costs "
+        f"<b>The law.</b> The exponent is {exponents}: {laws.apart(document)}. At {flop(CHINCHILLA_BUDGET)} the "
+        f"optimum is {laws.sizes_by_law(document, CHINCHILLA_BUDGET)}. The interval of one law does not carry the "
+        "choice of the law.",
+        f"<b>Trust in the law.</b> {_robust(student)}",
+        f"<b>The noise.</b> The scatter σ about the Chinchilla law is "
+        f"{tables.interval(ours['sigma_smallest_run'], '{:.2%}')} at the smallest run and "
+        f"{tables.interval(ours['sigma_largest_run'], '{:.2%}')} at the largest; one σ for all costs "
         f"{student['elpd_loo'] - one['elpd_loo']:.1f} of elpd. The residuals have ν = "
         f"{tables.interval(ours['nu'], '{:.2f}')} degrees of freedom (at most 2 in {no_variance:.0%} of draws, where a "
         f"run's loss has no standard deviation: read its quantiles). Under normal noise β would be "
@@ -58,16 +65,33 @@ def _findings(fit, document, runs):
     ]
 
 
-def _verdict(law):
-    """Say whether the law fits, and what its interval should be if it does not."""
+def _robust(law):
+    """Say what the interval of the exponent should be if the law does not fit."""
     own = law["robust"]["exponent_parameters"]
     by = {"unit": "run"}.get(own["by"], "model size")
-    wider = (
-        f"by {by} the standard deviation of a is {own['robust_sd']:.3f} where the posterior says "
-        f"{own['posterior_sd']:.3f}"
+    return (
+        f"Without trusting the Chinchilla law, by {by}, the standard deviation of its exponent is "
+        f"{own['robust_sd']:.3f} where its posterior says {own['posterior_sd']:.3f}."
     )
-    said = law["verdict"]["sentence"]
-    return f"{said[0].upper()}{said[1:]}. Without trusting it, {wider}."
+
+
+def _checks(found):
+    """Verdicts on the recommended law and on Chinchilla's."""
+    document, names = found.document, dict.fromkeys((optimum.preferred(found.document), MAIN))
+    said = []
+    for name in names:
+        entry = document["laws"][name]
+        said += [verdicts.of_law(name, entry), verdicts.of_pit(name, entry), verdicts.of_pareto(name, entry)]
+    calibrated = document.get("calibration", {}).get(MAIN)
+    return [*filter(None, said), verdicts.of_calibration(MAIN, calibrated, CALIBRATED)]
+
+
+def _constants(document):
+    ours = document["laws"][MAIN]["parameters"]
+    return (
+        f"Under the Chinchilla law the irreducible loss E is {tables.interval(ours['E'], '{:.3f}')} nats per token; α "
+        f"is {tables.interval(ours['alpha'], '{:.3f}')} and β {tables.interval(ours['beta'], '{:.3f}')}."
+    )
 
 
 LOO_NOTE = (
@@ -96,7 +120,7 @@ def _parameter_table(document, table):
         }
         for source in table["source"].unique():
             found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
-            row[source] = f"{found.iloc[0]:.5g} (P≥ {at_least[name, source]:.3f})" if len(found) else "–"
+            row[source] = f"{found.iloc[0]:.5g} (P≥ {probability(at_least[name, source])})" if len(found) else "–"
         rows.append(row)
     note = (
         "95%: equal-tailed posterior intervals. P≥: posterior probability of a value at least as large. "
@@ -174,18 +198,45 @@ def _calibration_table(document):
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
     sets = chinchilla_constants(published)
+    folded = [*_law_sections(found, sets, chinchilla_estimates(published)), *_check_sections(found)]
+    return [*_answer_sections(found, sets), *({"role": "details"} | each for each in folded)]
+
+
+def _answer_sections(found, sets):
+    document = found.document
+    best = optimum.preferred(document)
+    planned = optimum.budgets(document, best)
+    note = (
+        f"Recommended: the {optimum.NAMES[best]} law, which predicts runs left out best. Medians and 95% intervals of "
+        "the optimum of the mean loss, C = 6ND."
+    )
     return [
-        *_law_sections(found, sets, chinchilla_estimates(published)),
-        *_check_sections(found),
-        *_decision_sections(found, sets),
+        {
+            "role": "answer",
+            "title": "Answer",
+            "text": [_answer(document)],
+            "blocks": [
+                allocation.allocation(found.fits[best], sets),
+                tables.allocated(
+                    planned, title=f"What is compute-optimal under the {optimum.NAMES[best]} law", note=note
+                ),
+            ],
+        },
+        {
+            "role": "moves",
+            "title": "What could change it",
+            "points": _moves(found.fits[MAIN], document),
+            "blocks": [laws.table_by_law(document)],
+        },
+        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
     ]
 
 
 def _law_sections(found, sets, table):
     main, document = found.fits[MAIN], found.document
+    best = found.fits[optimum.preferred(document)]
     runs = table_of(main)
     return [
-        {"title": "What the posterior says", "points": _findings(main, document, runs), "blocks": []},
         {
             "title": "The data",
             "text": [
@@ -196,13 +247,36 @@ def _law_sections(found, sets, table):
             "blocks": [law.data(runs)],
         },
         {
+            "title": "Tokens per parameter and loss at the optimum",
+            "text": [
+                "Under the recommended law, for every draw of the constants, the N and D of least mean loss at a "
+                "budget. Shaded: where the fitted runs lie; beyond it the bands carry the law's uncertainty but not "
+                "that of its form."
+            ],
+            "blocks": [allocation.tokens_per_parameter(best, sets), allocation.optimal_loss(best)],
+        },
+        {
+            "title": "The Chinchilla law's own optimum",
+            "text": [
+                "Under the Chinchilla law N* = G (C/6)<sup>β/(α+β)</sup>, D* = C/(6N*): to set beside other studies, "
+                "which use this law."
+            ],
+            "blocks": [
+                tables.allocated(
+                    optimum.budgets(document, MAIN),
+                    note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.",
+                ),
+            ],
+        },
+        {
             "title": "Parameters beside the published sets",
             "text": [
+                _constants(document),
                 "L = E + A/N<sup>α</sup> + B/D<sup>β</sup>, Student-t residuals on log loss, all runs. Dashed lines "
                 "are published estimates, thick segments their 95% intervals. Ours differ from Besiroglu et al. "
                 "because all 245 runs are kept (they leave out the five highest losses) and because a Student-t "
                 "density weighs residuals otherwise than an absolute error. The constants printed by Hoffmann et al. "
-                "do not minimise their own objective on these runs, as Besiroglu et al. showed."
+                "do not minimise their own objective on these runs, as Besiroglu et al. showed.",
             ],
             "blocks": [
                 law.posterior_and_published(main, table, NAMES),
@@ -253,8 +327,8 @@ def _check_sections(found):
         {
             "title": "Posterior predictive check",
             "text": [
-                "Each run against its predictive distribution, and the calibration of leave-one-out predictions. A "
-                "line inside the band is what a calibrated model would give."
+                "Each run against its predictive distribution, and the calibration of leave-one-out predictions, under "
+                "the Chinchilla law. A line inside the band is what a calibrated model would give."
             ],
             "blocks": [checks.predictive_check(main), checks.loo_pit(main)],
         },
@@ -278,33 +352,6 @@ def _check_sections(found):
                 "scale are not independent, as it assumes."
             ],
             "blocks": [tables.comparison(found.comparison, note=LOO_NOTE, weights=True), checks.pareto_k(found.elpd)],
-        },
-    ]
-
-
-def _decision_sections(found, sets):
-    main = found.fits[MAIN]
-    return [
-        {
-            "title": "Compute-optimal allocation",
-            "text": [
-                "What each law says, each fitted to the same runs, and the laws mixed by stacking of leave-one-out "
-                "densities. The interval of one law does not carry the choice of the law; the last row does, as far "
-                "as these laws go.",
-                "Below it and in the figures the Chinchilla law: for every draw of the constants, the N and D of least "
-                "mean loss at a budget, N* = G (C/6)<sup>β/(α+β)</sup>, D* = C/(6N*). Shaded: where the fitted runs "
-                "lie; beyond it the bands carry the law's uncertainty but not that of its form.",
-            ],
-            "blocks": [
-                laws.table_by_law(found.document),
-                allocation.allocation(main, sets),
-                tables.allocated(
-                    [a for a in found.document["allocation"] if a["law"] == MAIN],
-                    note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.",
-                ),
-                allocation.tokens_per_parameter(main, sets),
-                allocation.optimal_loss(main),
-            ],
         },
         {
             "title": "Priors and convergence",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..drawing import tables
+from ..drawing import tables, verdicts
 from ..drawing.style import si
 from ..groups import CLOSE
 from . import figures
@@ -143,7 +143,9 @@ def _differences_table(entry):
         f"Exponents that differ by {CLOSE:g} give optimal sizes {factor:.0%} apart at {10**DECADES} times the compute "
         "at which they agree."
     )
-    return tables.html(pd.DataFrame(rows), rowname="difference of exponents", note=note)
+    return tables.html(
+        pd.DataFrame(rows), rowname="difference of exponents", note=note, title="Differences between corpora"
+    )
 
 
 def sections(found, published):
@@ -153,17 +155,30 @@ def sections(found, published):
     counts = ", ".join(f"{count} on {name}" for name, count in entry["rows"].items())
     return [
         {
-            "title": "Does the exponent hang on the corpus?",
+            "role": "answer",
+            "title": "Answer",
             "text": [
                 _answer(entry),
                 f"{len(runs)} models of {si(runs['parameters'].min())} to {si(runs['parameters'].max())} parameters "
                 f"({counts}), {runs['token_multiplier'].min()} to {runs['token_multiplier'].max()} tokens per "
                 "parameter (Gadre et al. 2024).",
             ],
-            "points": _findings(entry),
             "blocks": [figures.exponents(entry), _differences_table(entry)],
         },
+        {"role": "moves", "title": "What could change it", "points": _findings(entry), "blocks": []},
         {
+            "role": "checks",
+            "title": "Checks",
+            "points": [
+                verdicts.of_law("Coupled law, exponents pooled", main),
+                verdicts.of_pit("Coupled law, exponents pooled", main),
+                verdicts.of_law("Chinchilla law, exponents pooled", plain),
+                verdicts.of_pit("Chinchilla law, exponents pooled", plain),
+            ],
+            "blocks": [],
+        },
+        {
+            "role": "details",
             "title": "A corpus left out",
             "text": [
                 "Each law foretells the runs of one corpus from those of the other two: what corpora have in common "
@@ -173,11 +188,13 @@ def sections(found, published):
             "blocks": [_scores_table(entry)],
         },
         {
+            "role": "details",
             "title": "Constants by corpus",
             "text": [],
             "blocks": [figures.constants(entry), _quantities_table(entry)],
         },
         {
+            "role": "details",
             "title": f"Does the law fit the runs of each {BY}?",
             "text": [
                 f"{_of_law(main, 'The coupled law, exponents pooled,')} (first table). "

@@ -6,9 +6,10 @@ from ...inference import allocate
 from ...inference.quantities.allocation import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
-from .style import BLUE, COMPUTE, GREY, PUBLISHED_COLOURS, axis, band, figure, line
+from .style import BLUE, COMPUTE, GREY, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands
 
 BUDGETS = np.logspace(17, 27, 101)
+AT = "C %{x:.2~e} FLOP"
 
 
 def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
@@ -25,13 +26,13 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
         q = optimum[name].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
         first = {"row": 1, "col": column}
         shown = column == 1
-        traces = [*band(budgets, q[0], q[4], BLUE, "95%"), *band(budgets, q[1], q[3], BLUE, "50%")]
-        traces.append(line(budgets, q[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>median</extra>"))
+        traces = median_and_bands(budgets, q, BLUE, (AT, ".3s", name))
         for source, constants in published.items():
             sizes = dict(zip(("parameters", "tokens"), chinchilla.optimum(budgets, **constants), strict=True))
+            colour, dash = PUBLISHED.get(source, OTHER)
             traces.append(
-                line(budgets, sizes[name], PUBLISHED_COLOURS[source], source, dash="dash",
-                     hovertemplate="C %{x:.1e}<br>%{y:.3s}<extra>" + source + "</extra>")
+                line(budgets, sizes[name], colour, source, dash=dash,
+                     hovertemplate=f"{AT}<br>%{{y:.3s}} {name}<extra>{source}</extra>")
             )  # fmt: skip
         if backdrop is not None:
             low, high = others[name].quantile([0.025, 0.975], DRAWS).values
@@ -53,21 +54,13 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
 def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
     """Tokens per parameter at the optimum against compute."""
     ratio = allocate(fit, budgets)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
-    traces = [*band(budgets, ratio[0], ratio[4], BLUE, "95%"), *band(budgets, ratio[1], ratio[3], BLUE, "50%")]
-    traces.append(
-        line(
-            budgets,
-            ratio[2],
-            BLUE,
-            "median",
-            hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>median</extra>",
-        )
-    )
+    traces = median_and_bands(budgets, ratio, BLUE, (AT, ".3~r", "tokens a parameter"))
     for source, constants in published.items():
         n, d = chinchilla.optimum(budgets, **constants)
+        colour, dash = PUBLISHED.get(source, OTHER)
         traces.append(
-            line(budgets, d / n, PUBLISHED_COLOURS[source], source, dash="dash",
-                 hovertemplate="C %{x:.1e}<br>%{y:.3g} tokens/parameter<extra>" + source + "</extra>")
+            line(budgets, d / n, colour, source, dash=dash,
+                 hovertemplate=f"{AT}<br>%{{y:.3~r}} tokens a parameter<extra>{source}</extra>")
         )  # fmt: skip
     traces.append(line(budgets[[0, -1]], [20, 20], GREY, "20 tokens per parameter", dash="dot", hoverinfo="skip"))
     drawn = figure(
@@ -89,8 +82,7 @@ def optimal_loss(fit, *, budgets=BUDGETS):
     drawn = figure(
         *band(budgets[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),
         line(budgets[[0, -1]], floor[[1, 1]], GREY, "E, median", dash="dot"),
-        *band(budgets, loss[0], loss[4], BLUE, "95%"),
-        line(budgets, loss[2], BLUE, "median", hovertemplate="C %{x:.1e}<br>loss %{y:.3f}<extra>median</extra>"),
+        *median_and_bands(budgets, loss, BLUE, (AT, ".3f", "nats/token")),
         x={"title": COMPUTE, "type": "log"},
         y={"title": "Loss at the optimum (nats/token)"},
     ).update_layout(legend={"orientation": "h", "y": 1.12})

@@ -1,8 +1,10 @@
-"""What a figure shows, in words: its caption and, for those who do not see it, its text alternative."""
+"""What a figure shows, in words: its caption, its text alternative, and what it says of the point under the pointer."""
 
 import html
 import re
 
+POINTS = ("scatter", "bar")
+SHORT = re.compile(r"^(Optimal )?(parameters|tokens|training tokens)\b", re.IGNORECASE)
 TAGS = re.compile(r"<br ?/?>|<[^>]*>")
 
 
@@ -23,7 +25,7 @@ def caption(drawn):
     across, up = _titles(drawn.select_xaxes()), _titles(drawn.select_yaxes())
     panels = [_plain(a.text) for a in drawn.layout.annotations if a.showarrow is False and a.yref == "paper"]
     if across and up:
-        return f"{_listed(up)} against {_lowered(_listed(across))}"
+        return f"{_listed([up[0], *map(_lowered, up[1:])])} against {_lowered(_listed(across))}"
     if across or up:
         return _listed(across or up)
     if drawn.data and drawn.data[0].type == "splom":
@@ -42,6 +44,42 @@ def alternative(drawn):
     if shown:
         said.append(f"Shown: {', '.join(shown)}.")
     return _plain(" ".join(said))
+
+
+def named(drawn):
+    """Give each trace that has no words of its own those of its axes.
+
+    Parameters
+    ----------
+    drawn : plotly Figure
+
+    Examples
+    --------
+    >>> from bayescaling.reports.drawing.style import figure, line
+    >>> drawn = figure(line([1], [2], "#000000", "median"), x={"title": "Date"}, y={"title": "Loss (nats/token)"})
+    >>> named(drawn)
+    >>> drawn.data[0].hovertemplate
+    'Date %{x:.4~g}<br>Loss %{y:.4~g} nats/token<extra>median</extra>'
+    """
+    for trace in drawn.data:
+        if trace.type in POINTS and trace.hovertemplate is None and trace.hoverinfo != "skip":
+            axes = ((letter, drawn.layout[_axis(trace, letter)]) for letter in "xy")
+            said = [_said_of(letter, axis) for letter, axis in axes if axis.showticklabels is not False]
+            trace.hovertemplate = "<br>".join(said) + f"<extra>{trace.name or ''}</extra>"
+
+
+def _axis(trace, letter):
+    return f"{letter}axis{(trace[f'{letter}axis'] or letter)[1:]}"
+
+
+def _said_of(letter, axis):
+    title = axis.title.text or ""
+    name, _, unit = title.partition(" (")
+    unit = unit.rstrip(")")
+    percent = "%" in (axis.tickformat or "")
+    form = axis.tickformat if percent else ".3s" if SHORT.match(title) else ".4~g"
+    number = f"%{{{letter}:{form}}}" + ("%" if unit == "%" else f" {unit}" if unit else "")
+    return f"{name} {number}".strip()
 
 
 def _titles(axes):

@@ -3,14 +3,15 @@
 import numpy as np
 
 from ...inference import predict, table_of
-from ...inference.calibration.uniformity import RANKS, shares_below
+from ...inference.calibration.uniformity import RANKS, p_uniform, shares_below
 from ...inference.calibration.uniformity import band as uniform_band
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import misfit
 from ...models.draws import DRAWS
-from .style import BLACK, BLUE, COMPUTE, GREEN, GREY, ORANGE, PURPLE, RED, band, figure, line
+from .style import BLUE, COMPUTE, GREY, RED, SERIES, band, figure, line
 
-COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, BLACK)
+WITHIN = "the line stays inside the band"
+NEAR = 1e-9  # shares of rows this near an edge of the band are on it
 
 
 def predictive_check(fit):
@@ -48,8 +49,10 @@ def predictive_check(fit):
 
 def loo_pit(fit):
     """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
-    ranks = {"leave-one-out PIT": misfit.loo_pit(fit) * RANKS}
-    return _departures(ranks, "calibrated models", "Leave-one-out PIT value")
+    values = misfit.loo_pit(fit)
+    drawn = _departures({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
+    said = f"Leave-one-out PIT, its distribution minus the uniform: {departure(values * RANKS)}"
+    return drawn.update_layout(meta={"caption": said})
 
 
 def simulated_ranks(calibrated, names):
@@ -63,7 +66,35 @@ def simulated_ranks(calibrated, names):
         Quantities and what to call them.
     """
     ranks = {label: calibrated["rank"].sel(quantity=name).values for name, label in names.items()}
-    return _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+    drawn = _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
+    off = {label: departure(values) for label, values in ranks.items() if departure(values) != WITHIN}
+    said = "; ".join(f"that of {label} {words}" for label, words in off.items()) or "every line stays inside the band"
+    return drawn.update_layout(meta={"caption": f"Ranks of the truth, their distribution minus the uniform: {said}"})
+
+
+def departure(ranks):
+    """Say where ranks from 0 to 100 leave the simultaneous band of uniform ones, and how probably by chance.
+
+    Examples
+    --------
+    >>> departure(np.arange(100))
+    'the line stays inside the band'
+    >>> departure(np.full(100, 40))
+    'the line leaves the band between 0.07 and 0.93 (p < 0.001)'
+    """
+    ranks = np.asarray(ranks)
+    low, high = uniform_band(len(ranks))
+    shares = shares_below(ranks)
+    outside = np.flatnonzero((shares < low - NEAR) | (shares > high + NEAR)) + 1
+    if not outside.size:
+        return WITHIN
+    where = (
+        f"at {outside[0] / RANKS:g}"
+        if outside.size == 1
+        else (f"between {outside[0] / RANKS:g} and {outside[-1] / RANKS:g}")
+    )
+    p = p_uniform(np.minimum(np.floor(ranks).astype(int), RANKS - 1))
+    return f"the line leaves the band {where} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
 
 
 def _departures(ranks, what, title):
@@ -73,20 +104,21 @@ def _departures(ranks, what, title):
     return figure(
         *band(places, low - places, high - places, GREY, f"95% of {what} (simultaneous)"),
         *(
-            line(places, shares_below(values) - places, colour, label)
-            for (label, values), colour in zip(ranks.items(), COLOURS, strict=False)
+            line(places, shares_below(values) - places, colour, label, dash=dash,
+                 hovertemplate="%{y:+.3f} at %{x:.2f}<extra>" + label + "</extra>")
+            for (label, values), (colour, dash) in zip(ranks.items(), SERIES, strict=False)
         ),
         x={"title": title, "range": [0, 1]},
         y={"title": "Distribution minus the uniform"},
         height=340,
-    ).update_layout(legend={"orientation": "h", "y": 1.16})
+    ).update_layout(legend={"orientation": "h", "y": 1.16})  # fmt: skip
 
 
 def pareto_k(results):
     """Pareto k of each observation under each fit."""
     import plotly.graph_objects as go
 
-    colours = (BLUE, RED, GREEN, ORANGE, GREY)
+    colours = [colour for colour, _ in SERIES]
     traces = [
         go.Scatter(
             x=np.arange(result.n_data_points),
@@ -141,12 +173,12 @@ def ranks(fit, names):
         values = posterior[name].values
         rank = rankdata(values).reshape(values.shape)
         edges = np.linspace(0, values.size, 21)
-        for chain, colour in zip(range(len(values)), (BLUE, RED, GREEN, ORANGE) * len(values), strict=False):
+        for chain, (colour, dash) in zip(range(len(values)), SERIES * len(values), strict=False):
             count, _ = np.histogram(rank[chain], edges)
             bars = go.Scatter(
                 x=100 * edges[:-1] / values.size,
                 y=count / count.mean(),
-                line={"shape": "hv", "color": colour, "width": 1.3},
+                line={"shape": "hv", "color": colour, "dash": dash, "width": 1.3},
                 mode="lines",
                 name=f"chain {chain}",
                 legendgroup=str(chain),

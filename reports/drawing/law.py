@@ -7,7 +7,7 @@ from ...inference import allocate, law_of, table_of
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .density import density
-from .style import BLUE, GREY, LOSS, ORANGE, PARAMETERS, PUBLISHED_COLOURS, RED, SIZES, TOKENS, figure, line
+from .style import BLUE, GREY, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHED, RED, SIZES, TOKENS, figure, line
 
 
 def data(runs):
@@ -33,7 +33,7 @@ def data(runs):
                 },
             },
             customdata=np.stack([runs["tokens"], runs["training_flop"], np.arange(len(runs))], axis=1),
-            hovertemplate="run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.2e} FLOP"
+            hovertemplate="run %{customdata[2]}<br>N %{x:.3s}<br>D %{customdata[0]:.3s}<br>C %{customdata[1]:.3~e} FLOP"
             "<br>loss %{y:.3f} nats/token<extra></extra>",
         ),
         x={"title": PARAMETERS, "type": "log"},
@@ -71,7 +71,7 @@ def posterior_and_published(fit, published, names):
         )
         top = height.max()
         for j, row in enumerate(published[published["quantity"] == name].itertuples()):
-            colour = PUBLISHED_COLOURS.get(row.source, ORANGE)
+            colour, dash = PUBLISHED.get(row.source, OTHER)
             same = {"showlegend": i == 0, "legendgroup": row.source, "name": row.source}
             text = f"{row.source}<br>{name} {row.estimate:g}"
             if np.isfinite(row.low):
@@ -91,7 +91,7 @@ def posterior_and_published(fit, published, names):
                     **place,
                 )
             drawn.add_trace(
-                line([row.estimate] * 2, [0, top], colour, dash="dash", hovertemplate=text + "<extra></extra>", **same),
+                line([row.estimate] * 2, [0, top], colour, dash=dash, hovertemplate=text + "<extra></extra>", **same),
                 **place,
             )
         marked = published.loc[published["quantity"] == name, ["estimate", "low", "high"]].to_numpy()
@@ -150,7 +150,7 @@ def loss_surface(fit):
         ),
     ]
     decades = np.arange(*np.round(np.log10(FLOP_PER_PARAMETER_TOKEN * np.array([n[0] * d[0], n[-1] * d[-1]]))))
-    for i, decade in enumerate(decades):
+    for decade in decades:
         slots = 10.0**decade / FLOP_PER_PARAMETER_TOKEN
         inside = n[(slots / n > d[0]) & (slots / n < d[-1])]
         if len(inside):
@@ -163,7 +163,7 @@ def loss_surface(fit):
                     width=1,
                     dash="dot",
                     legendgroup="flop",
-                    showlegend=i == 0,
+                    showlegend=not any(trace.name == "iso-FLOP" for trace in traces),
                     hovertemplate=f"C 10^{decade:.0f} FLOP<extra></extra>",
                 )
             )

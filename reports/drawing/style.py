@@ -1,10 +1,15 @@
 """The look that all figures share: colours, axes and their titles, number formats."""
 
-BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#b5403a", "#3a7d44", "#d07f1b", "#6b7280"
-PURPLE, BLACK = "#6d4aa0", "#111827"
+# After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
+BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#c8460a", "#009e73", "#e69f00", "#6b7280"
+PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
+# Colours and dashes of curves that stand in one figure, in this order.
+SERIES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (RED, "dashdot"), (PURPLE, "longdash"), (BLACK, "solid"))
 FONT = {"family": "Inter, Helvetica, Arial, sans-serif", "size": 13, "color": "#1f2937"}
 SIZES = [[0, "#dbe9f6"], [0.5, "#5b9bd0"], [1, "#0b2f57"]]
-PUBLISHED_COLOURS = {"Hoffmann et al. 2022": RED, "Besiroglu et al. 2024": GREEN}
+PUBLISHED = {"Hoffmann et al. 2022": (RED, "dash"), "Besiroglu et al. 2024": (BLACK, "dot")}
+OTHER = (GREEN, "dashdot")  # a source without a look of its own
+OUTER, INNER = 0.16, 0.42  # how much of its colour a 95% and a 50% band have
 LOSS = "Loss (nats/token)"
 COMPUTE = "Training compute C = 6ND (FLOP)"
 PARAMETERS = "Parameters N"
@@ -47,14 +52,14 @@ def axis(title=None, **options):
     return {"title": {"text": title, "standoff": 8}} | powers | options if title else powers | options
 
 
-def band(x, low, high, colour, name, *, group=None):
+def band(x, low, high, colour, name, *, group=None, shade=OUTER):
     """Draw a shaded band between two lines."""
     import plotly.graph_objects as go
 
     edge = {"line": {"width": 0}, "hoverinfo": "skip", "legendgroup": group, "mode": "lines"}
     return [
         go.Scatter(x=x, y=high, showlegend=False, **edge),
-        go.Scatter(x=x, y=low, fill="tonexty", fillcolor=faded(colour, 0.22), name=name, **edge),
+        go.Scatter(x=x, y=low, fill="tonexty", fillcolor=faded(colour, shade), name=name, **edge),
     ]
 
 
@@ -66,9 +71,40 @@ def line(x, y, colour, name, **options):
     return go.Scatter(x=x, y=y, mode="lines", line=style, name=name, **options)
 
 
+def median_and_bands(x, quantiles, colour, said, *, name="median"):
+    """Draw a median with its 50% and 95% bands, whose hover says the interval too.
+
+    Parameters
+    ----------
+    x : array_like, shape (point,)
+    quantiles : array_like, shape (5, point)
+        At 2.5, 25, 50, 75 and 97.5%.
+    colour : str
+    said : tuple of str
+        What the hover says before the numbers, the format of d3 of a number, and its unit.
+    name : str
+        Of the median in the legend.
+    """
+    before, form, unit = said
+    ends = [[low, high] for low, high in zip(quantiles[0], quantiles[4], strict=True)]
+    low, high = (f"%{{customdata[{i}]:{form}}}" for i in (0, 1))
+    hover = f"{before}<br>%{{y:{form}}} [{low}, {high}] {unit}<extra>{name}, 95%</extra>"
+    return [
+        *band(x, quantiles[0], quantiles[4], colour, "95%"),
+        *band(x, quantiles[1], quantiles[3], colour, "50%", shade=INNER),
+        line(x, quantiles[2], colour, name, customdata=ends, hovertemplate=hover),
+    ]
+
+
 def si(x):
-    """Write a number in the short form of model sizes: 70B, 1.4T."""
+    """Write a number in the short form of model sizes: 70B, 1.4T.
+
+    Examples
+    --------
+    >>> si(70e9), si(1.4e12), si(999.9e6)
+    ('70B', '1.4T', '1B')
+    """
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(x) >= size:
+        if abs(x) >= 0.9995 * size:
             return f"{x / size:.3g}{letter}"
     return f"{x:.3g}"

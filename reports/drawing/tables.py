@@ -8,24 +8,32 @@ import pandas as pd
 
 from ...inference.loo.differences import MEANING
 from .style import si
+from .words import flop
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
+ENDS = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
 NUMERIC = re.compile(r"^[+\N{MINUS SIGN}]?[\d.,]+%?$|^–$")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table to show: cells and headers as HTML, `numeric` the places of columns that hold numbers alone."""
+    """A table to show.
+
+    Cells and headers are HTML; `numeric` are the places of columns that hold numbers alone, `fits` names of the fits
+    that rows are of, and `recommended` is the place of the row to use.
+    """
 
     header: tuple
     rows: tuple
     numeric: frozenset
     title: str | None = None
     note: str | None = None
+    fits: tuple = ()
+    recommended: int | None = None
 
 
-def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None):
+def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=None, fits=None, recommended=None):
     """Make a table to show of a data frame.
 
     Parameters
@@ -40,6 +48,10 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
         Columns shown as whole numbers.
     rowname : str, optional
         The column that heads each row, the first by default.
+    fits : sequence of str, optional
+        Name of the fit that each row is of, its first cell by default; what is no fit of the report has no mark.
+    recommended : int, optional
+        Place of the row to use.
 
     Returns
     -------
@@ -52,7 +64,8 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
         i for i, cells in enumerate(shown.values()) if i and all(NUMERIC.match(cell) for cell in cells) and cells
     )
     rows = tuple(zip(*shown.values(), strict=True))
-    return Table(tuple(escape(str(name)) for name in shown), rows, numeric, title, note)
+    of = tuple(map(str, frame[first] if fits is None else fits))
+    return Table(tuple(escape(str(name)) for name in shown), rows, numeric, title, note, of, recommended)
 
 
 def _first(names, first):
@@ -62,7 +75,8 @@ def _first(names, first):
 def _cell(x, digits):
     """Write a cell as HTML: with the minus sign of numbers, a dash where there is nothing."""
     if isinstance(x, str):
-        return MINUS.sub("\N{MINUS SIGN}", escape(x))
+        # No line breaks within an interval.
+        return ENDS.sub("[\\1,\N{NO-BREAK SPACE}\\2]", MINUS.sub("\N{MINUS SIGN}", escape(x)))
     if x is None or pd.isna(x):
         return MISSING
     return MINUS.sub("\N{MINUS SIGN}", escape(str(x) if digits is None else f"{x:,.{digits}f}"))
@@ -91,16 +105,16 @@ def comparison(table, *, note=None, weights=False):
     )
 
 
-def of_rows(header, rows, note=None):
-    """Write rows of text as a table, each headed by its first cell."""
-    return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note)
+def of_rows(header, rows, note=None, **more):
+    """Write rows of text as a table, each headed by its first cell; `more` as for `html`."""
+    return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
 
 
 def tests_of_law(entry):
     """Write the tests of a law, of its entry of results.json, as a table."""
     rows = [
         {
-            "test": test,
+            "test": test.replace("loo_pit", "leave-one-out PIT"),
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
             "p": f"{found['p']:.2g}",
@@ -116,12 +130,12 @@ def tests_of_law(entry):
     return html(pd.DataFrame(rows), rowname="test", note=note)
 
 
-def allocated(entries, *, note):
+def allocated(entries, *, note, title=None):
     """Write what is compute-optimal at several budgets, of entries of results.json, as a table."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
         | {
-            "compute (FLOP)": f"{a['compute']:.3g}".replace("e+", "e"),
+            "compute (FLOP)": flop(a["compute"]).partition(" ")[0],
             "parameters": si_interval(a["parameters"]),
             "tokens": si_interval(a["tokens"]),
             "tokens per parameter": interval(a["tokens_per_parameter"], "{:.1f}"),
@@ -130,7 +144,7 @@ def allocated(entries, *, note):
         }
         for a in entries
     ]
-    return html(pd.DataFrame(rows), note=note)
+    return html(pd.DataFrame(rows), title=title, note=note)
 
 
 def interval(q, form="{:.4g}"):

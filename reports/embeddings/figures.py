@@ -7,7 +7,7 @@ from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
 from ...models.draws import DRAWS
 from ...models.loss import embeddings
 from ..drawing.density import density
-from ..drawing.style import ABOVE, BASIS_LABELS, BLUE, GREEN, GREY, ORANGE, PUBLISHED_COLOURS, RED, band, figure, line
+from ..drawing.style import ABOVE, BASIS_LABELS, BLUE, GREY, ORANGE, PUBLISHED, RED, SERIES, band, figure, line
 
 NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"
 
@@ -43,9 +43,11 @@ def local_exponent(local):
     ours = local["posterior"]
     n = ours["size"].values
     q = ours["exponent"].quantile([0.025, 0.5, 0.975], DRAWS).values
-    traces = [*band(n, q[0], q[2], BLUE, "95%"), line(n, q[1], BLUE, "posterior median")]
+    hover = "N<sub>x</sub> %{x:.3s}<br>%{y:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra>posterior</extra>"
+    ours = line(n, q[1], BLUE, "posterior median", customdata=np.stack([q[0], q[2]], axis=1), hovertemplate=hover)
+    traces = [*band(n, q[0], q[2], BLUE, "95%"), ours]
     traces += [
-        line(n, found["exponent"].values, PUBLISHED_COLOURS[source], f"constants of {source}", dash="dash")
+        line(n, found["exponent"].values, PUBLISHED[source][0], f"constants of {source}", dash=PUBLISHED[source][1])
         for source, found in local.items()
         if source != "posterior"
     ]
@@ -67,9 +69,9 @@ def measured_exponents(exponents, fixed):
     for (source, basis, exact), found in fixed.items():
         if not exact:
             x, shown = float(found["size"][0]), basis == "nonembedding"
-            colour = PUBLISHED_COLOURS[source]
+            colour, dash = PUBLISHED[source]
             name = f"constants of {source}"
-            traces.append(line([x, x], [0, top], colour, name, dash="dash", showlegend=shown, legendgroup=source))
+            traces.append(line([x, x], [0, top], colour, name, dash=dash, showlegend=shown, legendgroup=source))
     ends = np.concatenate([np.ravel(trace.x) for trace in traces])
     traces.append(line([KAPLAN_EXPONENT] * 2, [0, top], GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
     return figure(
@@ -85,8 +87,8 @@ def omega(fits):
     top = max(height.max() for _, height in found.values())
     return figure(
         *(
-            line(grid[grid >= 0], height[grid >= 0], colour, name)
-            for (name, (grid, height)), colour in zip(found.items(), (BLUE, ORANGE, GREEN, RED), strict=False)
+            line(grid[grid >= 0], height[grid >= 0], colour, name, dash=dash)
+            for (name, (grid, height)), (colour, dash) in zip(found.items(), SERIES, strict=False)
         ),
         line(wide, prior, GREY, "prior", dash="dot"),
         line([0, 0], [0, top], GREY, "0: Kaplan's counting", dash="dash"),

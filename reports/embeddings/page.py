@@ -3,34 +3,58 @@
 import pandas as pd
 
 from ...inference.quantities.reconciliation import BASES, KAPLAN_EXPONENT
-from ..drawing import tables
+from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
+from ..drawing.words import equal_to, flop, probability
 from ..results import summary
 from . import figures
 from .analysis import BUDGETS, MAIN, OMEGAS, at_least
 
 
-def _findings(found):
+def _answer(found):
+    """Say what a study without embeddings would have found, and how sure that is."""
     entry = found.document["reconciliation"]
-    local, omega = entry["local_exponent"], entry["omega"]
-    zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
-    probability = entry["p_exponent_above_0.73"]
-    medians = [one["omega"]["q50"] for one in omega["by_law"].values()]
-    return [
+    local = entry["local_exponent"]
+    return (
         "A study like that of Kaplan et al., counting parameters and compute without embeddings, would have measured "
         f"an exponent of {tables.interval(local['nonembedding']['posterior'], '{:.3f}')} had the law fitted to "
-        f"Chinchilla's runs been true; theirs was {KAPLAN_EXPONENT}. The posterior probability of an exponent at least "
-        f"that large is {probability:.3f}. Counting all parameters it would have measured "
-        f"{tables.interval(local['total']['posterior'], '{:.3f}')}.",
-        f"An embedding parameter counts ω = {tables.interval(omega['omega'], '{:.2f}')} of another one under the law "
-        f"and noise that predict best ({omega['law']}; P(ω &gt; ½) = {omega['p_above_half']:.3f}). The answer depends "
-        f"on both: the medians run from {min(medians):.2f} to {max(medians):.2f}. Leaving embeddings out (ω = 0) costs "
-        f"{-zero['difference_to_omega_1']:.1f} ± {zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a "
-        f"free ω changes it by {free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one "
-        "vocabulary and few have many embedding parameters: they say little of ω above 1.",
-        "Where N<sub>T</sub> is known, the embedding-corrected law is the Chinchilla law with an error of size, not a "
-        "rival hypothesis of the loss: their difference in elpd is no evidence about embeddings.",
+        f"Chinchilla's runs been true; theirs was {KAPLAN_EXPONENT} (P of at least that "
+        f"{equal_to(entry['p_exponent_above_0.73'])}). Counting all parameters it would have "
+        f"measured {tables.interval(local['total']['posterior'], '{:.3f}')}. These are slopes of the frontier of "
+        "synthetic training curves, one study for each posterior draw."
+    )
+
+
+def _moves(found):
+    omega = found.document["reconciliation"]["omega"]
+    zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
+    medians = [one["omega"]["q50"] for one in omega["by_law"].values()]
+    return [
+        "<b>The sizes, the vocabulary and the shape studied</b> move the exponent as the table says.",
+        f"<b>How much an embedding parameter counts.</b> ω = {tables.interval(omega['omega'], '{:.2f}')} of another "
+        f"one under the law and noise that predict best ({omega['law']}; P(ω &gt; ½) "
+        f"{equal_to(omega['p_above_half'])}). The answer depends on both: the medians run from {min(medians):.2f} "
+        f"to {max(medians):.2f}. Leaving embeddings out (ω = 0) costs {-zero['difference_to_omega_1']:.1f} ± "
+        f"{zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a free ω changes it by "
+        f"{free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one vocabulary and few have "
+        "many embedding parameters: they say little of ω above 1.",
+        "<b>Sizes far below the runs.</b> What the posterior does not carry is a misfit of the law there: the smallest "
+        "run has 44 million parameters; the study's models start at 800.",
+        "<b>Not evidence.</b> Where N<sub>T</sub> is known, the embedding-corrected law is the Chinchilla law with an "
+        "error of size, not a rival hypothesis of the loss: their difference in elpd says nothing of embeddings.",
     ]
+
+
+def _checks(found):
+    laws = found.document["laws"]
+    names = dict.fromkeys((MAIN, found.document["reconciliation"]["omega"]["law"]))
+    said = [
+        check(name, laws[name])
+        for name in names
+        if name in laws
+        for check in (verdicts.of_law, verdicts.of_pit, verdicts.of_pareto)
+    ]
+    return [each for each in said if each]
 
 
 def _sizes_table(found):
@@ -90,19 +114,19 @@ def _exponents_table(found):
         "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note)
+    return tables.html(pd.DataFrame(rows), note=note, title="Exponents that a study would have measured")
 
 
 def _moved_table(found):
     rows = [
-        {"studied": label, "exponent": tables.interval(summary(x), "{:.3f}"), "P(≥ 0.73)": f"{at_least(x):.3f}"}
+        {"studied": label, "exponent": tables.interval(summary(x), "{:.3f}"), "P(≥ 0.73)": probability(at_least(x))}
         for label, x in found.moved
     ]
     note = (
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
         "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54)."
     )
-    return tables.html(pd.DataFrame(rows), rowname="studied", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied")
 
 
 def _omega_table(found):
@@ -118,7 +142,7 @@ def _omega_table(found):
             "difference to ω = 1": f"{entry[label]['difference_to_omega_1']:+.1f} ± {entry[label]['its_se']:.1f}",
         }
         for i, budget in ((0, BUDGETS[0]), (len(BUDGETS) - 1, BUDGETS[-1])):
-            row[f"N_T* at {budget:.0e} FLOP"] = tables.si_interval(summary(allocation["parameters"].isel(compute=i)))
+            row[f"N_T* at {flop(budget)}"] = tables.si_interval(summary(allocation["parameters"].isel(compute=i)))
         rows.append(row)
     return tables.html(
         pd.DataFrame(rows), rowname="counting", note="elpd in nats on log loss; ± one standard error of the difference."
@@ -132,7 +156,7 @@ def _omega_by_law(found):
             tables.interval(one["omega"], "{:.2f}"),
             f"{one['omega']['sd']:.2f}",
             f"{one['robust_sd']:.2f}",
-            f"{one['p_above_half']:.3f}",
+            probability(one["p_above_half"]),
             f"{one['elpd_loo']:.1f}",
             f"{one['difference_to_omega_1']:+.1f} ± {one['its_se']:.1f}",
         ]
@@ -155,7 +179,7 @@ def _planning_table(found, vocabulary):
             rows.append(
                 {
                     "law": name,
-                    "C (FLOP)": f"{budget:.0e}",
+                    "C (FLOP)": flop(budget).partition(" ")[0],
                     "N_T*": tables.si_interval(summary(at["parameters"])),
                     "N_x*": tables.si_interval(summary(at["parameters_nonembedding"])),
                     "D* (tokens)": tables.si_interval(summary(at["tokens"])),
@@ -172,9 +196,22 @@ def _planning_table(found, vocabulary):
 
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
+    return [
+        {
+            "role": "answer",
+            "title": "Answer",
+            "text": [_answer(found)],
+            "blocks": [figures.measured_exponents(found.exponents, found.fixed), _exponents_table(found)],
+        },
+        {"role": "moves", "title": "What could change it", "points": _moves(found), "blocks": [_moved_table(found)]},
+        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
+        *({"role": "details"} | each for each in _details(found)),
+    ]
+
+
+def _details(found):
     main = found.document["laws"][MAIN]["parameters"]
     return [
-        {"title": "Kaplan, Chinchilla and the embeddings", "points": _findings(found), "blocks": []},
         {
             "title": "How embedding parameters grow",
             "text": [
@@ -195,19 +232,6 @@ def sections(found, published):
             "blocks": [figures.local_exponent(found.local)],
         },
         {
-            "title": "What Kaplan would have measured",
-            "text": [
-                "Synthetic training curves from each posterior draw, their frontier, and its slope: the exponent has a "
-                "distribution. What the posterior does not carry is a misfit of the law at sizes far below the runs "
-                "(the smallest has 44 million parameters; the study's models start at 800)."
-            ],
-            "blocks": [
-                figures.measured_exponents(found.exponents, found.fixed),
-                _exponents_table(found),
-                _moved_table(found),
-            ],
-        },
-        {
             "title": "How much does an embedding parameter count?",
             "text": [
                 "L = E + A/(N<sub>x</sub> + ω N<sub>E</sub>)<sup>α</sup> + B/D<sup>β</sup> on the 245 runs, ω with an "
@@ -222,7 +246,11 @@ def sections(found, published):
         },
         {
             "title": "Planning with a vocabulary and a shape",
-            "text": ["Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law and their stacked average."],
+            "text": [
+                "Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law and their stacked average: what a "
+                "vocabulary changes. For the size of a next model use the row recommended under “How "
+                "big should the next model be?”, whose law predicts better than any of these."
+            ],
             "blocks": [_planning_table(found, vocabulary) for vocabulary in found.allocations],
         },
     ]

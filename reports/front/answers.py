@@ -4,8 +4,8 @@ import textwrap
 from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
-from . import optimum
-from .words import HIGH, LOW, MIDDLE, NOISES, digits, flop, months, plain, probability, size, sizes
+from ..drawing import optimum
+from ..drawing.words import HIGH, LOW, MIDDLE, NOISES, digits, flop, in_words, months, plain, probability, size, sizes
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 SURE = 0.975  # posterior probability from which a direction is taken as known
@@ -126,9 +126,9 @@ def _next_model(document):
         number=f"N* {sizes(at['parameters'])}, D* {sizes(at['tokens'])}, "
         f"{plain(at['tokens_per_parameter'], '{:.0f}')} tokens a parameter, under the {optimum.NAMES[law]} law, which "
         "predicts best.",
-        moves=f"{beside[:1].upper()}{beside[1:]}.",
+        moves=f"At the same budget: {beside}.",
         strength=WEAK if beyond > 1 or verdict["verdict"] == "does not fit" else FAIR if beyond > 0 else STRONG,
-        because=f"{beyond:.1f} decades beyond the largest run; {verdict['sentence']}",
+        because=f"{beyond:.1f} decades beyond the largest run; {in_words(verdict['sentence'])}",
     )
 
 
@@ -171,11 +171,16 @@ def _arithmetic(document):
         if longer
         else "Not that these small models show.",
         number=f"{digits(abacus)} digits at which half of the sums are right, after training on up to {trained}.",
-        moves=f"At equal cost {reach} digits. P(Abacus goes further) is at least {probability(min(further.values()))}. "
+        moves=f"At equal cost {reach} digits. P(Abacus goes further) {_at_least(min(further.values()))}. "
         "Nothing is said of large models.",
         strength=FAIR if longer and sure else WEAK,
         because="four seeds of small models, trained for minutes",
     )
+
+
+def _at_least(p):
+    said = probability(p)
+    return said if said[0] in "<>" else f"≥ {said}"
 
 
 ANSWERED = {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import jinja2
 
+from ..drawing.words import months, plain, probability
 from .picture import panels
 from .quote import not_quotable, quotable, reading
-from .words import months, plain, probability
 
 HERE = Path(__file__).parent
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
@@ -33,6 +33,7 @@ def front(document):
     return environment.get_template("front.html.jinja").render(
         answers=document["answers"],
         dots=DOTS,
+        own_budget=bool(document.get("optimum")),
         panels=panels(document),
         quotable=quotable(document),
         not_quotable=not_quotable(document),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ...models.loss.chinchilla import optimum as chinchilla_optimum
+from ..drawing import optimum
+from ..drawing.words import HIGH, LOW, MIDDLE, NOISES, flop, months, plain
 from ..published import CONSTANTS, PREFIX
-from . import optimum
-from .words import HIGH, LOW, MIDDLE, NOISES, flop, months, plain
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
 OURS, THEIRS, INK, FAINT, RULE = "var(--blue)", "var(--orange)", "var(--ink)", "var(--faint)", "var(--rule)"
@@ -19,13 +19,14 @@ LABELS = 15  # least distance of labels
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel: its title, what it is of, and its drawing at two widths."""
+    """One panel: its title, what it is of, its drawing at two widths, and its numbers as rows below their header."""
 
     title: str
     caption: str
     alternative: str
     wide: str
     narrow: str
+    rows: list
 
 
 def panels(document):
@@ -105,7 +106,12 @@ def _doubling_panel(document):
         alternative=f"Doubling times in months: {said}.",
         wide=_doubling(rows, WIDE),
         narrow=_doubling(rows, NARROW),
+        rows=[["doubling time (months)", LOW, MIDDLE, HIGH]] + [[label, *_ends(q)] for label, q, _ in rows],
     )
+
+
+def _ends(q):
+    return [q[name] for name in (LOW, MIDDLE, HIGH)]
 
 
 def _doubling(rows, width):
@@ -158,7 +164,17 @@ def _tokens_panel(document):
         f"{optimum.NAMES[law]} law. The largest run had {flop(optimum.largest_run(document))}.",
         wide=_tokens(document, WIDE),
         narrow=_tokens(document, NARROW),
+        rows=_tokens_rows(document),
     )
+
+
+def _tokens_rows(document):
+    header = [["law", "compute (FLOP)", *(f"tokens per parameter, {name}" for name in (LOW, MIDDLE, HIGH))]]
+    return header + [
+        [name, a["compute"], *_ends(a["tokens_per_parameter"])]
+        for name in optimum.planned(document)
+        for a in optimum.budgets(document, name)
+    ]
 
 
 def _published_laws(document):

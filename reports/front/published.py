@@ -2,7 +2,7 @@
 
 import math
 
-from .words import HIGH, LOW, MIDDLE
+from ..drawing.words import HIGH, LOW, MIDDLE
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 

@@ -1,7 +1,7 @@
 """What of a report can be quoted as it stands, and what cannot."""
 
-from . import optimum
-from .words import MIDDLE, NOISES, flop, months, plain, size
+from ..drawing import optimum
+from ..drawing.words import MIDDLE, NOISES, flop, in_words, months, plain, size
 
 
 def quotable(document):
@@ -52,7 +52,7 @@ def not_quotable(document):
             for name in optimum.planned(document)
         ]
         chinchilla = document["laws"]["chinchilla"]
-        robust, verdict = chinchilla["robust"]["exponent_parameters"], chinchilla["verdict"]["sentence"]
+        robust, verdict = chinchilla["robust"]["exponent_parameters"], in_words(chinchilla["verdict"]["sentence"])
         said += [
             f"One N* far beyond the largest run ({flop(largest)}): at {flop(last['compute'])} laws say "
             f"{size(min(each))} to {size(max(each))}. Nor the row called stacked, whose ends are those of its laws.",

@@ -6,9 +6,10 @@ from ...inference import compute_equivalent_gain, doubling_times, table_of
 from ...models.progress.growth import doubling_quantiles
 from ..drawing import checks, tables
 from ..drawing.style import BLUE, si
+from ..drawing.words import probability
 from ..entries import fit_entry
 from ..progress.forest import forest
-from ..progress.wording import PROBABILITIES, finite, probability, words
+from ..progress.wording import PROBABILITIES, finite, words
 from ..results import comparison_entries
 from .runs import laws_table, main_of, said_of
 
@@ -60,7 +61,7 @@ def sections(fits, document, elpd, comparison, backdrop):
             ],
             "blocks": [forest(shown)],
         },
-        {"title": "The evaluations", "text": [_of_table(rows)], "blocks": []},
+        {"role": "details", "title": "The evaluations", "text": [_of_table(rows)], "blocks": []},
         {
             "title": "The specifications",
             "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],

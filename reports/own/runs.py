@@ -82,11 +82,12 @@ def sections(fits, document, elpd, comparison, backdrop):
     sized = {"parameters", "tokens", "training_flop"} <= set(runs)
     found = [
         {"title": "What the runs say", "points": _findings(fits, document, comparison, best), "blocks": []},
-        {
-            "title": "The runs",
-            "text": [_of_table(runs)],
-            "blocks": [law.data(runs)] if sized else [],
-        },
+        *(
+            [_allocation(main, best, document, backdrop, sized)]
+            if any(entry["law"] == best for entry in document["allocation"])
+            else []
+        ),
+        *filter(None, [groups.section(best, document["laws"][best])]),
         {
             "title": "The laws",
             "text": [
@@ -115,11 +116,8 @@ def sections(fits, document, elpd, comparison, backdrop):
             ],
         },
     ]
-    if own := groups.section(best, document["laws"][best]):
-        found.append(own)
-    if any(entry["law"] == best for entry in document["allocation"]):
-        found.append(_allocation(main, best, document, backdrop, sized))
-    return [*found, *_details(main, best, document)]
+    of_runs = {"title": "The runs", "text": [_of_table(runs)], "blocks": [law.data(runs)] if sized else []}
+    return [*found, *({"role": "details"} | each for each in (of_runs, *_details(main, best, document)))]
 
 
 def said_of(entry):

@@ -4,15 +4,16 @@ import numpy as np
 
 from ...inference.quantities import growth
 from ...models.progress.specifications import NO_PROGRESS
+from ..drawing.words import equal_to, flop, probability
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .entries import CHANGING, WITHIN
 from .published import DOUBLING
 from .ridge import year_slopes
-from .wording import POOLED, in_a_row, known, months, probability, times, with_progress, words
+from .wording import POOLED, in_a_row, known, months, times, with_progress, words
 
 COMPUTE_ONLY = 18
 EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
-AT = f"at the compute-optimal size of {growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}"
+AT = f"at the compute-optimal size of {flop(growth.COMPUTE)} in {growth.YEAR:.0f}"
 
 
 def _medians(found, chosen):
@@ -27,47 +28,40 @@ def _span(medians):
     )
 
 
+def answer(found):
+    """Say how far the answer holds and what it is not."""
+    medians = {k: table.loc["all", "q50"] for k, table in found.gain_times.items() if k <= 15}
+    decades = np.log10(growth.COMPUTE / _largest(found.table))
+    return (
+        f"It is the pace at the {len(found.table)} evaluations' own sizes and dates, specifications mixed by how well "
+        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. Medians of specifications 1 to 15 "
+        f"without effects of papers run {_span(medians)}. The pace at a compute-optimal size of "
+        f"{flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades above the largest "
+        "evaluation, and there specifications differ."
+    )
+
+
 def findings(found, published):
-    """Say in a list of sentences what the posteriors say, the most useful first."""
+    """Say in a list of sentences what would move the answer, the most useful first."""
     main, comparison = times(found.rates[MAIN]), found.comparison
     close, by_paper = _inseparable(comparison), _inseparable(comparison, "dse_by_paper")
     pooled = "; ".join(f"{name} {words(times(found.pooled[key]))}" for key, name in POOLED.items())
     still = comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1]
     return [
-        _at_the_rows(found),
-        f"Under specification {MAIN} the compute needed for a given loss halves every {words(main)} months {AT} "
-        f"(P(progress) {probability(main['p_progress'])}). Published: "
-        f"{published.words(DOUBLING + 'closed_form')}.",
-        f"Pooled over specifications, the same rate {AT}, in months: {pooled}. Published for the ten best pairs of "
-        f"specification and penalty: {published.words(DOUBLING + 'top10')}.",
-        f"By leave-one-out {len(close)} of {len(comparison)} specifications are within two standard errors of the best "
-        f"({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
-        f"({len(by_paper)} if differences are summed by paper first). Their median doubling times {AT} "
-        f"run {_span(_medians(found, close))}: the choice of specification moves the answer that far.",
-        _compute_only(comparison, found),
-        f"Without progress: the better of specifications {' and '.join(map(str, NO_PROGRESS))} lies "
+        f"<b>The estimand.</b> {AT[0].upper()}{AT[1:]} specification {MAIN} has {words(main)} months (P(progress) "
+        f"{equal_to(main['p_progress'])}; published {published.words(DOUBLING + 'closed_form')}); pooled over "
+        f"specifications, in months: {pooled} (published for the ten best pairs of specification and penalty "
+        f"{published.words(DOUBLING + 'top10')}).",
+        f"<b>The specification.</b> By leave-one-out {len(close)} of {len(comparison)} are within two standard errors "
+        f"of the best ({comparison.index[0]}), all but {in_a_row(sorted(set(comparison.index) - set(close)))} "
+        f"({len(by_paper)} if differences are summed by paper first); their medians {AT} run "
+        f"{_span(_medians(found, close))}.",
+        f"<b>Compute alone.</b> {_compute_only(comparison, found)}",
+        f"<b>Parameters or data.</b> {_ridge_sentence(found)}",
+        f"<b>No progress at all.</b> The better of specifications {' and '.join(map(str, NO_PROGRESS))} lies "
         f"{-still['elpd_diff']:.1f} nats below the best, standard error "
         f"{still['dse']:.1f} by rows and {still['dse_by_paper']:.1f} by papers.",
-        _ridge_sentence(found),
     ]
-
-
-def _at_the_rows(found):
-    medians = {k: table.loc["all", "q50"] for k, table in found.gain_times.items() if k <= 15}
-    decades = np.log10(growth.COMPUTE / _largest(found.table))
-    return (
-        f"At the evaluations' own sizes and dates progress doubled effective compute every "
-        f"{words(times(found.headline))} months, specifications mixed by how well they predict papers left out, "
-        f"{EFFECTS_WORDS[found.mixed.index[0]]}; {_other_noise(found)}. Medians of 1 to 15 without effects of papers "
-        f"run {_span(medians)}. Rates at a compute-optimal size, as published, follow: of "
-        f"{growth.COMPUTE:.0e} FLOP in {growth.YEAR:.0f}, {decades:.1f} decades above the largest evaluation, and "
-        "there specifications differ."
-    )
-
-
-def _other_noise(found):
-    name = found.mixed.index[1]
-    return f"{EFFECTS_WORDS[name]} {words(times(found.by_noise[name]))}"
 
 
 def _largest(table):
@@ -98,7 +92,7 @@ def _ridge_sentence(found):
     )
     return (
         f"{verdict}: the yearly falls of the two terms trade off (rank correlation {correlation:.2f}), and "
-        f"P(fall > 0) is {probability((a > 0).mean())} for parameters, {probability((b > 0).mean())} for data and "
+        f"P(fall &gt; 0) is {probability((a > 0).mean())} for parameters, {probability((b > 0).mean())} for data and "
         f"{probability(((a > 0) & (b > 0)).mean())} for both at once, while that of progress as a whole is "
         f"{probability(times(found.rates[MAIN])['p_progress'])}."
     )
@@ -113,8 +107,8 @@ def extrapolated(found):
         near = known(found.document["within_rows"]["doubling_months"][str(k)])
         entries.append(f"{k} has {words(times(found.rates[k]))} against {words(near)}")
     return (
-        "Where exponents change with time the rate depends on budget and date, here 10<sup>25</sup> FLOP in 2023, as "
-        f"in the paper. Months, against {WITHIN[0]:.0e} FLOP in {WITHIN[1]:.0f}, closer to rows: {'; '.join(entries)}. "
+        "Where exponents change with time the rate depends on budget and date, here 1e25 FLOP in 2023, as "
+        f"in the paper. Months, against {flop(WITHIN[0])} in {WITHIN[1]:.0f}, closer to rows: {'; '.join(entries)}. "
         f"These specifications carry {weight:.0%} of the stacking weight, and pooled intervals their extrapolation."
     )
 

@@ -5,19 +5,12 @@ import numpy as np
 from ...inference.quantities import growth
 from ...models.progress.growth import doubling_months
 from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, figure
+from ..drawing.words import probability
 from .analysis import MAIN
+from .conclusions import EFFECTS_WORDS
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
-from .wording import (
-    POOLED,
-    PROBABILITIES,
-    VARIANT_NAMES,
-    formula,
-    name_of,
-    probability,
-    times,
-    with_progress,
-)
+from .wording import POOLED, PROBABILITIES, VARIANT_NAMES, formula, name_of, times, with_progress
 
 
 def doubling(found, published):
@@ -39,6 +32,23 @@ def doubling(found, published):
         rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
         if key == "top10":
             rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
+    return forest(rows)
+
+
+def gains(found):
+    """Doubling times at the evaluations' own sizes: specifications mixed, under either noise, and each alone."""
+    first, other = found.mixed.index[:2]
+    rows = [
+        {"label": label, "group": "specifications mixed", "colour": RED, "hover": [EFFECTS_WORDS[noise]]}
+        | times(found.by_noise[noise])
+        for noise, label in ((first, "mixed (recommended)"), (other, f"mixed, {EFFECTS_WORDS[other]}"))
+    ]
+    for k in with_progress(found):
+        if k in found.gain_times:
+            q = found.gain_times[k].loc["all"]
+            hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
+            group = "each alone, without effects of papers, best elpd on top"
+            rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
     return forest(rows)
 
 
@@ -161,7 +171,7 @@ def ridge(alpha_year, beta_year, rate, marks):
                 "cmin": np.log10(ticks[0]),
                 "cmax": np.log10(ticks[-1]),
                 "colorbar": {
-                    "title": {"text": "doubling<br>time (months)"},
+                    "title": {"text": "doubling time (months)", "side": "right"},
                     "tickvals": np.log10(ticks),
                     "ticktext": [f"≤ {ticks[0]}", *map(str, ticks[1:-1]), f"≥ {ticks[-1]}"],
                     "len": 0.85,

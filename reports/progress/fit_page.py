@@ -4,8 +4,9 @@ import numpy as np
 import scipy.special
 
 from ...inference import draws_of, table_of
+from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities.misfit import BY_COLUMN
-from ..drawing import checks, tables
+from ..drawing import checks, tables, verdicts
 from ..drawing.style import BLUE, GREEN, LEGEND, ORANGE, figure
 from ..results import rejected_by
 from .analysis import EFFECTS, INDEPENDENT, MAIN
@@ -28,6 +29,34 @@ def _text(found):
         f"are, of all, {in_a_row(sorted(rejected[INDEPENDENT]))} without effects and "
         f"{in_a_row(sorted(rejected[EFFECTS]))} with them.",
     ]
+
+
+def checks_said(found):
+    """Say of the specifications under each noise how many the rows reject, and how reliable leave-one-out was."""
+    said = []
+    for noise, each in found.misfit.items():
+        rejected = sorted(k for k, tests in each.items() if rejected_by(tests))
+        main = rejected_by(each[MAIN])
+        said.append(
+            verdicts.marked(
+                main is None or not main,
+                f"{noise[0].upper()}{noise[1:]}: specification {MAIN} is "
+                f"{f'rejected by {main}' if main else 'not rejected'}; of all {len(each)}, {len(rejected)} are "
+                f"rejected ({in_a_row(rejected)}).",
+            )
+        )
+    pit = found.misfit[INDEPENDENT][MAIN].get("loo_pit")
+    if pit is not None:
+        said.append(verdicts.of_pit(f"Specification {MAIN}", {"misfit": {"loo_pit": pit}}))
+    left = int((found.comparison["pareto_k_max"] > PARETO_K_LIMIT).sum())
+    said.append(
+        verdicts.marked(
+            left == 0,
+            f"Pareto k above {PARETO_K_LIMIT:g} is left after refits in {left} of {len(found.comparison)} "
+            f"specifications ({found.comparison['refitted'].sum():.0f} rows were refitted).",
+        )
+    )
+    return said
 
 
 def _table(found):
@@ -86,7 +115,7 @@ def sections(found):
     main = found.fits[MAIN]
     return [
         {
-            "title": "Progress: do the specifications fit?",
+            "title": "Do the specifications fit?",
             "text": _text(found),
             "blocks": [residuals(main), checks.loo_pit(main), _table(found)],
         }

@@ -4,26 +4,17 @@ import numpy as np
 
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
+from ..drawing.words import probability
 from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
-from .conclusions import COMPUTE_ONLY, extrapolated, findings
+from .conclusions import COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import OFFSETS, paper_coefficients, year_slopes
-from .wording import (
-    POOLED,
-    draws_interval,
-    formula,
-    in_a_row,
-    known,
-    name_of,
-    probability,
-    times,
-    with_progress,
-    words,
-)
+from .wording import POOLED, draws_interval, formula, in_a_row, known, name_of, times, with_progress, words
 
 DELTA = 0.0025
+FAR = "at 1e25 FLOP in 2023"
 
 
 # Doubling times by specification -------------------------------------------------------------------------------------
@@ -233,14 +224,48 @@ def sections(found, published):
         From ``load("published")``.
     """
     published = Published(published)
-    return [
-        {"title": "Progress: what can be said", "points": findings(found, published), "blocks": []},
+    folded = [
         *_specification_sections(found, published),
         *fit_page.sections(found),
         *papers_page.sections(found),
         *sensitivity_page.sections(found, published),
         *quantities_page.sections(found, published),
     ]
+    return [
+        {
+            "role": "answer",
+            "title": "Answer",
+            "text": [answer(found)],
+            "blocks": [figures.gains(found), _answers_table(found, published)],
+        },
+        {"role": "moves", "title": "What could change it", "points": findings(found, published), "blocks": []},
+        {"role": "checks", "title": "Checks", "points": fit_page.checks_said(found), "blocks": []},
+        *({"role": "details"} | section for section in folded),
+    ]
+
+
+def _answers_table(found, published):
+    """Doubling times by what is asked, the recommended one first."""
+    first, other = found.mixed.index[:2]
+    named = {first: "specifications mixed (recommended)", other: f"specifications mixed, {EFFECTS_WORDS[other]}"}
+    rows = [_asked(named[noise], "at the evaluations", times(found.by_noise[noise])) for noise in (first, other)]
+    rows.append(_asked(f"specification {MAIN}", "at the evaluations", found.gain_times[MAIN].loc["all"]))
+    theirs = {"closed_form": (found.rates[MAIN], f"specification {MAIN}"),
+              "top10": (found.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
+    for key, (rate, name) in theirs.items():
+        rows.append(_asked(name, FAR, times(rate), published.words(DOUBLING + key)))
+    rows.append(_asked("specifications mixed", FAR, times(found.pooled["by_paper_stacking"])))
+    header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
+    note = (
+        f"Recommended: the specifications mixed by how well they predict papers left out, {EFFECTS_WORDS[first]}, over "
+        "the evaluations' own sizes and dates. Far beyond them specifications differ: quote those rows with their "
+        "specification, budget and date. Medians and 95% intervals; never: no progress at that end."
+    )
+    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked")
+
+
+def _asked(name, where, q, theirs="–"):
+    return name, where, words(q), probability(q["p_progress"]), theirs
 
 
 def _specification_sections(found, published):
@@ -249,7 +274,7 @@ def _specification_sections(found, published):
     keep = np.isfinite(rate.ravel())
     return [
         {
-            "title": "Progress: doubling times by specification",
+            "title": "Doubling times by specification",
             "text": [
                 "Time in which the compute needed for a given loss halves, read off quantiles of the rate; a thick "
                 "line is the central 50%, a thin one 95%. A triangle at the edge means that the interval reaches "
@@ -260,7 +285,7 @@ def _specification_sections(found, published):
             "blocks": [figures.doubling(found, published), _doubling_table(found, published)],
         },
         {
-            "title": "Progress: comparison of specifications",
+            "title": "Comparison of specifications",
             "text": _comparison_text(found, published),
             "blocks": [
                 figures.elpd_differences(found.comparison, {k: name_of(k) for k in found.comparison.index}),
@@ -269,7 +294,7 @@ def _specification_sections(found, published):
             ],
         },
         {
-            "title": "Progress: the ridge, in parameters or in data",
+            "title": "The ridge: progress in parameters or in data",
             "text": _ridge_text(found),
             "blocks": [
                 figures.ridge(a[keep], b[keep], rate.ravel()[keep], _marks(found, published)),
@@ -277,7 +302,7 @@ def _specification_sections(found, published):
             ],
         },
         {
-            "title": "Progress: the paper's estimator",
+            "title": "The paper's estimator",
             "text": _estimator_text(found),
             "blocks": [_estimator_table(found, published)],
         },

@@ -59,7 +59,7 @@ def sections(found):
     """Sections of the page, in order; see `Page.sections`."""
     return [
         {
-            "title": "Progress: do papers have effects of their own?",
+            "title": "Do papers have effects of their own?",
             "text": _text(found),
             "blocks": [_table(found)],
         }

@@ -7,12 +7,13 @@ from ...models.draws import DRAWS
 from ...models.loss.rules import chinchilla_over_kaplan
 from ..drawing import tables
 from ..drawing.style import si
+from ..drawing.words import probability
 from ..results import QUANTILES
 from . import figures
 from . import quantities_figures as quantities
 from .analysis import MAIN
 from .published import DIRECT_PUBLISHED, DOUBLING
-from .wording import draws_interval, finite, probability, words
+from .wording import draws_interval, finite, words
 
 SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}
 FRONTIER_SYSTEM, FRONTIER_YEARS = "GPT-2 (1542M)", (2013.0, 2015.0, 2017.0, 2019.0, 2021.0, 2023.0)
@@ -119,7 +120,7 @@ def sections(found, published):
     gain = [] if found.gains is None else [_gain_text(found, published)]
     return [
         {
-            "title": "Progress: attribution",
+            "title": "Attribution of progress",
             "text": _attribution_text(found, shares),
             "blocks": [
                 quantities.shares(found.attribution, shares),
@@ -127,12 +128,12 @@ def sections(found, published):
             ],
         },
         {
-            "title": "Progress: frontiers and the build-up of compute",
+            "title": "Frontiers and the build-up of compute",
             "text": [*reached, *_build_up_text(found, published)],
             "blocks": [*frontier, quantities.build_up(fit, theirs)],
         },
         {
-            "title": "Progress: straight from the data, and scaling rules",
+            "title": "Straight from the data, and scaling rules",
             "text": [
                 "Compute of systems near the perplexity of a reference, by date: few rows, and a reference known for "
                 "its size need not have spent the least. Read it as description.",

@@ -9,13 +9,14 @@ from ...inference.quantities.pace import NONE, acceleration
 from ...inference.quantities.sensitivity import SENSITIVE
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
+from ..drawing.words import probability
 from ..findings import section
 from . import figures
 from . import quantities_figures as quantities
 from . import time_figures as in_time
 from .analysis import FUTURE, MAIN, PACE, RESTS, VARIANTS
 from .published import DOUBLING, VARIANT_PUBLISHED
-from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, probability, times, words
+from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, times, words
 
 FORMS = ("transformer_exp", "transformer_sigmoid")
 
@@ -291,12 +292,10 @@ def sections(found, published):
     published : Published
     """
     return [
-        section(found, RESTS, "Progress: what it rests on", lambda: _of_rests(found)),
-        section(
-            found, VARIANTS, "Progress: variants of the main specification", lambda: _of_variants(found, published)
-        ),
-        section(found, PACE, "Progress: has it become faster?", lambda: _of_pace(found)),
-        section(found, FUTURE, "Progress: predicting the next year", lambda: _of_future(found)),
+        section(found, RESTS, "What the pace of progress rests on", lambda: _of_rests(found)),
+        section(found, VARIANTS, "Variants of the main specification", lambda: _of_variants(found, published)),
+        section(found, PACE, "Has progress become faster?", lambda: _of_pace(found)),
+        section(found, FUTURE, "Predicting the next year", lambda: _of_future(found)),
     ]
 
 

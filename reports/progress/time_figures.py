@@ -66,8 +66,10 @@ def pace(path, walk):
     for name, colour, rates, dims in (("one change", BLUE, path, "sample"), ("random walk", ORANGE, walk, DRAWS)):
         years = rates["year"].values
         low, middle, high = rates.quantile([0.025, 0.5, 0.975], dims).values / np.log(2)
-        hover = f"{name}, %{{x}}<br>%{{y:.2f}} doublings a year<extra></extra>"
-        drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, hovertemplate=hover)
+        ends = np.stack([low, high], axis=1)
+        hover = f"{name}, %{{x}}<br>%{{y:.2f}} [%{{customdata[0]:.2f}}, %{{customdata[1]:.2f}}] doublings a year"
+        options = {"customdata": ends, "hovertemplate": f"{hover}<extra></extra>"}
+        drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, **options)
         # The pace of a walk stays as it is from one step to the next.
         traces += [trace.update(line_shape="hv" if rates is walk else "linear") for trace in drawn]
     return figure(

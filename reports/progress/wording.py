@@ -88,11 +88,6 @@ def words(q, prefix=""):
     return spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))
 
 
-def probability(p):
-    """Write a probability that may be near 0 or 1."""
-    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
 def draws_interval(draws, form="{:.3f}"):
     """Median and 95% interval of draws in words, by quantiles only; draws that are NaN are left out."""
     return spanned(*(form.format(x) for x in np.nanquantile(np.ravel(draws), [0.025, 0.5, 0.975])))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ...inference.points.curves import COUNTED
-from ..drawing import tables
+from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
 from ..findings import section
 from . import figures
@@ -22,28 +22,57 @@ def published_exponents(published):
     }
 
 
-def _findings(found):
-    entry = found.entry
-    main = entry["schemes"][MAIN]
+def _answer(found):
+    """Say whether the fitted floor is the known one."""
+    schemes = found.entry["schemes"]
+    inside = [scheme for scheme, one in schemes.items() if _holds_zero(one["E_minus_entropy"])]
     floors = ", ".join(
         f"{scheme.replace('-', ' ')} {tables.interval(one['E_minus_entropy'], '{:+.3f}')}"
-        for scheme, one in entry["schemes"].items()
+        for scheme, one in schemes.items()
     )
+    verdict = (
+        "<b>Yes, in every scheme of training</b>"
+        if len(inside) == len(schemes)
+        else f"<b>In {len(inside)} of {len(schemes)} schemes of training</b>"
+    )
+    return (
+        f"{verdict} the 95% interval of the fitted irreducible loss E holds the true entropy of the language, "
+        f"{found.truth['entropy']:.4f} nats per token. E less the truth is {floors}."
+    )
+
+
+def _holds_zero(q):
+    return q["q2.5"] <= 0 <= q["q97.5"]
+
+
+def _moves(found):
+    entry = found.entry
+    main = entry["schemes"][MAIN]
     envelope, second = (entry["schemes"][scheme]["exponent"]["total"] for scheme in (MAIN, "scheme-2"))
     weights = "; ".join(
         f"{label} {tables.interval(q, '{:.2f}')} (P(ω &gt; ½) = {q['p_above_half']:.2f})"
         for label, q in entry["omega"].items()
     )
     return [
-        f"E less the true entropy of the language, {found.truth['entropy']:.4f} nats per token, is {floors}.",
-        *_of_calibration(entry.get("calibration")),
         "The fitted law's optimal size grows with exponent "
         f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
         f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
         f"Counting all parameters, the envelope of the curves has exponent {_beside(envelope)} in scheme 4, and "
         f"{_beside(second)} in scheme 2. Where the probability is small, the runs are not as the law says.",
         f"ω, what an embedding parameter counts: {weights}.",
+        "Far smaller than the paper's models, which need a GPU: this is a demonstration of the method, not a "
+        "replication.",
     ]
+
+
+def _checks(found):
+    entry = found.entry
+    said = [
+        check(scheme.replace("-", " "), entry["schemes"][scheme]["law"])
+        for scheme in SCHEMES
+        for check in (verdicts.of_law, verdicts.of_pareto)
+    ]
+    return said + _of_calibration(entry.get("calibration"))
 
 
 def _of_calibration(calibration):
@@ -134,9 +163,10 @@ def _law_tables(found):
         "Rows of one run, the readings of its curve, share its luck: in schemes 1 to 3 each run has an effect of its "
         "own, integrated out. In scheme 4 every row is a run of its own."
     )
+    fits = [f"small models, {scheme}" for scheme in found.entry["schemes"]]
     return [
-        tables.html(pd.DataFrame(rows), rowname="scheme"),
-        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note),
+        tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
+        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits),
     ]
 
 
@@ -190,31 +220,37 @@ def sections(found, published):
     theirs = published_exponents(published)
     runs = found.runs
     sizes = sorted(runs["parameters"].unique())
+    floors, diagnostics = _law_tables(found)
     return [
         {
-            "title": "Small language models whose floor is known",
+            "role": "answer",
+            "title": "Answer",
             "text": [
+                _answer(found),
                 f"{runs['run'].nunique()} transformers of {sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters, trained on a "
                 f"CPU on a synthetic language of {runs['vocabulary'].iloc[0]:,.0f} words whose entropy is known, in "
                 "the four schemes of Pearce and Song (2024), with "
-                f"{runs['seed'].nunique()} seeds. Far smaller than the paper's models, which need a GPU: this is a "
-                "demonstration of the method, not a replication."
+                f"{runs['seed'].nunique()} seeds.",
             ],
-            "points": _findings(found),
-            "blocks": [figures.curves(found, SCHEMES)],
+            "blocks": [figures.floor(found, SCHEMES), floors],
+        },
+        {"role": "moves", "title": "What could change it", "points": _moves(found), "blocks": []},
+        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
+        *({"role": "details"} | each for each in _details(found, theirs, diagnostics)),
+    ]
+
+
+def _details(found, theirs, diagnostics):
+    return [
+        {
+            "title": "The curves of the small models",
+            "text": ["Means over seeds, each scheme in a panel."],
+            "blocks": [figures.curves(found, SCHEMES), diagnostics],
         },
         {
             "title": "Schemes compared: the exponent",
             "text": [],
             "blocks": [figures.exponents(found, SCHEMES, theirs), _exponent_table(found, theirs)],
-        },
-        {
-            "title": "Is the fitted floor the true one?",
-            "text": [],
-            "blocks": [
-                figures.floor(found, SCHEMES),
-                *_law_tables(found),
-            ],
         },
         section(found, LEFT_OUT, "Small models: runs left out whole", lambda: {"blocks": [_runs_table(found)]}),
         section(

@@ -1,10 +1,22 @@
+import contextlib
 import html
+import io
+import json
 import re
+import sys
+import warnings
+from collections import OrderedDict
 from html.parser import HTMLParser
 
 import bayescaling as bs
 import pytest
+from bayescaling.cli import main
+from bayescaling.inference.fitting import fitter
+from bayescaling.inference.fitting.samplers import compiled as once
 from bayescaling.reports import kept
+from bayescaling.reports.chinchilla import analysis
+
+SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -127,3 +139,49 @@ def check_intervals(text, document):
 def not_in_results():
     """A function that returns the intervals of a page that are not in results.json, and how many it prints."""
     return check_intervals
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """Folder of a full report that the command line made with few draws and simulations, and what it printed.
+
+    It was made without what takes long before, and again after, when that stays.
+    Laws that sample slowly and that no sentence of the page needs are left out.
+    """
+    folder = tmp_path_factory.mktemp("made") / "deep" / "report"
+    command = ["bayescaling", "report", "--out", str(folder), "--page", "chinchilla", *SETTINGS, "--json"]
+    laws = {name: law for name, law in analysis.LAWS.items() if "reading error" not in name and "huber" not in name}
+    with pytest.MonkeyPatch.context() as patch:
+        cache = tmp_path_factory.mktemp("cache")
+        patch.setattr(kept, "folder", lambda: cache)
+        patch.setattr(analysis, "LAWS", laws)
+        patch.setattr(analysis, "SIMULATIONS", 10)
+        patch.setattr(warnings, "showwarning", warnings.showwarning)
+        patch.setattr(fitter, "_KEPT", OrderedDict())
+        compiled = []
+        patch.setattr(fitter, "compiled", lambda law, *rest: compiled.append(law.label) or once(law, *rest))
+        brief = json.loads(_printed(patch, command))
+        printed = _printed(patch, [*command, "--full"])
+        again = json.loads(_printed(patch, command))
+    assert "calibration" not in brief and brief["extras"] == {"calibration": None}
+    assert again == json.loads(printed)
+    # Every law once, whatever is fitted to tables of it: refits without a row, simulated tables.
+    assert sorted(compiled) == sorted(law.label for law in laws.values())
+    return folder, printed
+
+
+def _printed(patch, command):
+    """Run the command line and return what it printed."""
+    printed, said = io.StringIO(), io.StringIO()
+    patch.setattr(sys, "argv", command)
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said),
+        warnings.catch_warnings(),
+        pytest.raises(SystemExit) as left,
+    ):
+        warnings.simplefilter("default", bs.DiagnosticWarning)
+        main()
+    assert left.value.code == 0, said.getvalue()
+    assert all(line.startswith("warning: ") for line in said.getvalue().splitlines())
+    return printed.getvalue()

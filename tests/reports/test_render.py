@@ -50,9 +50,42 @@ def test_a_page_is_well_made(well_made):
         "Which law and of all which noise",
     ]
     captions = [e["text"] for e in made.of("caption", "figcaption")]
-    numbers = [re.match(r"(Figure|Table) \d\.", text).group() for text in captions]
+    numbers = [found.group() for text in captions if (found := re.match(r"(Figure|Table) \d\.", text))]
     assert numbers == ["Figure 1.", "Table 1.", "Table 2.", "Figure 2."]
     assert [e["text"] for e in made.of("li") if "said twice" in e["text"]] == ["said twice"]
+
+
+def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made):
+    sections = [
+        {"role": "answer", "title": "Answer", "text": ["Ten, -0.5 of it."], "blocks": [drawn()]},
+        {"role": "checks", "title": "Checks", "points": ["Fine."], "blocks": []},
+        {"role": "details", "title": "Which law?", "text": ["Many words."], "blocks": [table()]},
+    ]
+    answer = {"answer": "Ten.", "number": "10 [9, 11].", "moves": "A law.", "strength": "fair", "because": "few runs"}
+    part = {"name": "law", "title": "How big?", "sections": sections, "answer": answer, "fits": ["one", "one, <other>"]}
+    made = well_made(render("A page", [part, part | {"name": "other"}], DOCUMENT, []))
+    folded = [e for e in made.of("details") if "Many words." in e["text"]]
+    assert [e["id"] for e in folded] == ["which-law", "which-law-2"] and not any("open" in e for e in folded)
+    assert not any("Ten." in e["text"] for e in made.of("details"))
+    contents = [e["href"] for e in made.of("a") if "nav" in e["inside"]]
+    assert {"#which-law", "#law-answer", "#other-answer"} <= set(contents)
+    (said, _) = [e["text"] for e in made.of("p") if "Ten, " in e["text"]]
+    assert said == "Ten, \N{MINUS SIGN}0.5 of it."
+    assert sum("1 of 2 fits of this page is not to be trusted: one, <other>." in e["text"] for e in made.of("p")) == 2
+
+
+def test_rows_of_fits_lead_to_their_diagnostics(well_made):
+    frame = pd.DataFrame({"fit": ["one", "another"], "n": [1, 2]})
+    other = tables.html(frame, rowname="fit", fits=["one, <other>", "none of these"], recommended=1)
+    sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="fit"), other]}]
+    made = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], DOCUMENT, []))
+    dots = [e for e in made.of("a") if "dot" in e.get("class", "")]
+    assert [(e["class"], e["aria-label"]) for e in dots] == [
+        ("dot fine", "one: converged"), ("dot bad", "one, <other>: not to be trusted")
+    ]  # fmt: skip
+    assert {e["href"][1:] for e in dots} == {row["id"] for row in made.of("tr") if "id" in row}
+    (row,) = made.of("tr", class_="recommended")
+    assert row["text"].startswith("another")
 
 
 def test_a_page_is_the_same_each_time():
@@ -61,7 +94,7 @@ def test_a_page_is_the_same_each_time():
 
 def test_a_page_without_figures_carries_no_script_of_them():
     parts = [{"name": "law", "title": "How big?", "sections": [{"title": "Words", "blocks": []}]}]
-    assert len(render("A page", parts, DOCUMENT, [])) < 40_000
+    assert len(render("A page", parts, DOCUMENT, [])) < 60_000
 
 
 def test_the_verdict_names_and_leads_to_what_is_not_to_be_trusted(well_made):
@@ -75,7 +108,11 @@ def test_the_verdict_names_and_leads_to_what_is_not_to_be_trusted(well_made):
 def test_cells_are_text_with_a_minus_sign_and_a_dash_for_nothing():
     found = table()
     assert found.header == ("law", "n", "q")
-    assert found.rows[0] == ("a &lt;b&gt;", "\N{MINUS SIGN}1.5", "\N{MINUS SIGN}0.2 [\N{MINUS SIGN}1, 3]")
+    assert found.rows[0] == (
+        "a &lt;b&gt;",
+        "\N{MINUS SIGN}1.5",
+        "\N{MINUS SIGN}0.2 [\N{MINUS SIGN}1,\N{NO-BREAK SPACE}3]",
+    )
     assert found.rows[1] == ("GPT-2", "–", "1e-05")
     assert found.numeric == {1}
 

@@ -1,43 +1,37 @@
-import contextlib
-import io
 import json
 import re
-import sys
-import warnings
-from collections import OrderedDict
 from html.parser import HTMLParser
 
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.cli import main
-from bayescaling.inference.fitting import fitter
-from bayescaling.inference.fitting.samplers import compiled as once
 from bayescaling.inference.quantities.verdict import verdict_sentence
-from bayescaling.reports.chinchilla import analysis
 from bayescaling.reports.chinchilla.page import LABELS
 from bayescaling.reports.drawing import tables
 
-SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
 SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss")
 TITLES = (
     "How big should the next model be?",
-    "What the posterior says",
+    "Answer",
+    "What could change it",
+    "Checks",
+    "Details",
     "The data",
+    "Tokens per parameter and loss at the optimum",
+    "The Chinchilla law's own optimum",
     "Parameters beside the published sets",
     "The usual point estimators",
     "The loss surface",
     "Posterior predictive check",
     "Which law and which noise? Leave-one-out comparison",
-    "Compute-optimal allocation",
     "Priors and convergence",
     "Diagnostics",
     "Data, versions and time",
     "How to cite",
 )
 
-HEADINGS = ("h1", "h2", "h3")
+HEADINGS = ("h1", "h2", "h3", "h4")
 
 
 class Page(HTMLParser):
@@ -82,51 +76,11 @@ class Page(HTMLParser):
     def table_with(self, column):
         """Rows, by the text of their first cell, of the only table that has `column`."""
         ((header, *rows),) = [table for table in self.tables if column in table[0]]
-        return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows if len(row) == len(header)}
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Folder of a full report that the command line made with few draws and simulations, and what it printed.
-
-    It was made without what takes long before, and again after, when that stays.
-    Laws that sample slowly and that no sentence of the page needs are left out.
-    """
-    folder = tmp_path_factory.mktemp("made") / "deep" / "report"
-    command = ["bayescaling", "report", "--out", str(folder), "--page", "chinchilla", *SETTINGS, "--json"]
-    laws = {name: law for name, law in analysis.LAWS.items() if "reading error" not in name and "huber" not in name}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysis, "LAWS", laws)
-        patch.setattr(analysis, "SIMULATIONS", 10)
-        patch.setattr(warnings, "showwarning", warnings.showwarning)
-        patch.setattr(fitter, "_KEPT", OrderedDict())
-        compiled = []
-        patch.setattr(fitter, "compiled", lambda law, *rest: compiled.append(law.label) or once(law, *rest))
-        brief = json.loads(_printed(patch, command))
-        printed = _printed(patch, [*command, "--full"])
-        again = json.loads(_printed(patch, command))
-    assert "calibration" not in brief and brief["extras"] == {"calibration": None}
-    assert again == json.loads(printed)
-    # Every law once, whatever is fitted to tables of it: refits without a row, simulated tables.
-    assert sorted(compiled) == sorted(law.label for law in laws.values())
-    return folder, printed
-
-
-def _printed(patch, command):
-    """Run the command line and return what it printed."""
-    printed, said = io.StringIO(), io.StringIO()
-    patch.setattr(sys, "argv", command)
-    with (
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(said),
-        warnings.catch_warnings(),
-        pytest.raises(SystemExit) as left,
-    ):
-        warnings.simplefilter("default", bs.DiagnosticWarning)
-        main()
-    assert left.value.code == 0, said.getvalue()
-    assert all(line.startswith("warning: ") for line in said.getvalue().splitlines())
-    return printed.getvalue()
+        return {
+            row[0].rstrip("●▲ \n"): dict(zip(header[1:], row[1:], strict=True))
+            for row in rows
+            if len(row) == len(header)
+        }
 
 
 @pytest.fixture(scope="module")
@@ -264,6 +218,21 @@ def test_the_only_page_made_is_the_only_question_answered(text, document, made):
     assert {claim["page"] for claim in document["claims"]} == {"chinchilla"}
 
 
+def test_the_recommended_optimum_is_one_row_and_its_draws_those_of_allocate(page, document, posteriors):
+    found = document["optimum"]
+    laws = {name: document["laws"][name]["elpd_loo"] for name in ("chinchilla", "coupled", "offsets")}
+    best = found["law"]
+    assert laws[best] == max(laws.values())
+    rows = page.table_with("N* at 1e24 FLOP")
+    assert [name for name in rows if "recommended" in name] == [f"{best} (recommended)"]
+    budgets = [3e19, 1e24]
+    sizes = bs.allocate(posteriors[best], budgets)["parameters"].transpose("compute", ...).values.reshape(2, -1)
+    g, a = 10 ** np.array(found["log10_g"]), np.array(found["a"])
+    assert len(a) == min(4000, sizes.shape[1])
+    for budget, draws in zip(budgets, sizes, strict=True):
+        np.testing.assert_allclose(np.sort(g * (budget / 6) ** a), np.sort(draws), rtol=1e-5)
+
+
 def test_the_page_has_its_sections_and_leads_to_them(page):
     assert set(TITLES) <= set(page.headings)
     assert page.links
@@ -279,7 +248,7 @@ def test_the_page_shows_the_numbers_of_the_document(page, document):
         shown, q = rows[label], ours[name]
         assert float(shown["mean"]) == pytest.approx(q["mean"], rel=1e-3)
         assert float(shown["sd"]) == pytest.approx(q["sd"], rel=1e-2)
-        median, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", shown["median [95%]"]).groups())
+        median, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+),\s(\S+)\]", shown["median [95%]"]).groups())
         assert [low, median, high] == pytest.approx([q["q2.5"], q["q50"], q["q97.5"]], rel=1e-3)
 
 

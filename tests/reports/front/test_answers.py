@@ -6,13 +6,13 @@ import re
 
 import bayescaling as bs
 import pytest
+from bayescaling.reports.drawing.optimum import largest_run, preferred
+from bayescaling.reports.drawing.words import months, size
 from bayescaling.reports.front.answers import answers, lines
-from bayescaling.reports.front.optimum import largest_run, preferred
 from bayescaling.reports.front.page import front
 from bayescaling.reports.front.picture import panels
 from bayescaling.reports.front.published import claims, verdict
 from bayescaling.reports.front.quote import not_quotable, quotable
-from bayescaling.reports.front.words import months, size
 from bayescaling.reports.pages import PAGES
 
 
@@ -182,6 +182,8 @@ def test_the_picture_is_there_without_a_script_and_its_labels_do_not_meet(docume
             assert all(0 <= float(x) <= width for x in re.findall(r'<text x="([\d.-]+)"', svg))
     ends = [float(y) for y in re.findall(r'<text x="389.0" y="([\d.]+)"', tokens.wide)]
     assert len(ends) == 4 and min(b - a for a, b in itertools.pairwise(ends)) >= 14
+    assert len(doubling.rows) == 9 and len(doubling.rows[0]) == len(doubling.rows[1]) == 4
+    assert len(tokens.rows) == 1 + len(document["allocation"])
     assert doubling.wide.count("<circle") == 6 and months(q(7.0, 10.0, 16.0)) in doubling.alternative
 
 

@@ -1,6 +1,6 @@
 """Numbers of results.json in the words of the first screen."""
 
-from ..drawing.style import si
+from .style import si
 
 NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
@@ -46,3 +46,14 @@ def flop(compute):
 def probability(p):
     """Write a probability that may be near 0 or 1."""
     return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def equal_to(p):
+    """Write what a probability is, as HTML: = 0.974, &gt; 0.999."""
+    said = probability(p)
+    return said.replace("<", "&lt;").replace(">", "&gt;") if said[0] in "<>" else f"= {said}"
+
+
+def in_words(text):
+    """Write the names of tests as a reader would."""
+    return text.replace("loo_pit", "leave-one-out PIT")

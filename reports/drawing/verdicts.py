@@ -1,0 +1,61 @@
+"""What checks of a fit say, each in a sentence with a mark: whether there is something to see to."""
+
+from html import escape
+
+from ...inference.diagnostics import PARETO_K_LIMIT
+from .words import equal_to, in_words
+
+MARKS = {True: ("fine", "●"), False: ("bad", "▲")}
+LINE = 0.05  # of a band that holds 95% of calibrated models
+
+
+def marked(fine, text):
+    """Put the mark of a check before what it says.
+
+    Parameters
+    ----------
+    fine : bool
+    text : str
+        HTML.
+
+    Returns
+    -------
+    str
+    """
+    kind, sign = MARKS[bool(fine)]
+    return f'<span class="dot {kind}" aria-hidden="true">{sign}</span> {text}'
+
+
+def of_law(name, entry):
+    """Say whether a law fits its rows, of its entry of results.json."""
+    said = escape(in_words(entry["verdict"]["sentence"]))
+    return marked(entry["verdict"]["verdict"] == "fits", f"{escape(name)}: {said}.")
+
+
+def of_pit(name, entry):
+    """Say whether leave-one-out predictions are calibrated, of the tests of a law."""
+    test = entry["misfit"].get("loo_pit")
+    if test is None:
+        return None
+    p, fine = test["p"], test["p"] >= LINE
+    said = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
+    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {said} (p {equal_to(p)}).")
+
+
+def of_pareto(name, entry):
+    """Say how many rows leave-one-out was not reliable for."""
+    count = entry["k_above_0.7"]
+    return marked(
+        count == 0,
+        f"{escape(name)}: Pareto k above {PARETO_K_LIMIT:g} at {count} of {entry['rows']} rows, largest "
+        f"{entry['pareto_k_max']:.2f}.",
+    )
+
+
+def of_calibration(name, entry, labels):
+    """Say whether intervals cover, of an entry of a calibration, or that it was not made."""
+    if entry is None:
+        return f"{escape(name)}: the coverage of its intervals was not simulated (<code>report --full</code> does)."
+    off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
+    said = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
+    return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {said}.")

@@ -1,0 +1,208 @@
+"""A report as a browser shows it: widths, light and dark, keyboard, hover, downloads and print."""
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.reports.drawing.words import sizes
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright's package")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+OVERLAPS = (Path(__file__).parent / "in_browser.js").read_text(encoding="utf-8").partition("\n")[2]
+PRINTED = 680  # pixels
+OPEN_ALL = "for (const each of document.querySelectorAll('main details')) each.open = true"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, made):
+    """A function that opens the report in a window of its own; afterwards nothing was fetched and nothing failed."""
+    contexts, failed = [], []
+
+    def open_page(width=1280, scheme="light", place="", **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on("request", lambda asked: failed.append(asked.url) if asked.url.startswith("http") else None)
+        page.goto((made[0] / "index.html").as_uri() + place)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert failed == []
+
+
+def draw_all(page):
+    """Open what is folded and bring every figure into view."""
+    page.wait_for_function("window.Plotly")
+    page.evaluate(OPEN_ALL)
+    for i in range(page.locator(".plot").count()):
+        page.evaluate("i => document.querySelectorAll('.plot')[i].scrollIntoView({block: 'center'})", i)
+        page.wait_for_function("i => document.querySelectorAll('.plot')[i].querySelector('.main-svg')", arg=i)
+
+
+def draw(page, figure):
+    """Bring a figure into view and wait until it is drawn."""
+    page.evaluate("id => document.getElementById(id).scrollIntoView({block: 'center'})", figure)
+    page.wait_for_selector(f"#{figure} .main-svg")
+
+
+@pytest.mark.parametrize("width", [360, 1280, 1920])
+def test_no_text_of_a_figure_is_covered_or_cut(opened, width):
+    page = opened(width)
+    draw_all(page)
+    assert page.locator(".plot .main-svg").count() > 10
+    assert page.evaluate(OVERLAPS) == {}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_search_for_covered_texts_finds_them(opened):
+    page = opened()
+    page.evaluate("document.querySelector('.picture svg text').setAttribute('x', -30)")
+    page.evaluate("for (const each of document.querySelectorAll('#figure-a svg text')) each.setAttribute('y', 50)")
+    found = page.evaluate(OVERLAPS)["figure-a"]
+    assert any(each.startswith("cut: ") for each in found) and any(" / " in each for each in found)
+
+
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (1280, "dark")])
+def test_nobody_is_kept_from_reading_it(opened, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+    page = opened(width, scheme)
+    page.evaluate(OPEN_ALL)
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 24, 39)"
+    assert dark == (scheme == "dark")
+    found = axe.Axe().run(page).response["violations"]
+    assert [(each["id"], each["impact"]) for each in found if each["impact"] in ("serious", "critical")] == []
+
+
+def test_the_first_screen_needs_no_script_and_details_open_without(opened):
+    page = opened(java_script_enabled=False)
+    assert page.locator(".card .answer").first.is_visible() and page.locator("#figure-a svg").first.is_visible()
+    assert not page.locator("form.budget").is_visible()
+    page.locator("details.folded summary").first.click()
+    assert page.locator("details.folded[open] figcaption").first.is_visible()
+
+
+def test_a_link_to_what_is_folded_opens_it(opened):
+    page = opened(place="#the-loss-surface")
+    page.wait_for_selector("#the-loss-surface[open]")
+    draw(page, page.locator("#the-loss-surface figure").get_attribute("id"))
+    page.locator(".contents .follows, .contents a[href='#chinchilla']").first.click()
+    page.locator(".contents a[href='#the-usual-point-estimators']").click()
+    assert page.locator("#the-usual-point-estimators table").first.is_visible()
+    assert page.evaluate("document.getElementById('the-usual-point-estimators').getBoundingClientRect().top") < 900
+    page.locator("#chinchilla-what-could-change-it").locator("xpath=..").locator("a.dot").first.click()
+    assert page.locator("#table-diagnostics").is_visible()
+
+
+def test_light_and_dark_are_chosen_by_a_button(opened):
+    page = opened(scheme="light")
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 24, 39)"
+
+
+def test_hovering_gives_the_interval_in_the_units_of_the_text(opened):
+    page = opened()
+    page.wait_for_function("window.Plotly")
+    figure = page.locator("#chinchilla-answer").locator("xpath=..").locator("figure.drawn").get_attribute("id")
+    draw(page, figure)
+    x, y = page.evaluate(
+        """id => {
+          const plot = document.querySelector(`#${id} .plot`), {xaxis, yaxis} = plot._fullLayout;
+          const median = plot._fullData.find(trace => trace.name === "median"), box = plot.getBoundingClientRect();
+          const i = [...median.x].findIndex(x => x >= 1e24);
+          return [box.left + xaxis._offset + xaxis.d2p(median.x[i]), box.top + yaxis._offset + yaxis.d2p(median.y[i])];
+        }""",
+        figure,
+    )
+    page.mouse.move(x, y)
+    said = page.wait_for_selector(f"#{figure} .hoverlayer .hovertext").text_content()
+    assert re.search(r"\d[\d.]*B \[\d[\d.]*B, \d[\d.]*B\] parameters", said), said
+    assert "C 1e24 FLOP" in said
+
+
+def test_tables_and_figures_are_downloaded(opened, tmp_path):
+    page = opened()
+    page.wait_for_function("window.Plotly")
+
+    def download(selector):
+        with page.expect_download() as waiting:
+            page.locator(selector).click()
+        waiting.value.save_as(tmp_path / waiting.value.suggested_filename)
+        return (tmp_path / waiting.value.suggested_filename).read_bytes()
+
+    shown = page.locator("#table-1 tbody tr").count()
+    header, *rows = csv.reader(download("#table-1 .tools button").decode().splitlines())
+    assert len(rows) == shown and "tokens per parameter" in header and {len(row) for row in rows} == {len(header)}
+    assert download("#figure-a .tools button:text('SVG')").startswith(b"<svg")
+    assert download("#figure-a .tools button:text('PNG')").startswith(b"\x89PNG")
+    assert b"coupled,1e+24," in download("#figure-a .tools button:text('CSV')")
+    assert b"<svg" in download("#figure-1 .tools button:text('SVG')")
+    header, *rows = csv.reader(download("#figure-1 .tools button:text('CSV')").decode().splitlines())
+    assert header[:3] == ["series", "x", "y"] and {"median", "Hoffmann et al. 2022"} <= {row[0] for row in rows}
+
+
+def test_a_table_is_sorted_by_its_numbers(opened):
+    page = opened()
+    table = page.locator("#table-1")
+    head = table.locator("th", has_text="parameters").first
+
+    def column():
+        return [text.split()[0] for text in table.locator("tbody td:nth-child(2)").all_text_contents()]
+
+    rising = column()
+    head.locator("button").click()
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending" and column() == rising[::-1]
+    assert {text[-1] for text in rising} > {"M", "B"}
+
+
+@pytest.mark.parametrize("budget", [3e21, 2e24])
+def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, made, budget):
+    page = opened()
+    document = json.loads((made[0] / "results.json").read_text(encoding="utf-8"))
+    law = document["optimum"]["law"]
+    at = bs.allocate(bs.open_fit(made[0] / "posteriors" / f"{law}.nc"), budget)
+    page.locator("#budget").fill(f"{budget:g}")
+    said = page.locator("#at-budget").text_content()
+    for name, symbol in (("parameters", "N*"), ("tokens", "D*")):
+        low, middle, high = np.quantile(at[name], [0.025, 0.5, 0.975])
+        assert f"{symbol} {sizes({'q2.5': low, 'q50': middle, 'q97.5': high})}" in said
+    beyond = float(at["extrapolation"].values[0])
+    assert (f"{beyond:.1f} decades beyond" if beyond > 0 else "within") in said
+    page.locator("#budget").fill("many")
+    assert "Give a budget" in page.locator("#at-budget").text_content()
+    assert page.locator("#budget").get_attribute("aria-invalid") == "true"
+
+
+def test_on_paper_everything_is_there_and_as_wide_as_the_paper(opened):
+    page = opened()
+    page.wait_for_function("window.Plotly")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg'))")
+    widths = page.evaluate(
+        """() => [...document.querySelectorAll("main table, main .main-svg, .picture svg")]
+          .map(each => Math.round(each.getBoundingClientRect().width)).filter(width => width)"""
+    )
+    assert len(widths) > 20 and max(widths) <= PRINTED
+    assert page.evaluate("[...document.querySelectorAll('main details')].every(each => each.open)")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.emulate_media(media="screen")
+    assert not page.evaluate("[...document.querySelectorAll('main details')].some(each => each.open)")
