@@ -130,7 +130,9 @@ def records(table):
 def print_written(path):
     """Print where a result was written, if it was."""
     if path:
-        print(f"written to {path}")
+        from .datasets.wording import printable
+
+        print(f"written to {printable(path)}")
 
 
 def print_diagnostics(name, diagnostics):
