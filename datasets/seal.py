@@ -88,4 +88,4 @@ def check_netcdf(content, label):
     except subprocess.TimeoutExpired:
         done, reason = None, f"HDF5 does not come to an end in {patience:.0f} s"
     if done is None or done.returncode:
-        raise InputError(f"{label}: not a netCDF-4 file that can be read ({shortened(reason)}); make it again")
+        raise InputError(f"{label}: not a netCDF file that can be read ({shortened(reason)}); make it again")

@@ -159,7 +159,7 @@ def _netcdf(data, label, _):
                 if variable.ndim == 1
             ]
     except Exception as error:
-        raise InputError(f"{label}: not a netCDF-4 file that can be read ({_reason(error)}); write it again") from error
+        raise InputError(f"{label}: not a netCDF file that can be read ({_reason(error)}); write it again") from error
     return _one_dimension(variables, label)
 
 
