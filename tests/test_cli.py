@@ -440,7 +440,7 @@ def folder(tmp_path):
         ("header.csv", ["no rows"]),
         ("random.csv", ["line 2"]),
         ("random.parquet", ["not a Parquet file"]),
-        ("random.nc", ["not a netCDF-4 file"]),
+        ("random.nc", ["not a netCDF file"]),
         ("random.xyz", [".xyz"]),
         ("place", ["folder"]),
         ("ragged.csv", ["line 3", "2 fields where the header has 3"]),

@@ -226,6 +226,17 @@ def kills(name, place, rng, count):
 # Signals, pipes -------------------------------------------------------------------------------------------------------
 
 
+def listening(process):
+    """Wait until a command is more than Python that starts, as the system tells by the signals that it takes."""
+    status, end = Path(f"/proc/{process.pid}/status"), time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError):
+            taken = dict(line.split(":\t", 1) for line in status.read_text(encoding="utf-8").splitlines())["SigCgt"]
+            if int(taken, 16) & (1 << (signal.SIGTERM - 1)):
+                return
+        time.sleep(0.05)
+
+
 def reset():
     """Let a child be interrupted even where SIGINT is ignored, as a shell does for its background jobs."""
     for each in SIGNALS:
@@ -241,13 +252,13 @@ def signals(name, place, rng, count):
         for _ in range(count):
             place.remove(name)
             process = place.start(name, preexec_fn=reset)
+            listening(process)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                # Python itself says a line or more where it is stopped while it starts.
-                process.communicate(timeout=2 + rng.random() * seconds)
+                process.communicate(timeout=rng.random() * seconds)
             sent = time.monotonic()
             process.send_signal(getattr(signal, each))
             try:
-                _, errors = process.communicate(timeout=6 * HANG)
+                said, errors = process.communicate(timeout=6 * HANG)
             except subprocess.TimeoutExpired:
                 yield f"{each}: went on"
                 end(process)
@@ -259,6 +270,8 @@ def signals(name, place, rng, count):
                 yield f"{each}: ended {time.monotonic() - sent:.0f} s later"
             left = orphans(process)
             end(process)
+            if said and process.returncode == -getattr(signal, each):
+                continue  # it was done, and Python itself was ending
             if process.returncode not in (0, status):
                 yield f"{each}: ended with {process.returncode}: {errors[-300:]}"
             elif process.returncode and ("Traceback" in errors or "interrupted" not in errors):
