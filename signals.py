@@ -59,5 +59,7 @@ def _interrupt(number, _):
 def interrupted():
     """Say that the command was interrupted and what it kept; returns the exit status."""
     kept = next((KEPT[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in KEPT), None)
+    # Python notes an interrupt within an exec of text, such as that of a dataclass, and would end by it all the same.
+    exec("")
     print("interrupted" + (f"; {kept}" if kept else ""), file=sys.stderr)
     return 128 + _received[-1] if _received else INTERRUPTED
