@@ -391,17 +391,21 @@ def main():
     import warnings
 
     warnings.showwarning = console.show_warning
+    signals.open_streams()
     signals.listen()
     try:
         status = app(prog_name="bayescaling", standalone_mode=False)
+        sys.stdout.flush()
         if status == signals.INTERRUPTED:  # how typer says that a command was
             status = signals.interrupted()
     except InputError as error:
         status = _refuse(str(error))
     except (typer.Abort, KeyboardInterrupt):
         status = signals.interrupted()
-    except BrokenPipeError:
-        status = signals.CLOSED_PIPE
+    except (BrokenPipeError, SystemExit):  # typer leaves so where a pipe is closed, and nothing else does
+        status = signals.closed_pipe()
+    except OSError as error:
+        status = signals.full_disk(error)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -44,6 +44,7 @@ def print_table(title, header, rows, *, least=()):
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 120)
+    console.on_broken_pipe = _broken_pipe
     rows = [[str(cell) for cell in row] for row in rows]
     shown = fitting_columns(header, rows, console.width, least)
     table = Table(title=title, title_justify="left", header_style="bold", box=box.HEAVY_HEAD)
@@ -62,6 +63,11 @@ def print_table(title, header, rows, *, least=()):
     if len(shown) < len(header):
         left_out = [name or f"column {i + 1}" for i, name in enumerate(header) if i not in shown]
         console.print(f"left out for want of width: {', '.join(left_out)}", highlight=False, markup=False)
+
+
+def _broken_pipe():
+    """Leave it to the command line to end; rich would with another exit status."""
+    raise BrokenPipeError
 
 
 def fitting_columns(header, rows, width, least=()):
@@ -130,7 +136,9 @@ def records(table):
 def print_written(path):
     """Print where a result was written, if it was."""
     if path:
-        print(f"written to {path}")
+        from .datasets.wording import printable
+
+        print(f"written to {printable(path)}")
 
 
 def print_diagnostics(name, diagnostics):

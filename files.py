@@ -1,6 +1,7 @@
 """Files written whole or not at all."""
 
 import contextlib
+import errno
 import glob
 import hashlib
 import os
@@ -31,7 +32,7 @@ def written_whole(path, *, parents=True):
     Parameters
     ----------
     path : path
-        File or folder to write. A file is replaced; a folder must not exist yet.
+        File or folder to write. A file is replaced, or what a link leads to; a folder must not exist yet.
     parents : bool
         Make the folder that it stands in, if needed.
 
@@ -40,15 +41,16 @@ def written_whole(path, *, parents=True):
     InputError
         If it cannot be written, for example because the disk is full. What was at `path` before is then untouched.
     """
-    path = Path(path)
     try:
+        path = _replaceable(path)
         if parents:
             path.parent.mkdir(parents=True, exist_ok=True)
         remove_partial(path.parent, path.name)
         with _locked_folder(path) as folder:
             yield folder / path.name
+            # It may have changed meanwhile.
             if (folder / path.name).is_file():
-                _refuse_folder(path)
+                _refuse_others(path)
             _synchronise(folder / path.name)
             os.replace(folder / path.name, path)
             _flush(path.parent)
@@ -62,11 +64,12 @@ def check_writable(path):
     Raises
     ------
     InputError
-        If the folder does not exist, cannot be written or is full, or the path is a folder.
+        If the folder does not exist, cannot be written or is full, or the path is a folder, a device, a pipe or a file
+        that is read-only.
     """
-    path = Path(path)
-    _refuse_folder(path)
     try:
+        path = _replaceable(path)
+        _refuse_others(path)
         remove_partial(path.parent, path.name)
         with _locked_folder(path) as folder:
             (folder / path.name).write_bytes(bytes(PROBE))
@@ -75,9 +78,27 @@ def check_writable(path):
         raise unwritable(path, error) from error
 
 
-def _refuse_folder(path):
+def _replaceable(path):
+    """Where a link leads, else the path itself: a link stays one when the file is renamed into its place."""
+    path = Path(path)
+    if "\0" in str(path):
+        raise InputError(f"{printable(path)}: no file can have this name; choose another")
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except RuntimeError as error:  # before Python 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+
+
+def _refuse_others(path):
+    """Refuse what a file must not be renamed over: that would take a device or a pipe away from everyone."""
     if path.is_dir():
         raise InputError(f"{printable(path)}: is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{printable(path)}: is a device or a pipe; name a file")
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if path.exists() and not os.access(path, os.W_OK):
+        raise InputError(f"{printable(path)}: is read-only; make it writable or name another file")
 
 
 def unwritable(path, error):

@@ -4,13 +4,10 @@ import contextlib
 import sys
 from pathlib import Path
 
-from .datasets.seal import check_seal, seal
+from .datasets.seal import check_netcdf, seal
 from .datasets.wording import printable, shortened
 from .errors import InputError
 from .files import written_whole
-
-# Deflate makes nothing smaller than by this factor.
-LARGEST_FACTOR = 1100
 
 
 def write(tree, path, *, parents=False):
@@ -60,9 +57,8 @@ def read(path, opener):
     if not path.is_file():
         raise InputError(f"{printable(path)}: there is no such file")
     try:
-        check_seal(path.read_bytes(), printable(path))
+        check_netcdf(path.read_bytes(), printable(path))
         with opener(path, engine="h5netcdf") as opened:
-            _check_size(opened, path)
             return opened.load()
     except InputError:
         raise
@@ -74,13 +70,3 @@ def read(path, opener):
 def reason(error):
     """First line of an error's text, short enough for a message."""
     return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)
-
-
-def _check_size(opened, path):
-    nodes = opened.subtree if hasattr(opened, "subtree") else [opened]
-    claimed = sum(variable.nbytes for node in nodes for variable in node.variables.values())
-    if claimed > LARGEST_FACTOR * path.stat().st_size:
-        raise InputError(
-            f"{printable(path)}: claims {claimed} bytes in a file of {path.stat().st_size}, more than any compression "
-            "allows; make it again"
-        )

@@ -52,6 +52,7 @@ def run(asked):
 
 def _check_folder(out, files):
     """Make the folder of the fits, before the work whose results go there."""
+    from .datasets.wording import printable
     from .files import check_writable
 
     if out is None:
@@ -59,7 +60,9 @@ def _check_folder(out, files):
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {out}: the folder cannot be made ({error.strerror}); choose another place") from None
+        raise InputError(
+            f"--out {printable(out)}: the folder cannot be made ({error.strerror}); choose another place"
+        ) from None
     for path in files.values():
         check_writable(path)
 

@@ -1,29 +1,91 @@
-"""Files that end with the SHA-256 of what stands before, so that damage is told before anything is made of them.
+"""What is told of a netCDF file before HDF5 reads it in this process.
 
-HDF5, which netCDF-4 is, takes the end for padding, and may loop or end the process on a damaged file. A file without a
-seal, which other software wrote, passes.
+HDF5, which netCDF-4 is, may loop for ever or end the process on a file whose bytes are other than they were. So files
+end with the SHA-256 of what stands before, which HDF5 takes for padding: damage is told at once. A file that this
+process did not seal, a stranger's or one that other software wrote, is first read by another process, which may hang.
 """
 
 import hashlib
+import json
+import subprocess
+import sys
 
 from ..errors import InputError
+from .wording import shortened
 
 MARK = b"\nsha256 of all before: "
 LENGTH = len(MARK) + 64
+# Deflate makes nothing smaller than by this factor.
+LARGEST_FACTOR = 1100
+PATIENCE, PACE = 8, 20_000_000  # seconds for any file, and bytes of it that are read in a second more
+LOOK = """
+import io, json, sys
+paths, most = json.loads(sys.argv[1])
+sys.path[:] = paths
+import h5py
+content, claimed = sys.stdin.buffer.read(), 0
+def look(_, found):
+    global claimed
+    for name in found.attrs:
+        found.attrs[name]
+    if isinstance(found, h5py.Dataset):
+        claimed += found.nbytes
+        if claimed > most:
+            sys.exit(f"it claims {claimed} bytes, more than any compression allows")
+        found[()]
+try:
+    with h5py.File(io.BytesIO(content)) as file:
+        look(None, file)
+        file.visititems(look)
+except Exception as error:
+    sys.exit(" ".join(str(error).split()) or type(error).__name__)
+"""
+_OWN = set()  # SHA-256 of what this process sealed
 
 
 def seal(content):
     """Content with its seal."""
-    return bytes(content) + MARK + hashlib.sha256(content).hexdigest().encode()
+    digest = hashlib.sha256(content).hexdigest()
+    _OWN.add(digest)
+    return bytes(content) + MARK + digest.encode()
 
 
 def check_seal(content, label):
-    """Refuse content that is not as it was sealed.
+    """Refuse content that is not as it was sealed; content without a seal passes.
+
+    Returns
+    -------
+    bool
+        Whether this process sealed it.
 
     Raises
     ------
     InputError
     """
     whole, end = content[:-LENGTH], content[-LENGTH:]
-    if end.startswith(MARK) and hashlib.sha256(whole).hexdigest().encode() != end[len(MARK) :]:
+    if not end.startswith(MARK):
+        return False
+    digest = hashlib.sha256(whole).hexdigest()
+    if digest.encode() != end[len(MARK) :]:
         raise InputError(f"{label}: the file is damaged (its SHA-256 is another); make it again or take another copy")
+    return digest in _OWN
+
+
+def check_netcdf(content, label):
+    """Refuse content that is not as it was sealed, or that HDF5 cannot read from end to end in reasonable time.
+
+    Raises
+    ------
+    InputError
+    """
+    if check_seal(content, label):
+        return
+    patience = PATIENCE + len(content) / PACE
+    command = [sys.executable, "-S", "-E", "-c", LOOK, json.dumps([sys.path, LARGEST_FACTOR * len(content)])]
+    try:
+        done = subprocess.run(command, input=content, capture_output=True, timeout=patience, check=False)
+        reason = done.stderr.decode(errors="replace").strip() or "HDF5 ended its process"
+    except subprocess.TimeoutExpired:
+        done, reason = None, f"HDF5 does not come to an end in {patience:.0f} s"
+    if done is None or done.returncode:
+        raise InputError(f"{label}: not a netCDF file that can be read ({shortened(reason)}); make it again")

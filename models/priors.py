@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.special
 
-from ..datasets.wording import unknown
+from ..datasets.wording import printable, unknown
 from ..errors import InputError
 from . import stats as st
 from .arrays import exp, log, log1p, logaddexp
@@ -69,7 +69,7 @@ class Prior:
 
     @classmethod
     def parse(cls, text):
-        """Read ``Name(number, ..., name=number)``.
+        """Read ``Name(number, ..., name=number)``, or a distribution of PreliZ or ``Prior`` of pymc-extras.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Prior:
             If the text is not of that form, the distribution is unknown, its parameters make no distribution, or one
             whose quantiles double precision does not hold or tell apart.
         """
-        return text if isinstance(text, cls) else _parsed(str(text), shown(text))
+        return text if isinstance(text, cls) else _parsed(_written(text), shown(text))
 
     def __str__(self):
         return f"{self.distribution}({', '.join(repr(v).removesuffix('.0') for v in self.arguments.values())})"
@@ -144,9 +144,25 @@ class Prior:
         return getattr(pm, self.distribution)(name, dims=dims, **{k: np.float64(v) for k, v in self.arguments.items()})
 
 
+def _written(prior):
+    """Text of a prior, with every digit; objects of PreliZ and pymc-extras show few."""
+    if hasattr(prior, "param_names"):  # PreliZ
+        name = type(prior).__name__
+        values = {each: getattr(prior, each, None) for each in DISTRIBUTIONS.get(name, (prior.param_names,))[0]}
+    elif hasattr(prior, "distribution") and hasattr(prior, "parameters"):  # pymc-extras
+        name, values = prior.distribution, prior.parameters
+        if getattr(prior, "dims", None) or getattr(prior, "transform", None):
+            raise InputError(f"prior {shown(prior)} has dims or a transform; give the distribution of one number")
+    else:
+        return str(prior)
+    if not all(isinstance(x, int | float | np.number) for x in values.values()):
+        raise InputError(f"prior {shown(prior)}: its parameters are not all numbers; give {name} numbers")
+    return f"{name}({', '.join(f'{each}={float(x)!r}' for each, x in values.items())})"
+
+
 def shown(text):
     """Text of a prior as messages show it."""
-    text = repr(text)
+    text = repr(text) if isinstance(text, str) else printable(text)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 

@@ -1,5 +1,6 @@
 """The files of a report: one HTML page, results.json and the posteriors."""
 
+from ..datasets.wording import printable
 from ..errors import InputError
 from ..files import check_writable
 from ..inference import diagnose, save_fit
@@ -20,9 +21,10 @@ def prepare(out):
         (out / "posteriors").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"{out}: the folder cannot be made ({error.strerror}); choose another place with --out"
+            f"{printable(out)}: the folder cannot be made ({error.strerror}); choose another place with --out"
         ) from None
-    check_writable(out / "results.json")
+    for name in ("results.json", "index.html", "posteriors/fit.nc"):
+        check_writable(out / name)
 
 
 def judge_chains(document, posteriors):

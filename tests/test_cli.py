@@ -440,7 +440,7 @@ def folder(tmp_path):
         ("header.csv", ["no rows"]),
         ("random.csv", ["line 2"]),
         ("random.parquet", ["not a Parquet file"]),
-        ("random.nc", ["not a netCDF-4 file"]),
+        ("random.nc", ["not a netCDF file"]),
         ("random.xyz", [".xyz"]),
         ("place", ["folder"]),
         ("ragged.csv", ["line 3", "2 fields where the header has 3"]),
@@ -687,3 +687,33 @@ def test_groups_that_cannot_be_are_refused_in_a_line(corpora):
         assert expected in refused(*fitted, *options, folder=folder)
     assert "fit chinchilla --group COLUMN" in refused("fit", "grouped", folder=folder)
     assert "need a table that has it" in refused("fit", "chinchilla", "--group", "corpus", folder=folder)
+
+
+# Streams --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("words", ["data chinchilla_runs", "data", "data --json"])
+def test_a_full_disk_under_standard_output_is_told_in_a_line(words, tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([COMMAND, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output, or a temporary file: No space left on device; make room")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["data chinchilla_runs", "data"])
+def test_a_closed_pipe_ends_a_command_without_a_word(words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([COMMAND, *words.split()], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="descriptors are closed as POSIX does it")
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_streams_may_be_closed_before_a_command_begins(closed, tmp_path):
+    done = subprocess.run(f"'{COMMAND}' data {closed}>&-", shell=True, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stderr == ""
+    assert bool(done.stdout) == (closed != 1)

@@ -7,7 +7,10 @@ import argparse
 import collections
 import copy
 import functools
+import gzip
+import hashlib
 import json
+import lzma
 import math
 import random
 import sys
@@ -24,7 +27,7 @@ import pytest
 import xarray as xr
 from bayescaling import sealed
 from bayescaling.datasets import KINDS
-from bayescaling.datasets.seal import LENGTH, seal
+from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
 from bayescaling.inference import diagnostics
 from bayescaling.inference.calibration import simulation
@@ -32,10 +35,21 @@ from bayescaling.inference.fitting.record import record, table_entry
 from bayescaling.inference.fitting.settings import Settings
 from bayescaling.inference.storage import KEY, with_metadata
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
+from bayescaling.reports import kept as cache
 
-LIMIT = 20  # seconds
+LIMIT = 10  # seconds
 LONGEST = 4000  # characters of a message, which names up to ten faults of a table
 FEW, FEW_FILES = 40, 10  # files are slow to make
+# How many times as many of a sort are made as of others: what is quick, and what takes a process or seconds each.
+SHARES = {
+    "priors": 30,
+    "priors of progress": 10,
+    "damaged": 4,
+    "packed": 4,
+    "stages": 4,
+    "crafted": 0.25,
+    "of others": 0.1,
+}
 
 NUMBERS = ["0", "-1", "1", "0.5", "3", "1e-5", "100", "1e15", "1e308", "-1e308", "1e999", "5e-324", "1e-320",
            "0.123456789012345", "1.0000000000000002"]  # fmt: skip
@@ -173,6 +187,110 @@ def damaged(rng, content):
     if rng.random() < 0.5:
         return content[:place]
     return content[:place] + bytes([content[place] ^ (1 << rng.randrange(8))]) + content[place + 1 :]
+
+
+def packed_table(rng, folder):
+    """Read counts from a packed file with a byte changed or the end cut off."""
+    suffix = rng.choice(["gz", "xz"])
+    path = folder / f"counts.csv.{suffix}"
+    path.write_bytes(damaged(rng, {"gz": gzip, "xz": lzma}[suffix].compress(small("counts").to_csv().encode())))
+    used(bs.read_counts(path), "counts")
+
+
+def hdf5_of_others(kept):
+    """Open a table or a fit that another process damaged and sealed, or that has no seal."""
+
+    def attempt(rng, folder):
+        name = rng.choice(["a table", *kept.of])
+        content = as_netcdf(small("runs"), folder).read_bytes() if name == "a table" else kept.bytes_of(name, folder)
+        content, path = damaged(rng, content.partition(MARK)[0]), folder / "others.nc"
+        end = MARK + hashlib.sha256(content).hexdigest().encode() if rng.random() < 0.5 else b""
+        path.write_bytes(content + end)
+        used(bs.read(path), "runs") if name == "a table" else kept.of[name][1](path)
+
+    return attempt
+
+
+# Sweeps ---------------------------------------------------------------------------------------------------------------
+
+SIZES = [2**31, 2**63, 10**30, 10**400, 1_000_000, 1e9]
+OF_KEYS = ["unknown", "longest", "seeds", "name", "preset", "arms", "corpus", "model"]
+
+
+def sweep(name):
+    """Say what a sweep takes, some of whose values are others."""
+
+    @functools.cache
+    def kind():
+        from bayescaling import training
+        from bayescaling.training import arithmetic
+
+        return {"language": training, "arithmetic": arithmetic}[name]
+
+    def attempt(rng, folder):
+        tables = copy.deepcopy(TABLES[name])
+        for _ in range(rng.randrange(1, 3)):
+            holder, key = rng.choice(list(places(tables)))
+            if rng.random() < 0.15:
+                del holder[key]
+                continue
+            if isinstance(holder, dict) and rng.random() < 0.1:
+                key = rng.choice(OF_KEYS)
+            holder[key] = copy.deepcopy(rng.choice([x for x in PLAIN if x is not None] + SIZES))
+        kind().outline(kind().make_sweep(tables), device="cpu")
+
+    return attempt
+
+
+def sweep_file(rng, folder):
+    """Say what a sweep of a file takes, some of whose characters are others."""
+    from bayescaling.training import arithmetic
+
+    text = f'[training]\nsamples = {rng.choice(NUMBERS)}\nbatch = 32\n[[arms]]\ntask = "addition"\nlengths = 2\n'
+    text += 'embeddings = ["nope"]\narchitectures = ["1x1"]\n[evaluation]\nlongest = ' + rng.choice(NUMBERS + WORDS)
+    path = folder / "sweep.toml"
+    path.write_bytes(spoilt_text(rng, text, 0.5).encode("utf-8", "surrogatepass"))
+    arithmetic.outline(path, device="cpu")
+
+
+TABLES = {
+    "language": {
+        "corpus": {"kind": "synthetic", "vocabulary": 32, "exponent": 1.4, "backoff": [0.25, 0.35, 0.4]},
+        "model": {"sizes": [[4, 1], [8, 1]], "heads": 2, "context": 8, "tied": True},
+        "training": {"updates": [4, 6], "batch_tokens": 256, "evaluations": 4, "evaluation_tokens": 2048, "seeds": [0],
+                     "betas": [0.9, 0.95], "clip": 0, "compile": "auto", "save_seconds": 60, "precision": "auto"},
+        "stages": [{"name": "rates", "learning_rates": [0.003, 0.03]},
+                   {"schedule": "cosine", "learning_rates": "best", "budgets": [0.5, 1.0], "keep": "all"}],
+    },
+    "arithmetic": {
+        "model": {"d_model": 16, "heads": 2, "k_max": 3, "table_rows": 12, "noise": 0.02, "block": "post-norm"},
+        "training": {"samples": 960, "batch": 32, "microbatch": 16, "ramp": 0.5, "learning_rate": 0.003, "seeds": [0],
+                     "evaluations": 4, "evaluation_problems": 50, "masked": True, "buckets": True},
+        "evaluation": {"longest": 3, "diagonal_to": 4, "count": 20, "offset": [0, 8], "diagonal": False},
+        "arms": [{"name": "one", "task": "addition", "lengths": 2, "embeddings": ["abacus", "nope"],
+                  "architectures": ["1x1", "1x2+injection"], "options": {"hints": "none"}, "model": {"heads": 1}}],
+    },
+}  # fmt: skip
+
+
+# What reports keep ----------------------------------------------------------------------------------------------------
+
+
+def stage(rng, folder):
+    """Take a damaged result from the cache of reports: it is the one that was kept, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "folder", lambda: folder)
+        result = {"draws": np.arange(5.0), "law": "chinchilla"}
+        assert cache.put("key", result)
+        path = folder / "key.stage"
+        path.write_bytes(damaged(rng, path.read_bytes()))
+        found = cache.get("key")
+        (folder / "times.json").write_bytes(damaged(rng, b'{"one": 1.5, "two": 2}'))
+        assert all(isinstance(seconds, float) for seconds in cache.times().values())
+    assert found is None or found["law"] == "chinchilla"
+    if found is None:
+        assert not path.exists()
+        raise bs.InputError("made again")
 
 
 # Saved fits and calibrations ------------------------------------------------------------------------------------------
@@ -366,14 +484,46 @@ def sorts(kept):
     found |= {f"{kind} as text": text_table(kind) for kind in READERS}
     found |= {f"{kind} of any type": typed_table(kind) for kind in READERS}
     found |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
+    found |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
+    found |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
+    found |= {"HDF5 of others, damaged": hdf5_of_others(kept)}
     found |= {f"{name}, damaged": damaged_file(name, kept) for name in kept.of}
     return found | {f"{name}, crafted": crafted_file(name, kept) for name in kept.of}
 
 
-SORTS = ["priors", "priors of progress", "runs as text", "evaluations as text", "counts as text", "scores as text",
-         "runs of any type", "evaluations of any type", "counts of any type", "scores of any type", "damaged parquet",
-         "damaged netCDF", "a fit, damaged", "a fit of progress, damaged", "a calibration, damaged", "a fit, crafted",
-         "a fit of progress, crafted", "a calibration, crafted"]  # fmt: skip
+SORTS = [
+    "priors",
+    "priors of progress",
+    "runs as text",
+    "evaluations as text",
+    "counts as text",
+    "scores as text",
+    "runs of any type",
+    "evaluations of any type",
+    "counts of any type",
+    "scores of any type",
+    "damaged parquet",
+    "damaged netCDF",
+    "packed counts, damaged",
+    "stages of the cache, damaged",
+    "sweeps of language",
+    "sweeps of arithmetic",
+    "sweeps as text",
+    "HDF5 of others, damaged",
+    "a fit, damaged",
+    "a fit of progress, damaged",
+    "a calibration, damaged",
+    "a fit, crafted",
+    "a fit of progress, crafted",
+    "a calibration, crafted",
+]
+
+
+def share(name):
+    """How many of a sort are made, where one is usual."""
+    return next((times for part, times in SHARES.items() if part == name), None) or next(
+        (times for part, times in reversed(SHARES.items()) if part in name), 1
+    )
 
 
 def outcome(attempt, rng, folder):
@@ -412,7 +562,7 @@ def test_every_sort_is_tested(kept):
 
 @pytest.mark.parametrize("name", SORTS)
 def test_what_is_malformed_is_read_or_refused_in_one_line(name, kept, tmp_path):
-    count = FEW_FILES if "crafted" in name else FEW
+    count = FEW_FILES if share(name) < 1 else FEW
     found, faults = outcomes(sorts(kept)[name], 1, count, tmp_path)
     assert not faults, "\n".join(f"attempt {number}: {said}" for said, number in faults.items())
     assert found["refused"] >= count / 10
@@ -425,19 +575,23 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--only", help="part of the name of a sort")
     asked = parser.parse_args()
-    failed = False
-    print(f"{'sort':<28}{'read':>8}{'refused':>9}{'faults':>8}{'seconds':>9}")
+    failed, totals, start = False, collections.Counter(), time.monotonic()
+    print(f"{'sort':<30}{'read':>8}{'refused':>9}{'faults':>8}{'seconds':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for name, attempt in sorts(Kept()).items():
             if asked.only and asked.only not in name:
                 continue
             began = time.monotonic()
-            found, faults = outcomes(attempt, asked.seed, asked.count, Path(folder))
+            count = max(1, round(share(name) * asked.count))
+            found, faults = outcomes(attempt, asked.seed, count, Path(folder))
+            totals.update(found)
             seconds = time.monotonic() - began
-            print(f"{name:<28}{found['read']:>8}{found['refused']:>9}{found['fault']:>8}{seconds:>9.1f}", flush=True)
+            print(f"{name:<30}{found['read']:>8}{found['refused']:>9}{found['fault']:>8}{seconds:>9.1f}", flush=True)
             for said, number in faults.items():
                 failed = True
                 print(f"attempt {number}: {said}")
+    seconds = time.monotonic() - start
+    print(f"{'all':<30}{totals['read']:>8}{totals['refused']:>9}{totals['fault']:>8}{seconds:>9.1f}")
     sys.exit(failed)
 
 

@@ -1,4 +1,5 @@
 import os
+import stat
 import subprocess
 import sys
 import textwrap
@@ -109,3 +110,78 @@ def test_names_that_look_like_patterns_are_names(tmp_path):
         assert (tmp_path / name).read_text() == name
     with pytest.raises(bs.InputError, match="is a folder"):
         check_writable(tmp_path)
+
+
+def make(kind, path):
+    """Make what is no file that can be replaced."""
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":  # one of our own: the machine's would be lost if this went wrong
+        try:
+            os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        except PermissionError:
+            pytest.skip("only root makes devices")
+    elif kind == "loop":
+        path.symlink_to(path.name)
+    elif kind == "link to a folder":
+        (path.parent / "folder").mkdir()
+        path.symlink_to("folder")
+    elif kind == "link to a pipe":
+        os.mkfifo(path.parent / "pipe")
+        path.symlink_to("pipe")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("folder", "is a folder"),
+        ("pipe", "is a device or a pipe"),
+        ("device", "is a device or a pipe"),
+        ("loop", "symbolic links"),
+        ("link to a folder", "is a folder"),
+        ("link to a pipe", "is a device or a pipe"),
+    ],
+)
+def test_what_is_no_file_is_refused_and_stays_as_it_is(kind, words, tmp_path):
+    path = tmp_path / "kept.nc"
+    make(kind, path)
+    before = {each.name: each.lstat() for each in tmp_path.iterdir()}
+    with pytest.raises(bs.InputError, match=words):
+        check_writable(path)
+    with pytest.raises(bs.InputError, match=words), written_whole(path) as partial:
+        partial.write_text("mine")
+    after = {each.name: each.lstat() for each in tmp_path.iterdir()}
+    assert {name: (x.st_ino, x.st_mode) for name, x in before.items()} == {
+        name: (x.st_ino, x.st_mode) for name, x in after.items()
+    }
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b", "missing/x", "plain/x"])
+def test_places_where_no_file_can_be_are_refused(name, tmp_path):
+    (tmp_path / "plain").write_text("earlier")
+    with pytest.raises(bs.InputError):
+        check_writable(tmp_path / name)
+    assert os.listdir(tmp_path) == ["plain"]
+
+
+def test_a_read_only_file_is_refused(tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everything")
+    (tmp_path / "kept.nc").write_text("earlier")
+    (tmp_path / "kept.nc").chmod(0o444)
+    with pytest.raises(bs.InputError, match="read-only"):
+        check_writable(tmp_path / "kept.nc")
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    for name in ("there", "dangling"):
+        (tmp_path / name).symlink_to(f"target of {name}")
+    (tmp_path / "target of there").write_text("earlier")
+    for name in ("there", "dangling"):
+        check_writable(tmp_path / name)
+        with written_whole(tmp_path / name) as partial:
+            partial.write_text("mine")
+        assert (tmp_path / name).is_symlink() and (tmp_path / f"target of {name}").read_text() == "mine"
+    assert len(os.listdir(tmp_path)) == 4

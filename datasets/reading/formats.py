@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ..columns import recognise
-from ..seal import check_seal
+from ..seal import check_netcdf
 from ..wording import listed, printable, quoted, shortened, suggestion
 from .faults import place
 from .separated import comma_separated, json_lines, refuse_duplicates, refuse_empty, tab_separated
@@ -91,6 +91,8 @@ def _of_pattern(pattern, label, text):
 def _opened(path, label, text):
     packed = path.suffix.lower() if path.suffix.lower() in UNPACKERS else ""
     suffix = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"{label}: this is a device or a pipe; save the table as a file")
     if os.path.isfile(path) and suffix not in READERS:
         known = f"{listed(READERS)}, or one of these with {listed(UNPACKERS)}"
         raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {known}")
@@ -113,16 +115,21 @@ def _opened(path, label, text):
 
 def _unpacked(data, packed, label):
     try:
-        return UNPACKERS[packed](data)
+        with UNPACKERS[packed](data) as stream:
+            found = stream.read(MOST_UNPACKED + 1)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{label}: not a {packed} file that can be read ({_reason(error)}); pack it again") from error
+    if len(found) > MOST_UNPACKED:
+        raise InputError(
+            f"{label}: more than {MOST_UNPACKED >> 30} GiB when unpacked; unpack it to read it all the same"
+        )
+    return found
 
 
-def _from_zstd(data):
+def _zstd(data):
     import pyarrow
 
-    with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd") as stream:
-        return stream.read()
+    return pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
 
 
 def _numbered(frame):
@@ -142,7 +149,7 @@ def _parquet(data, label, _):
 def _netcdf(data, label, _):
     import xarray
 
-    check_seal(data, label)
+    check_netcdf(data, label)
     try:
         with xarray.open_datatree(io.BytesIO(data), engine="h5netcdf", decode_timedelta=False) as tree:
             variables = [
@@ -152,7 +159,7 @@ def _netcdf(data, label, _):
                 if variable.ndim == 1
             ]
     except Exception as error:
-        raise InputError(f"{label}: not a netCDF-4 file that can be read ({_reason(error)}); write it again") from error
+        raise InputError(f"{label}: not a netCDF file that can be read ({_reason(error)}); write it again") from error
     return _one_dimension(variables, label)
 
 
@@ -186,6 +193,7 @@ def _reason(error):
     return shortened((str(error).splitlines() or [type(error).__name__])[0])
 
 
+MOST_UNPACKED = 2**30  # bytes: a small packed file can claim any amount of memory
 READERS = {
     ".csv": comma_separated,
     ".tsv": tab_separated,
@@ -193,4 +201,8 @@ READERS = {
     ".parquet": _parquet,
     ".nc": _netcdf,
 }
-UNPACKERS = {".gz": gzip.decompress, ".xz": lzma.decompress, ".zst": _from_zstd}
+UNPACKERS = {
+    ".gz": lambda data: gzip.GzipFile(fileobj=io.BytesIO(data)),
+    ".xz": lambda data: lzma.LZMAFile(io.BytesIO(data)),  # noqa: SIM115
+    ".zst": _zstd,
+}

@@ -61,7 +61,9 @@ def thinned(dataset, stride):
         return dataset
     kept = dataset.isel(draw=slice(None, None, stride))
     if "diverging" in dataset:
-        kept = kept.assign(diverging=dataset["diverging"].coarsen(draw=stride).max().astype(bool))
+        # By value: draws of other numbers would be matched with none.
+        diverging = dataset["diverging"].coarsen(draw=stride).max()
+        kept = kept.assign(diverging=(diverging.dims, diverging.values.astype(bool)))
     return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
 
 

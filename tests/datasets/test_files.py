@@ -1,10 +1,15 @@
 import gzip
+import hashlib
 import lzma
+import os
 
 import bayescaling as bs
+import h5netcdf
 import pandas as pd
 import pyarrow
 import pytest
+from bayescaling.datasets import seal
+from bayescaling.datasets.reading import formats
 
 TEXT = "N,D,loss,note\n1e6,2e7,4.5,a\n2e6,4e7,4.1,\n"
 LINES = '{"N": 1e6, "D": 2e7, "loss": 4.5, "note": "a"}\n\n{"loss": 4.1, "D": 4e7, "N": 2e6, "config": {"lr": 0.1}}\n'
@@ -113,3 +118,57 @@ def test_perplexity_says_which_column_it_wants(tmp_path):
     (tmp_path / "runs.csv").write_text("N,D,valid_ppl_mean\n1e6,2e7,40\n")
     message = refused(tmp_path / "runs.csv", perplexity=True)
     assert "ppl or val_ppl" in message and "--column perplexity=valid_ppl_mean" in message
+
+
+@pytest.mark.parametrize("form", ["gz", "xz", "zst"])
+def test_what_is_unpacked_is_bounded(form, tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "MOST_UNPACKED", 2**20)
+    path = tmp_path / f"runs.csv.{form}"
+    path.write_bytes(packed(TEXT.encode() + b"#" * 2**20, form))
+    assert path.stat().st_size < 2**12
+    assert "more than 0 GiB when unpacked" in refused(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_devices_and_pipes_are_no_tables(tmp_path):
+    os.mkfifo(tmp_path / "runs.csv")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("runs.csv", "zero.csv"):
+        assert "device or a pipe" in refused(tmp_path / name)
+    assert "device or a pipe" in refused("/dev/null")
+
+
+def stranger(content):
+    """Content as another process seals it."""
+    return content + seal.MARK + hashlib.sha256(content).hexdigest().encode()
+
+
+def test_hdf5_of_others_is_first_read_by_a_process_that_may_hang(tmp_path, monkeypatch):
+    path = tmp_path / "runs.nc"
+    bs.load("chinchilla_runs").head().to_xarray().to_netcdf(path, engine="h5netcdf")
+    content = path.read_bytes()
+    monkeypatch.setattr(seal, "PATIENCE", 0.001)
+    for found in (content, stranger(content)):
+        path.write_bytes(found)
+        assert "HDF5 does not come to an end in 0 s" in refused(path)
+    path.write_bytes(seal.seal(content))  # nothing of others
+    assert len(bs.read(path)) == 5
+    monkeypatch.undo()
+    path.write_bytes(content)
+    assert len(bs.read(path)) == 5
+
+
+def test_hdf5_that_claims_more_than_a_file_holds_is_refused(tmp_path):
+    path = tmp_path / "runs.nc"
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions["run"] = 2**40
+        file.create_variable("loss", ("run",), "f8", chunks=(2**20,))
+    assert f"it claims {2**43} bytes" in refused(path)
+
+
+@pytest.mark.parametrize("ending", ["sys.exit('torn')", "os.kill(os.getpid(), signal.SIGSEGV)"])
+def test_a_file_on_which_hdf5_ends_its_process_is_refused(ending, tmp_path, monkeypatch):
+    path = tmp_path / "runs.nc"
+    path.write_bytes(b"\x89HDF")
+    monkeypatch.setattr(seal, "LOOK", f"import os, signal, sys\nsys.stdin.buffer.read()\n{ending}")
+    assert ("torn" if "torn" in ending else "HDF5 ended its process") in refused(path)

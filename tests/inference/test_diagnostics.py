@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference import diagnostics
 from bayescaling.inference.fitting import cut
+from bayescaling.inference.fitting.effort import thinned
 
 DIMS = ("chain", "draw")
 
@@ -83,3 +84,12 @@ def test_a_cut_counts_the_distinct_draws_of_the_laws_own_quantities(quiet):
     found = bs.diagnose(fit)
     assert found["distinct_draws"] == len(np.unique(own, axis=0)) < found["draws"] == 1200
     assert found["ess_bulk_min"] <= found["distinct_draws"]
+
+
+def test_a_kept_draw_diverged_where_any_did_that_it_stands_for():
+    diverging = np.zeros((2, 12), bool)
+    diverging[0, 4] = diverging[1, 11] = True
+    stats = xr.Dataset({"diverging": (("chain", "draw"), diverging)}, {"chain": [0, 1], "draw": np.arange(12)})
+    kept = thinned(stats, 3)["diverging"]
+    assert kept.dtype == bool and kept["draw"].values.tolist() == [0, 1, 2, 3]
+    assert kept.values.tolist() == [[False, True, False, False], [False, False, False, True]]

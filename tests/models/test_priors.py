@@ -194,3 +194,51 @@ def test_default_priors_hold_published_constants_and_say_what_they_claim(truth):
 def test_unknown_laws_and_options_are_refused(name, options, words):
     with pytest.raises(bs.InputError, match=words):
         law(name, **options)
+
+
+OBJECTS = [
+    ("preliz", lambda pz: pz.LogNormal(-1.123456789, 1), "LogNormal(-1.123456789, 1)"),
+    ("preliz", lambda pz: pz.Gamma(mu=2, sigma=1), "Gamma(4, 2)"),
+    ("pymc_extras.prior", lambda px: px.Prior("LogNormal", mu=-1.123456789, sigma=1), "LogNormal(-1.123456789, 1)"),
+]
+
+
+@pytest.mark.parametrize(("package", "make", "text"), OBJECTS)
+def test_priors_of_other_packages_are_taken_with_every_digit(package, make, text):
+    made = make(pytest.importorskip(package))
+    assert str(Prior.parse(made)) == text
+    assert bs.Chinchilla(priors={"alpha": made}).options["priors"] == {"alpha": text}
+
+
+@pytest.mark.parametrize(
+    ("package", "make", "words"),
+    [
+        ("preliz", lambda pz: pz.Normal(), "its parameters are not all numbers"),
+        ("preliz", lambda pz: pz.Weibull(1, 2), 'distribution "Weibull" is unknown'),
+        ("pymc_extras.prior", lambda px: px.Prior("Gamma", mu=2, sigma=1), "Gamma takes 2 parameters: alpha, beta"),
+        ("pymc_extras.prior", lambda px: px.Prior("Normal", mu=px.Prior("Normal"), sigma=1), "not all numbers"),
+        ("pymc_extras.prior", lambda px: px.Prior("Normal", mu=0, sigma=1, dims="x"), "has dims or a transform"),
+        ("pymc_extras.prior", lambda px: px.Prior("Normal", mu=0, sigma=1, transform="exp"), "dims or a transform"),
+    ],
+)
+def test_priors_of_other_packages_that_cannot_be_used_are_refused(package, make, words):
+    made = make(pytest.importorskip(package))
+    with pytest.raises(bs.InputError, match=words) as error:
+        Prior.parse(made)
+    assert str(error.value).isprintable()
+
+
+class Other:
+    """What distributions of PreliZ have, as far as priors are concerned."""
+
+    param_names = ("mu", "sigma")
+
+    def __str__(self):
+        return "Normal(mu=0.123, sigma=1)"
+
+
+def test_a_distribution_is_read_by_its_numbers_not_as_it_shows_them():
+    made = type("Normal", (Other,), {"mu": 0.123456789, "sigma": 1})()
+    assert str(Prior.parse(made)) == "Normal(0.123456789, 1)"
+    with pytest.raises(bs.InputError, match="not all numbers"):
+        Prior.parse(type("Normal", (Other,), {"mu": None, "sigma": 1})())

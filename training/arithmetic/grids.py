@@ -5,6 +5,7 @@ from ..engine.checks import check_flag, check_whole
 
 # As McLeish et al. (2024, arXiv:2405.17399, section 4) judge addition.
 LONGEST, DIAGONAL_TO = 100, 160
+MOST = 100_000  # cells
 
 
 def cells_of(table):
@@ -35,5 +36,11 @@ def cells_of(table):
     lengths = range(every, longest + 1, every)
     if not lengths:
         raise InputError(f"evaluation: every is {every} and longest {longest}; give a longest of at least as much")
+    cells = len(lengths) ** (1 if diagonal else 2) + max(0, last - longest)
+    if cells > MOST:
+        raise InputError(
+            f"evaluation: longest {longest}, every {every} and diagonal_to {last} make {cells:,} cells; give smaller "
+            f"lengths or a larger every, for at most {MOST:,}"
+        )
     grid = [(a, b) for a in lengths for b in lengths if a == b or not diagonal]
     return tuple(grid + [(a, a) for a in range(longest + 1, last + 1)])

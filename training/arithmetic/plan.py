@@ -9,6 +9,8 @@ from ..engine.checks import check_whole
 from ..engine.loop import Optimisation
 from ..engine.schedules import SCHEDULES
 
+MOST_UPDATES = 10**6
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -50,15 +52,10 @@ class Plan:
         if isinstance(self.ramp, bool) or not isinstance(self.ramp, int | float) or not 0 <= self.ramp <= 1:
             raise InputError(f"training: ramp is {self.ramp!r}; give a share of the samples, 0 to 1")
 
-    @functools.cached_property
+    @property
     def starts(self):
         """Number of microbatches before each update, and at the end that of the whole run, tuple of int."""
-        total, full = math.ceil(self.samples / self.microbatch), self.batch // self.microbatch
-        starts = [0]
-        while starts[-1] < total:
-            done = starts[-1] / (self.ramp * total) if self.ramp else 1.0
-            starts.append(min(total, starts[-1] + min(full, math.floor(full * done) + 1)))
-        return tuple(starts)
+        return _starts(self)
 
     @property
     def updates(self):
@@ -76,6 +73,21 @@ class Plan:
     def progress(self, step):
         """Compute the share of the run done in the middle of the update after `step` others."""
         return (self.starts[step] + self.starts[step + 1]) / (2 * self.starts[-1])
+
+
+@functools.lru_cache(maxsize=32)
+def _starts(plan):
+    total, full = -(-plan.samples // plan.microbatch), plan.batch // plan.microbatch
+    starts = [0]
+    while starts[-1] < total:
+        if len(starts) > MOST_UPDATES:
+            raise InputError(
+                f"training: samples is {plan.samples} in batches of {plan.batch}, more than {MOST_UPDATES:,} updates; "
+                "give fewer samples or a larger batch"
+            )
+        done = starts[-1] / (plan.ramp * total) if plan.ramp else 1.0
+        starts.append(min(total, starts[-1] + min(full, math.floor(full * done) + 1)))
+    return tuple(starts)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ PAPER_OPTIMISER = {
     "clip": 0.5,
 }
 SHAPE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})(?:\+(injection|first|none))?")
+MOST = 10**6  # evaluations of a run, and problems of each
 INJECTED = {"injection": "every-layer", "first": "first-layer", "none": "none"}
 
 
@@ -123,7 +124,7 @@ def make_sweep(tables):
         with located(f"arm {name}: "):
             arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
     with located("training: "):
-        execution = Execution(**chosen(common["training"], EXECUTION))
+        execution = Execution(**chosen(common["training"], EXECUTION, "training", Execution))
     return Sweep(arms, execution)
 
 
@@ -172,17 +173,17 @@ def _run(task, cells, embedding, shape, seed, tables):
     settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
     evaluations, problems = training.get("evaluations", 20), training.get("evaluation_problems", 1024)
     for name, value in (("evaluations", evaluations), ("evaluation_problems", problems)):
-        check_whole(f"training: {name}", value)
+        check_whole(f"training: {name}", value, 1, MOST)
     return Run(
         task,
         model,
-        Objective(**chosen(training, OBJECTIVE)),
+        Objective(**chosen(training, OBJECTIVE, "training", Objective)),
         PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
         evaluation_marks(plan.updates, evaluations),
         problems,
-        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"))),
+        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"), "evaluation", Grid)),
         seed=seed,
-        **chosen(training, ("buckets", "precision")),
+        **chosen(training, ("buckets", "precision"), "training", Run),
     )
 
 
@@ -198,14 +199,15 @@ def _offsets(evaluation):
 
 def _of_scheme(model, embedding):
     # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
-    return {key: value for key, value in model.items() if key != "random_positions" or "fire" in embedding}
+    found = chosen(model, MODEL, "model", Configuration)
+    return {key: value for key, value in found.items() if key != "random_positions" or "fire" in embedding}
 
 
 def _plan(training):
     for needed in ("samples", "batch"):
         if needed not in training:
             raise InputError(f"training: {needed} is missing; give a whole number")
-    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
+    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN, "training", Plan))
 
 
 def _tasks(arm):

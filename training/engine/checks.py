@@ -45,5 +45,5 @@ def check_choice(label, value, choices):
     InputError
         Naming the choices, the closest first.
     """
-    if value not in choices:
+    if value not in list(choices):
         raise InputError(unknown(label, value, choices))

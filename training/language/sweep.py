@@ -25,6 +25,7 @@ from .runs import Run
 from .transformer import Configuration
 
 BEST = "best"
+MOST_UPDATES, MOST_EVALUATIONS = 10**9, 10**5
 SECTIONS = ("preset", "corpus", "model", "training", "stages")
 MODEL = ("sizes", "heads", "tied", "context", "vocabulary")
 SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall")
@@ -200,24 +201,28 @@ def make_sweep(tables, *, base=".", folder="."):
     corpus = table_of("corpus", made["corpus"])
     if "preset" in tables and corpus.get("kind", "synthetic") != "synthetic":
         corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
-    model, training = table_of("model", made["model"], MODEL), table_of("training", made["training"], TRAINING)
-    corpus = open_corpus(corpus, base=base, folder=folder)
     with located():
+        model = table_of("model", made["model"], MODEL)
+        training = table_of("training", made["training"], TRAINING)
+        corpus = open_corpus(corpus, base=base, folder=folder)
         return _assembled(corpus, model, training, made["stages"])
 
 
 def _assembled(corpus, model, training, stages):
-    shape = chosen(model, ("heads", "tied", "context"))
-    vocabulary = model.get("vocabulary", corpus.vocabulary)
-    sizes = tuple(Configuration(d, layers, vocabulary=vocabulary, **shape) for d, layers in _sizes(model))
+    shape = chosen(model, ("heads", "tied", "context", "vocabulary"), "model", Configuration)
+    shape = {"vocabulary": corpus.vocabulary} | shape
+    sizes = tuple(Configuration(d, layers, **shape) for d, layers in _sizes(model))
     updates = _updates(training, len(sizes))
     optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
-    shared = chosen(training, ("batch_tokens", "evaluation_tokens", "precision"))
+    shared = chosen(training, ("batch_tokens", "evaluation_tokens", "precision"), "training", Run)
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **shared)
     evaluations = training.get("evaluations", 20)
-    check_whole("training: evaluations", evaluations)
-    execution = Execution(**chosen(training, EXECUTION))
-    return Sweep(base, sizes, updates, evaluations, seeds_of(training, 63), _stages(stages), execution)
+    check_whole("training: evaluations", evaluations, 1, MOST_EVALUATIONS)
+    execution, stages = Execution(**chosen(training, EXECUTION, "training", Execution)), _stages(stages)
+    longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
+    if longest > MOST_UPDATES:
+        raise InputError(f"stages: a run has {longest:.3g} updates; give fewer, at most {MOST_UPDATES:,}")
+    return Sweep(base, sizes, updates, evaluations, seeds_of(training, 63), stages, execution)
 
 
 def _sizes(model):

@@ -2,12 +2,24 @@
 
 import contextlib
 import copy
+import functools
+import math
 import tomllib
+import types
+import typing
 from pathlib import Path
 
-from ...datasets.wording import printable, quoted
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.checks import check_choice
+from ..engine.loop import Optimisation
+
+LARGEST = 2**63  # of whole numbers, as TOML has it
+LONGEST = 600  # characters of a message
+WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", types.NoneType: ""}
+STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 def read_tables(path, make):
@@ -37,15 +49,19 @@ def read_tables(path, make):
         raise InputError(f"{label}: the file cannot be opened ({error.strerror}); check its path") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{label}: the file is not UTF-8 text; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{label}: not TOML ({printable(error)}); correct it") from error
+    except RecursionError as error:
+        raise InputError(f"{label}: lists or tables within each other without end; write it flatter") from error
+    except ValueError as error:  # a date that there is not is one, too
+        raise InputError(f"{label}: not TOML ({shortened(error)}); correct it") from error
     with located(f"{label}: "):
         return make(tables, path.parent)
 
 
 @contextlib.contextmanager
 def located(place=""):
-    """Put a place before the messages of a block's input errors, and turn its TypeErrors into input errors.
+    """Put a place before the messages of a block's input errors, cut in the middle where they are long.
+
+    Values of the wrong type and sizes that nothing can have become input errors too.
 
     Raises
     ------
@@ -54,9 +70,13 @@ def located(place=""):
     try:
         yield
     except TypeError as error:
-        raise InputError(f"{place}a value is of the wrong type ({error}); correct it") from error
+        raise InputError(f"{place}a value is of the wrong type ({printable(error)}); correct it") from error
+    except (OverflowError, MemoryError) as error:
+        raise InputError(f"{place}a size is too large for any machine; give a smaller one") from error
     except InputError as error:
-        raise InputError(f"{place}{error}") from error
+        text = f"{place}{error}"
+        cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+        raise InputError(cut) from error
 
 
 def with_preset(tables, sections, presets, *, needed, whole):
@@ -85,6 +105,8 @@ def with_preset(tables, sections, presets, *, needed, whole):
         If a section or the preset is unknown, or a section is missing.
     """
     made = dict(table_of("a sweep", tables, sections))
+    for section, given in made.items():
+        _check_numbers(section, given)
     if "preset" in made:
         name = made.pop("preset")
         check_choice("preset", name, tuple(presets))
@@ -96,6 +118,15 @@ def with_preset(tables, sections, presets, *, needed, whole):
         if section not in made:
             raise InputError(f"a sweep needs {quoted(section)}; add it, or a preset: {', '.join(presets)}")
     return made
+
+
+def _check_numbers(place, value):
+    """Refuse numbers that are not finite, or no 64 bits hold, wherever they stand."""
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
+            _check_numbers(f"{place}: {key}", each)
+    if isinstance(value, int | float) and not abs(value) < (LARGEST if isinstance(value, int) else math.inf):
+        raise InputError(f"{place} is {shortened(value)}; give a finite number below 2^63")
 
 
 def table_of(name, given, known=None):
@@ -163,14 +194,61 @@ def named_tables(section, given, known, reserved=()):
     return tables
 
 
-def chosen(table, keys):
-    """Give those of the keys that a table has, with their values."""
-    return {key: table[key] for key in keys if key in table}
+def chosen(table, keys, section, kind):
+    """Give those of the keys that a table has, with their values, checked by the types of a dataclass's fields.
+
+    Parameters
+    ----------
+    table : mapping
+    keys : sequence of str
+        Names of fields.
+    section : str
+        Name of the table.
+    kind : type
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+    """
+    found = {key: table[key] for key in keys if key in table}
+    for key, value in found.items():
+        _check_type(f"{section}: {key}", value, _hints(kind)[key])
+    return found
+
+
+@functools.cache
+def _hints(kind):
+    return typing.get_type_hints(kind)
+
+
+@functools.cache
+def _adapter(hint):
+    return TypeAdapter(hint, config=STRICT)
+
+
+def _check_type(place, value, hint):
+    try:
+        _adapter(hint).validate_python(tuple(value) if isinstance(value, list) else value)
+    except ValidationError as error:
+        raise InputError(f"{place} is {value!r}; give {_words(hint)}") from error
+
+
+def _words(hint):
+    """Say what a type takes."""
+    of = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple:
+        number = "" if of[-1] is ... else f"{len(of)} "
+        return f"a list of {number}{_words(of[0]).removeprefix('a ')}s"
+    return " or ".join(filter(None, map(_words, of))) if of else WORDS[hint]
 
 
 def optimiser_settings(training, keys):
     """Give those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
-    settings = chosen(training, keys)
+    settings = chosen(training, keys, "training", Optimisation)
     if settings.get("clip") == 0:
         settings["clip"] = None
     return settings

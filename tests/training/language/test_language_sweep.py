@@ -137,7 +137,7 @@ def test_text_trains_too(kind, tmp_path):
         ("[40, 60]", '"many"', "updates is 'many'"),
         ("batch_tokens = 256", "batch_tokens = 100", "multiple of the context"),
         ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
-        ("evaluations = 4", "betas = 0.9", "wrong type"),
+        ("evaluations = 4", "betas = 0.9", "betas is 0.9; give a list of 2 numbers"),
         ("evaluations = 4", 'precision = "fp8"', 'precision "fp8" is unknown'),
         ("evaluations = 4", 'loss_route = "ligr"', 'did you mean "liger"'),
         ("evaluations = 4", 'compile = "yes"', "compile is 'yes'"),
