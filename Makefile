@@ -1,5 +1,5 @@
 # make report     fit everything on the built-in tables and write report/index.html (FULL=1 for what takes longest too)
-# make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
+# make test       check the style and the types, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
@@ -29,6 +29,7 @@ test: style pytest wheel next
 style: .venv/installed
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.ci/check-types .venv/bin/python
 
 pytest: .venv/installed
 	@next=$$(.ci/find-python next .venv/bin/python); \

@@ -108,6 +108,7 @@ class Law:
     integrates: ClassVar[bool] = False
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01
+    scale: str
 
     # The table -------------------------------------------------------------------------------------------------------
 

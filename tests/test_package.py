@@ -1,5 +1,6 @@
 import ast
 import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -104,6 +105,25 @@ def test_import_loads_nothing_heavy():
 def test_every_public_name_resolves(name):
     assert getattr(bs, name).__doc__
     assert name in dir(bs)
+
+
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_signature_is_annotated_in_full(name):
+    public = getattr(bs, name)
+    if isinstance(public, type) and issubclass(public, Exception):
+        return
+    signature = inspect.signature(public)
+    assert not [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+    assert signature.return_annotation is not signature.empty or isinstance(public, type)
+
+
+def test_types_are_shipped_for_the_names_there_are():
+    shipped = PROJECT["tool"]["setuptools"]["package-data"]["bayescaling"]
+    assert {"py.typed", "__init__.pyi"} <= set(shipped)
+    stub = ast.parse((ROOT / "__init__.pyi").read_text(encoding="utf-8"))
+    # A name is exported by a stub where it is imported under its own name.
+    named = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert all(alias.asname == alias.name for alias in named)
 
 
 def test_an_unknown_name_is_an_attribute_error():
