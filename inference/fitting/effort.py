@@ -61,7 +61,8 @@ def thinned(dataset, stride):
         return dataset
     kept = dataset.isel(draw=slice(None, None, stride))
     if "diverging" in dataset:
-        kept = kept.assign(diverging=dataset["diverging"].coarsen(draw=stride).max().astype(bool))
+        # By position: the coordinate of what is coarsened is the middle of each stretch, which no draw kept has.
+        kept["diverging"] = kept["diverging"].copy(data=dataset["diverging"].coarsen(draw=stride).max().values)
     return kept.assign_coords(draw=np.arange(kept.sizes["draw"]))
 
 
