@@ -63,13 +63,13 @@ class Summary:
 
     def __str__(self):
         below = [self.chains, self.verdict, *self._after()]
-        return "\n".join([self.title, "", self.shown().to_string(), "", *below])
+        return "\n".join([self.title, "", self.shown().to_string(index_names=False), "", *below])
 
     __repr__ = __str__
 
     def _repr_html_(self):
         below = "".join(f"<p>{escape(line)}</p>" for line in (self.chains, self.verdict, *self._after()))
-        return f"<p><strong>{escape(self.title)}</strong></p>{self.shown().to_html()}{below}"
+        return f"<p><strong>{escape(self.title)}</strong></p>{self.shown().to_html(index_names=False)}{below}"
 
 
 def summary(fit: xr.DataTree) -> Summary:

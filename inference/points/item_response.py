@@ -101,7 +101,9 @@ def between_anchors(anchors, capability, models):
 
 
 def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0) -> ItemResponse:
-    """Fit capabilities, difficulties and slopes to scores by penalised least squares [1]_.
+    """Fit capabilities, difficulties and slopes to scores by penalised least squares.
+
+    It is the estimator of the Epoch Capabilities Index [1]_.
 
     Parameters
     ----------

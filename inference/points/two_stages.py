@@ -50,10 +50,10 @@ class TwoStages:
 
 
 def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> TwoStages:
-    """Estimate progress at fixed compute in two stages [1]_.
+    """Estimate progress at fixed compute in two stages.
 
     The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
-    times log compute is then regressed on the date. Nothing of the error of the first stage is in the second.
+    times log compute is then regressed on the date [1]_. Nothing of the error of the first stage is in the second.
 
     Parameters
     ----------
