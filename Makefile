@@ -1,7 +1,8 @@
 # make report     fit everything on the built-in tables and write report/index.html (FULL=1 for what takes longest too)
-# make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
+# make test       check the style and the types, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
+# make docs       build the documentation in build/docs, every example executed
 # make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
@@ -18,7 +19,7 @@ PIP := -m pip --disable-pip-version-check install --quiet
 # What meets PyMC, ArviZ and xarray, whose next versions come with the newer Python.
 INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/test_$(name).py) tests/test_files.py
 
-.PHONY: report test thorough quick faults style pytest wheel next next-pytest
+.PHONY: report test thorough quick docs faults style pytest wheel next next-pytest
 .NOTPARALLEL:
 
 report: .venv/installed
@@ -29,6 +30,7 @@ test: style pytest wheel next
 style: .venv/installed
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.ci/check-types .venv/bin/python
 
 pytest: .venv/installed
 	@next=$$(.ci/find-python next .venv/bin/python); \
@@ -40,6 +42,9 @@ thorough: style .venv/installed
 
 quick: .venv/installed
 	$(TESTS) .venv/bin/pytest -n 2 --quick 75
+
+docs: .venv/installed-docs
+	.venv/bin/sphinx-build -W --keep-going -q -b html docs build/docs
 
 faults: .venv/installed
 	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)
@@ -60,6 +65,10 @@ next-pytest: .venv-next/installed
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }
 	test -x .venv/bin/pip || $(PYTHON) -m venv .venv
 	.venv/bin/python $(PIP) -c constraints.txt -e '.[test,training]'
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	.venv/bin/python $(PIP) -c constraints.txt -e '.[docs]'
 	@touch $@
 
 .venv-next/installed: pyproject.toml constraints-3.12.txt

@@ -62,9 +62,32 @@ def print_one(entry):
     ]
     if "robust_parameters" in entry:
         rows.append(("parameters, not trusting the law", *_row(entry, "robust_parameters")))
-    console.print_table(f"{entry['law']} {_asked(entry)}{_beyond(entry)}", console.SUMMARY_HEADER, rows)
+    title = f"{entry['law']} {_asked(entry)}{_beyond(entry)}"
+    console.print_table(title, console.SUMMARY_HEADER, rows, least=("mean", "sd"))
+    if None not in _quantiles(entry, "parameters"):
+        print(sentence(entry))
     for line in _said(entry):
         print(line)
+
+
+def sentence(entry):
+    """Say one answer in the units of its readers: medians and 95% intervals."""
+    from .reports.front.words import plain, sizes
+
+    named = {
+        "parameters": ("{} parameters", sizes),
+        "tokens": ("on {} tokens", sizes),
+        "tokens_per_parameter": ("{} tokens a parameter", lambda q: plain(q, "{:.3g}")),
+        "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
+        "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
+    }
+    said = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
+    asked = _asked(entry)
+    return f"{asked[:1].upper()}{asked[1:]}: {said.replace('parameters, on', 'parameters on')}."
+
+
+def _quantiles(entry, name):
+    return [entry.get(name, {}).get(q) for q in ("q2.5", "q50", "q97.5")]
 
 
 def print_together(entries):
@@ -89,8 +112,10 @@ def print_together(entries):
 
 
 def _asked(entry):
-    asked = f"at {entry['compute']:.4g} FLOP" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
-    return asked + (f", demand {entry['demand']:.3g}" if "demand" in entry else "")
+    from .reports.front.words import flop
+
+    asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
+    return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
 
 
 def _beyond(entry):
@@ -115,6 +140,8 @@ def _quantile(entry, name, q):
 
 def _said(entry, *, whole=True):
     """Sentences under a table."""
+    from .reports.front.words import size
+
     if entry.get("p_reached", 1.0) < 1:
         yield (
             f"{_asked(entry)}: at or below the floor of the law in {1 - entry['p_reached']:.1%} of the draws, which "
@@ -128,8 +155,8 @@ def _said(entry, *, whole=True):
         what = "loss" if "compute" in entry else "compute"
         within = f"within {100 * entry['near_optimal']:.3g}% of the best {what}"
         if entry["near_low"] is None:
-            most = f"{entry['near_probability']:.0%}, at {entry['near_parameters']:.3g} parameters"
+            most = f"{entry['near_probability']:.0%}, at {size(entry['near_parameters'])} parameters"
             yield f"no size is {within}, with probability 0.5; the most is {most}"
         else:
-            ends = f"{entry['near_low']:.3g} to {entry['near_high']:.3g} parameters"
+            ends = f"{size(entry['near_low'])} to {size(entry['near_high'])} parameters"
             yield f"{within}, with probability 0.5 or more: {ends}"

@@ -175,7 +175,7 @@ def doubling(
         }
         console.print_json(document)
         return
-    console.print_doubling(found)
+    console.print_doubling(found, compute, year)
     for path, times in found.items():
         console.print_diagnostics(path, diagnostics[path])
         left_out = int(times["no_optimum"].sum())

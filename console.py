@@ -278,16 +278,18 @@ def _print_sentence(table):
             print(f"{flag}: {meaning}")
 
 
-def print_doubling(found):
-    """Print doubling times, by the fit they are of."""
+def print_doubling(found, compute, year):
+    """Print doubling times, by the fit they are of; those of optimal scaling are for a budget and a year."""
     shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
-    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", "optimal scaling 2.5%", "50%", "97.5%")
+    optimal = tuple(f"optimal scaling {q}" for q in ("2.5%", "50%", "97.5%"))
+    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", *optimal)
     rows = [
         (path, label, f"{row['p_progress']:.3f}", *(_months(row[name]) for name in shown))
         for path, times in found.items()
         for label, row in times.iterrows()
     ]
-    print_table("months in which effective compute doubles", header, rows)
+    title = f"months in which effective compute doubles at {compute:.3g} FLOP in {year:g}".replace("e+", "e")
+    print_table(title, header, rows, least=(*optimal, "P(progress)"))
 
 
 def _months(x):

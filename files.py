@@ -15,7 +15,7 @@ from .errors import InputError
 try:
     import fcntl
 except ImportError:  # Windows has other locks
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 # Temporary names; nothing reads what an interrupted write leaves under one.
 PREFIX, SUFFIX, LOCK = ".", ".partial", "lock"

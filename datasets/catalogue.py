@@ -1,5 +1,7 @@
 """The built-in tables."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pandas as pd
@@ -253,7 +255,7 @@ TABLES = {
 }
 
 
-def catalogue():
+def catalogue() -> pd.DataFrame:
     """List the built-in tables.
 
     Returns
@@ -270,7 +272,7 @@ def catalogue():
     return pd.DataFrame([{field: getattr(table, field) for field in fields} for table in TABLES.values()])
 
 
-def load(name):
+def load(name: str) -> pd.DataFrame:
     """Load a built-in table, checked against its schema.
 
     Parameters
@@ -308,7 +310,7 @@ def load(name):
     return frame
 
 
-def notes(name):
+def notes(name: str) -> str:
     """Source, licence, method, limits and columns of a table, by the name that `load` takes.
 
     Returns

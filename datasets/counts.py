@@ -1,5 +1,9 @@
 """A user's own table of counts right by operand lengths, read and checked."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..errors import InputError
@@ -15,6 +19,12 @@ from .reading.names import nameless, names
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import quoted
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    import pandas as pd
+
 NEEDED = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
 OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
@@ -24,7 +34,13 @@ OF_A_CELL = ("offset", "length_a", "length_b", "correct", "total", "split")
 LONGEST_OOD = 100
 
 
-def read_counts(source, *, columns=None, where=None, drop_missing=False):
+def read_counts(
+    source: str | PathLike[str] | pd.DataFrame,
+    *,
+    columns: Mapping[str, str] | None = None,
+    where: str | None = None,
+    drop_missing: bool = False,
+) -> pd.DataFrame:
     """Read a table of how many problems runs get right by operand lengths, and check it.
 
     Parameters

@@ -1,5 +1,9 @@
 """A user's own table of published evaluations, read and checked."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -13,13 +17,23 @@ from .reading.formats import open_table
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
 NEEDED = ("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity")
 OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
 DAYS = 365
 FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can say
 
 
-def read_evaluations(source, *, columns=None, where=None, drop_missing=False):
+def read_evaluations(
+    source: str | PathLike[str] | pd.DataFrame,
+    *,
+    columns: Mapping[str, str] | None = None,
+    where: str | None = None,
+    drop_missing: bool = False,
+) -> pd.DataFrame:
     """Read a table of language-model evaluations and check it.
 
     Parameters

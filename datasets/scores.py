@@ -1,5 +1,9 @@
 """A user's own table of scores of models on benchmarks, read and checked."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ..errors import InputError
 from . import storing
 from .columns import renamed
@@ -14,13 +18,26 @@ from .reading.names import nameless, names
 from .schemas import CONFIDENCES, check
 from .wording import listed, quoted, unknown
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    import pandas as pd
+
 NEEDED = ("model", "benchmark", "score")
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
 TEXT = ("model", "benchmark", "compute_confidence", "family")
 UNITS = {"share": 1.0, "percent": 0.01}
 
 
-def read_scores(source, *, columns=None, unit=None, where=None, drop_missing=False):
+def read_scores(
+    source: str | PathLike[str] | pd.DataFrame,
+    *,
+    columns: Mapping[str, str] | None = None,
+    unit: Mapping[str, float | str] | None = None,
+    where: str | None = None,
+    drop_missing: bool = False,
+) -> pd.DataFrame:
     """Read a table of scores of models on benchmarks and check it.
 
     Parameters

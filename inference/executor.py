@@ -4,6 +4,8 @@ What a piece finds follows from what it is given alone, its seed included, so th
 beside how many others it ran.
 """
 
+from __future__ import annotations
+
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -18,9 +20,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..clusters import connected
 from ..errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = __name__.partition(".")[0]
 MOST_DEATHS = 3  # of workers one after another, without a piece that was finished in between
@@ -29,7 +35,7 @@ _OWN = threading.local()
 
 
 @contextmanager
-def parallel(processes=None, *, scheduler=None):
+def parallel(processes: int | None = None, *, scheduler: str | None = None) -> Iterator[None]:
     """Run independent pieces of work in parallel for the length of a block.
 
     Refits of leave-one-out, simulated tables of a calibration, cutoffs, alternative laws, specifications of progress

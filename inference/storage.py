@@ -1,7 +1,10 @@
 """Fits on disk: one netCDF file that opens into a working fit with nothing else."""
 
+from __future__ import annotations
+
 import functools
 import json
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -10,6 +13,14 @@ from ..datasets import KINDS, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from ..models import law
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+    from ..models.draws import Draws
+    from ..models.law import Law
 
 KEY = "bayescaling"
 SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise
@@ -41,7 +52,7 @@ def with_metadata(fit, record):
     return fit
 
 
-def diagnose(fit):
+def diagnose(fit: xr.DataTree) -> dict[str, Any]:
     """Return the stored diagnostics of a fit: figures, ``ok`` and ``warnings``.
 
     Examples
@@ -55,7 +66,7 @@ def diagnose(fit):
     return metadata(fit)["diagnostics"]
 
 
-def law_of(fit, kind=None):
+def law_of(fit: xr.DataTree, kind: str | None = None) -> Law:
     """Return the law of a fit.
 
     Parameters
@@ -98,7 +109,7 @@ def _law(name, options):
     return law(name, **json.loads(options))
 
 
-def table_of(fit):
+def table_of(fit: xr.DataTree) -> pd.DataFrame:
     """Return the table that a fit saw, as a DataFrame: every column, as `read` gave it.
 
     Examples
@@ -114,7 +125,7 @@ def table_of(fit):
     return frame
 
 
-def draws_of(fit, kind=None):
+def draws_of(fit: xr.DataTree, kind: str | None = None) -> Draws:
     """Return the `Draws` of a fit; parameters and errors as for `law_of`.
 
     Examples
@@ -130,7 +141,7 @@ def draws_of(fit, kind=None):
     return law.draws(sampled, table_of(fit), metadata(fit)["law"]["reference"])
 
 
-def save_fit(fit, path):
+def save_fit(fit: xr.DataTree, path: str | PathLike[str]) -> None:
     """Write a fit to a netCDF file.
 
     Parameters
@@ -160,7 +171,7 @@ def save_fit(fit, path):
     sealed.write(fit, path)
 
 
-def open_fit(path):
+def open_fit(path: str | PathLike[str]) -> xr.DataTree:
     """Open a fit that `save_fit` wrote.
 
     Parameters

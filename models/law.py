@@ -112,6 +112,7 @@ class Law:
     integrates: ClassVar[bool] = False
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01
+    scale: str
 
     # The table -------------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,13 @@
 """The laws by name."""
 
+from __future__ import annotations
+
 from dataclasses import fields
+from typing import TypeVar
 
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
+from .law import Law
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla, Coupled
 from .loss.data_constrained import DataConstrained
@@ -18,7 +22,7 @@ from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS
 from .scores.law import Scores
 
-LAWS = {
+LAWS: dict[str, type[Law]] = {
     law.name: law
     for law in (
         Chinchilla,
@@ -36,9 +40,10 @@ LAWS = {
     )
 }
 PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
+AnyLaw = TypeVar("AnyLaw", bound=Law)
 
 
-def laws():
+def laws() -> tuple[str, ...]:
     """Names of the laws that can be fitted.
 
     Examples
@@ -49,7 +54,7 @@ def laws():
     return (*LAWS, *PROGRESS)
 
 
-def register_law(kind):
+def register_law(kind: type[AnyLaw]) -> type[AnyLaw]:
     """Let a law of one's own be found by its name: by `law`, the command line's process and `open_fit`.
 
     Parameters

@@ -1,7 +1,10 @@
 """The report: everything on the built-in tables, as one HTML page, results.json and the posteriors."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..datasets import load, sha256
 from ..datasets.wording import unknown
@@ -14,10 +17,24 @@ from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
 from .stages import Stages
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
 
 
-def report(out="report", *, pages=None, full=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
+def report(
+    out: str | PathLike[str] = "report",
+    *,
+    pages: Sequence[str] | None = None,
+    full: bool = False,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    fresh: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
     """Fit, compare and decide on the built-in tables, and write the results.
 
     Parameters

@@ -27,7 +27,7 @@ COMPUTED = ("datasets", "inference", "models", "reports")
 # What only draws and prints: folders, files by their whole names, and by their ends.
 DRAWN = {"reports/drawing", "reports/front"}
 DRAWN_FILES = {"cli.py", "console.py", "options.py"}
-DRAWN_FILES |= {f"reports/{name}.py" for name in ("render", "anchors", "output", "build", "pages")}
+DRAWN_FILES |= {f"reports/{name}.py" for name in ("render", "anchors", "output", "build", "pages", "summaries")}
 DRAWN_FILES |= {f"reports/progress/{name}.py" for name in ("forest", "wording", "conclusions")}
 DRAWN_ENDS = ("page.py", "figures.py")
 

@@ -230,6 +230,10 @@ def test_allocate(fits):
     assert not document["misfit"]["score"]["fits"]
     text = succeeded("allocate", "student.nc", *budgets, folder=fits)
     assert "decades above the fitted runs" in text and "not trusting the law" in text
+    from bayescaling.reports.front.words import sizes
+
+    for entry in document["allocation"]:
+        assert f"{sizes(entry['parameters'])} parameters on {sizes(entry['tokens'])} tokens" in text
 
 
 def test_allocate_for_a_demand_and_on_a_grid(fits):
@@ -249,7 +253,7 @@ def test_allocate_for_a_demand_and_on_a_grid(fits):
             assert entry[name] == pytest.approx(float(at[name]), rel=1e-9)
         assert (entry["p_reached"], entry["near_optimal"]) == (1.0, 0.3)
     text = succeeded("allocate", "student.nc", *asked, folder=fits)
-    assert "to a loss of 2.1, demand 1e+13" in text and "share saved by planning for demand" in text
+    assert "to a loss of 2.1, demand 1e13" in text and "share saved by planning for demand" in text
     assert "within 30% of the best compute" in text
     text = succeeded("allocate", "student.nc", "--compute", "1e19:1e23:5", "--near-optimal", "0.001", folder=fits)
     assert text.count("FLOP") == 5 and "near, most" in text

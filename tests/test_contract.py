@@ -3,6 +3,8 @@
 import json
 import warnings
 
+import arviz_plots as azp
+import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
@@ -44,6 +46,8 @@ STUDIED = {
     "lengths, no seeds": bs.Lengths(seeds=False),
 }
 TABLES = {"data-constrained": "data_constrained_runs"}
+# One law of each kind, one without an optimum and one whose quantities have levels.
+SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 
 
@@ -151,6 +155,44 @@ def test_entry_of_results_json(studied):
     assert all(q["q2.5"] <= q["q50"] <= q["q97.5"] for q in entry["parameters"].values())
     assert all(e["robust_sd"] >= 0 for e in entry["robust"].values())
     assert entry["verdict"]["verdict"] in ("fits", "off", "does not fit")
+
+
+@quiet
+def test_a_summary_says_what_can_be_quoted(studied, request):
+    fitter, fit = studied
+    if request.node.callspec.params["studied"] not in SUMMED:
+        pytest.skip("a summary is the same for all laws of a kind")
+    found = bs.summary(fit)
+    assert found.ok == bs.diagnose(fit)["ok"] and bool(found.quote) <= found.ok
+    assert set(found.table.index) == set(flatten(fit["posterior"].to_dataset()))
+    assert (found.table["q2.5"] <= found.table["q97.5"]).all()
+    text = str(found)
+    assert text.startswith(f"{fitter.law.label} on {len(fitter.rows)} rows of ") and found.verdict in text
+    assert len(found.shown()) <= len(found.table)
+
+
+def test_functions_of_arviz_take_a_fit_as_it_is(studied):
+    fitter, fit = studied
+    name, scale = next(iter(fit["posterior"].data_vars)), fitter.law.scale
+    assert len(azs.summary(fit, var_names=[name]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that Pareto k is high, or that chains of 150 draws are short
+        assert np.isfinite(azs.loo(fit, var_name=scale).elpd)
+        assert float(azs.rhat(fit, var_names=[name])[name].min()) > 0.9
+        assert float(azs.eti(fit, var_names=[name])[name].isnull().sum()) == 0
+
+
+@pytest.mark.parametrize("plot", ["plot_forest", "plot_dist", "plot_trace", "plot_prior_posterior"])
+def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
+    _, fit = studied
+    name = next(iter(fit["posterior"].data_vars))
+    drawn = getattr(azp, plot)(fit, var_names=[name], backend="none")
+    assert "plot" in drawn.viz.children or len(drawn.viz.data_vars)
+
+
+def test_predictive_plots_of_arviz_take_a_fit_as_it_is(studied):
+    _, fit = studied
+    assert azp.plot_ppc_dist(fit, kind="ecdf", num_samples=20, backend="none").viz.children
 
 
 @quiet

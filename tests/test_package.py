@@ -1,11 +1,9 @@
 import ast
-import importlib
-import os
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
-import types
 from pathlib import Path
 
 import bayescaling as bs
@@ -106,6 +104,25 @@ def test_every_public_name_resolves(name):
     assert name in dir(bs)
 
 
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_signature_is_annotated_in_full(name):
+    public = getattr(bs, name)
+    if isinstance(public, type) and issubclass(public, Exception):
+        return
+    signature = inspect.signature(public)
+    assert not [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+    assert signature.return_annotation is not signature.empty or isinstance(public, type)
+
+
+def test_types_are_shipped_for_the_names_there_are():
+    shipped = PROJECT["tool"]["setuptools"]["package-data"]["bayescaling"]
+    assert {"py.typed", "__init__.pyi"} <= set(shipped)
+    stub = ast.parse((ROOT / "__init__.pyi").read_text(encoding="utf-8"))
+    # A name is exported by a stub where it is imported under its own name.
+    named = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert all(alias.asname == alias.name for alias in named)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="nonsense"):
         _ = bs.nonsense
@@ -120,6 +137,14 @@ def test_every_subpackage_is_shipped():
 def test_versions_agree():
     assert PROJECT["project"]["version"] == bs.__version__
     assert f"## {bs.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\nversion: {bs.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_hosted_checks_run_what_is_run_here_on_every_python():
+    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert ".ci/run" in text and (ROOT / ".ci" / "run").exists()
+    minors = [re.search(r"Python :: (3\.\d+)$", name) for name in PROJECT["project"]["classifiers"]]
+    assert all(f'"{found[1]}"' in text for found in minors if found)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
@@ -131,44 +156,3 @@ def test_no_file_names_a_machine():
         if (ROOT / name).is_file():
             text = (ROOT / name).read_text(encoding="utf-8", errors="ignore")
             assert not MACHINE.search(text), f"{name}: {MACHINE.search(text)[0]}"
-
-
-def script(path):
-    """Join the Python blocks of a page."""
-    return "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL))
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_the_script_in_the_readme_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(script("README.md"), "README.md", "exec"), {"__name__": "__main__"})
-    assert capsys.readouterr().out
-    assert os.listdir(tmp_path) == ["chinchilla.nc"]
-
-
-def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    registry = importlib.import_module("bayescaling.models.laws")
-    monkeypatch.setattr(registry, "LAWS", dict(registry.LAWS))
-    # A dataclass looks its own module up.
-    module = types.ModuleType("a_law_of_ones_own")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(script("docs/add-a-law.md"), "add-a-law.md", "exec"), module.__dict__)
-    interval, *_ = capsys.readouterr().out.splitlines()
-    low, high = (float(x) for x in re.match(r"beta ([0-9.]+) to ([0-9.]+),", interval).groups())
-    assert low < 0.35 < high
-    law = script("docs/add-a-law.md").split("@dataclass")[1].split("bs.register_law")[0]
-    assert sum(bool(line.strip()) for line in law.splitlines()) <= 40
-    assert os.listdir(tmp_path) == ["data-alone.nc"]
-
-
-def commands():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^ {4}bayescaling ([\w-]+)", text, re.MULTILINE)
-
-
-def test_the_readme_names_the_commands_there_are():
-    from bayescaling.cli import app
-
-    assert set(commands()) == {command.callback.__name__.replace("_", "-") for command in app.registered_commands}

@@ -1,5 +1,9 @@
 """A user's own table of training runs, read and checked."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from ...errors import InputError
@@ -17,22 +21,26 @@ from .rising import warn_of_rising
 from .sizes import check_agreement, check_at_most, completed
 from .units import scaled, units_of
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
 
 def read(
-    source,
+    source: str | PathLike[str] | pd.DataFrame,
     *,
-    columns=None,
-    perplexity=False,
-    ignore=(),
-    unit=None,
-    bytes_per_token=None,
-    needed=(),
-    where=None,
-    drop_missing=False,
-    last_of=None,
-    best_of=None,
-    drop_highest=0,
-):
+    columns: Mapping[str, str] | None = None,
+    perplexity: bool = False,
+    ignore: str | Sequence[str] = (),
+    unit: Mapping[str, float | str] | None = None,
+    bytes_per_token: float | None = None,
+    needed: str | Sequence[str] = (),
+    where: str | None = None,
+    drop_missing: bool = False,
+    last_of: str | Sequence[str] | None = None,
+    best_of: str | Sequence[str] | None = None,
+    drop_highest: int = 0,
+) -> pd.DataFrame:
     """Read a table of training runs and check it.
 
     Any two of parameters N, training tokens D and training FLOP C are needed, the third being C = 6ND, and a loss.

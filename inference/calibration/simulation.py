@@ -14,11 +14,14 @@ References
    quantities shapes sensitivity. Bayesian Analysis.
 """
 
+from __future__ import annotations
+
 import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -38,6 +41,10 @@ from ..fitting.settings import seed_of, settings_of
 from ..steps import counted
 from .uniformity import RANKS, p_uniform
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
 UNLIKELY = 0.05
@@ -49,18 +56,18 @@ LOG_LIKELIHOOD = "log_likelihood"
 
 
 def calibrate(
-    law,
-    table,
+    law: Law,
+    table: pd.DataFrame,
     *,
-    truth="posterior",
-    simulations=100,
-    seed=1,
-    sampler=None,
-    fitter=None,
-    out=None,
-    progress=False,
-    **settings,
-):
+    truth: str | Mapping[str, float] = "posterior",
+    simulations: int = 100,
+    seed: int = 1,
+    sampler: str | None = None,
+    fitter: Fitter | None = None,
+    out: str | PathLike[str] | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> xr.Dataset:
     """Fit a law to many tables simulated from it and record where the truths lie among the draws.
 
     Parameters
@@ -297,7 +304,7 @@ def record_of(dataset):
     return json.loads(dataset.attrs[KEY])
 
 
-def calibration_table(dataset, levels=LEVELS):
+def calibration_table(dataset: xr.Dataset, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
     """Sum a calibration up.
 
     Parameters

@@ -1,9 +1,19 @@
 """Fit a law to a table with NUTS."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .cut import fit_cut
 from .fitter import Fitter
 from .samplers import choose
 from .settings import seed_of, settings_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from ...models.law import Law
 
 
 def check_options(seed, sampler, settings):
@@ -20,17 +30,17 @@ def check_options(seed, sampler, settings):
 
 
 def fit(
-    law,
-    table,
+    law: Law,
+    table: pd.DataFrame,
     *,
-    seed=None,
-    sampler=None,
-    prior_predictive=False,
-    posterior_predictive=False,
-    log_likelihood=None,
-    progress=False,
-    **settings,
-):
+    seed: int | None = None,
+    sampler: str | None = None,
+    prior_predictive: bool = False,
+    posterior_predictive: bool = False,
+    log_likelihood: bool | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> xr.DataTree:
     """Fit a law to a table with NUTS.
 
     Parameters

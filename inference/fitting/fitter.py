@@ -1,8 +1,11 @@
 """Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
 
+from __future__ import annotations
+
 import json
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -17,6 +20,11 @@ from .effort import sample_enough, thinned
 from .record import record
 from .samplers import choose, compiled
 from .settings import Settings, seed_of, settings_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ...models.law import Law
 
 MOST_KEPT = 8
 _KEPT = OrderedDict()  # compiled programs of this process, the least recently used first
@@ -72,7 +80,7 @@ class Fitter:
     >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
     """
 
-    def __init__(self, law, table, *, sampler=None):
+    def __init__(self, law: Law, table: pd.DataFrame, *, sampler: str | None = None) -> None:
         self.law, self.table = law, table
         self.sampler = choose(sampler)
         self._seen, self._compiled = {}, {}
@@ -166,17 +174,17 @@ class Fitter:
 
     def fit(
         self,
-        table=None,
+        table: pd.DataFrame | None = None,
         *,
-        law=None,
-        seed=None,
-        prior_predictive=False,
-        posterior_predictive=False,
-        log_likelihood=None,
-        progress=False,
-        least_ess=None,
-        **settings,
-    ):
+        law: Law | None = None,
+        seed: int | None = None,
+        prior_predictive: bool = False,
+        posterior_predictive: bool = False,
+        log_likelihood: bool | None = None,
+        progress: bool = False,
+        least_ess: int | None = None,
+        **settings: Any,
+    ) -> xr.DataTree:
         """Fit to a table, by default the one that was compiled for; see `fit` for the parameters and the result.
 
         Parameters

@@ -1,13 +1,22 @@
 """Fit specifications of algorithmic progress."""
 
+from __future__ import annotations
+
 from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from ...datasets import load
 from ...models import SPECIFICATIONS, Progress
 from .fitter import Fitter
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def progress_fitter(table=None, *, sampler=None):
+    import pandas as pd
+    import xarray as xr
+
+
+def progress_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:
     """Return a `Fitter` that serves every specification with one compilation, and variants with one each.
 
     Parameters
@@ -25,15 +34,15 @@ def progress_fitter(table=None, *, sampler=None):
 
 
 def fit_progress(
-    table=None,
+    table: pd.DataFrame | None = None,
     *,
-    specifications=tuple(SPECIFICATIONS),
-    fitter=None,
-    seed=1,
-    sampler=None,
-    progress=False,
-    **settings,
-):
+    specifications: Sequence[int] = tuple(SPECIFICATIONS),
+    fitter: Fitter | None = None,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> dict[int, xr.DataTree]:
     """Fit specifications of algorithmic progress, all 20 by default.
 
     Parameters

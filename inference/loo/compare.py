@@ -8,6 +8,10 @@ References
        https://doi.org/10.1214/17-BA1091
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -17,6 +21,12 @@ from .differences import differences, sentence
 from .loo import loo
 from .refits import largest_k_left, unreliable
 from .weights import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import xarray as xr
+    from arviz_stats import ELPDData
 
 
 def check_comparable(fits):
@@ -49,7 +59,13 @@ def check_comparable(fits):
             )
 
 
-def compare(fits, *, weighting="stacking", results=None, progress=False):
+def compare(
+    fits: Mapping[str, xr.DataTree],
+    *,
+    weighting: str = "stacking",
+    results: Mapping[str, ELPDData] | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
     """Compare fits of the same rows by leave-one-out.
 
     Parameters

@@ -1,5 +1,9 @@
 """Predict the year after a cutoff from what was dated before it, and compare laws of progress by how well they do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +14,12 @@ from .bridge import log_mean_exp
 from .differences import differences, p_worse
 from .refits import REFIT
 from .weights import stacking, sum_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...models import Progress
+    from ..fitting.fitter import Fitter
 
 CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
 
@@ -73,7 +83,15 @@ def by_cutoff(future):
     return summed.reset_index()
 
 
-def compare_futures(fitter, laws, *, cutoffs=CUTOFFS, seed=1, progress=False, **settings):
+def compare_futures(
+    fitter: Fitter,
+    laws: Mapping[Any, Progress],
+    *,
+    cutoffs: Sequence[int] = CUTOFFS,
+    seed: int = 1,
+    progress: bool = False,
+    **settings: Any,
+) -> tuple[pd.DataFrame, dict[Any, pd.DataFrame]]:
     """Compare laws by how well they predict the year after each cutoff from what was known before it.
 
     Parameters

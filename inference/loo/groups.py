@@ -1,6 +1,9 @@
 """Leave-one-group-out: all rows of a run, of a paper or of a model size left out together."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +17,23 @@ from .bridge import LEAST_OVERLAP
 from .importance import importance_sampling
 from .refits import Refits
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..fitting.fitter import Fitter
+
 MENDS = ("refit", "none")
 
 
-def loo_by_group(fit, by=None, *, mend="refit", fitter=None, seed=1, **settings):
+def loo_by_group(
+    fit: xr.DataTree,
+    by: str | None = None,
+    *,
+    mend: str = "refit",
+    fitter: Fitter | None = None,
+    seed: int = 1,
+    **settings: Any,
+) -> pd.DataFrame:
     """Estimate the expected log predictive density of groups of rows, each left out whole.
 
     Importance sampling of the rows' joint density and, where Pareto k is above 0.7, refits without the group, bridged

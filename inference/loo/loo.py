@@ -7,7 +7,10 @@ References
 .. [2] Paananen, T. et al. (2021). Implicitly adaptive importance sampling. https://doi.org/10.1007/s11222-020-09982-2
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +22,24 @@ from .importance import importance_sampling, with_se
 from .moment_matching import moment_match
 from .refits import largest_k_left, resolve, unreliable
 
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_stats import ELPDData
+
+    from ..fitting.fitter import Fitter
+
 MENDS = ("refit", "moment_matching", "none")
 
 
-def loo(fit, *, mend=None, fitter=None, seed=1, progress=False, **settings):
+def loo(
+    fit: xr.DataTree,
+    *,
+    mend: str | None = None,
+    fitter: Fitter | None = None,
+    seed: int = 1,
+    progress: bool = False,
+    **settings: Any,
+) -> ELPDData:
     """Estimate the expected log predictive density by Pareto-smoothed importance sampling leave-one-out.
 
     What is left out is a run, an evaluation or, of a law of counts, all counts of a run.

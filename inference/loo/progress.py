@@ -1,6 +1,9 @@
 """Compare laws of algorithmic progress by row and by paper; pool their growth rates."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,13 @@ from .groups import loo_by_group
 from .importance import importance_sampling
 from .refits import largest_k_left, resolve, unreliable
 from .weights import pseudo_bma, stacking, sum_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import xarray as xr
+
+    from ..fitting.fitter import Fitter
 
 MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
 
@@ -36,7 +46,15 @@ def loo_predictions(fit, result, refitted=None):
     return predicted
 
 
-def compare_progress(fits, *, fitter=None, papers=True, seed=1, progress=False, scores=None):
+def compare_progress(
+    fits: Mapping[int, xr.DataTree],
+    *,
+    fitter: Fitter | None = None,
+    papers: bool = True,
+    seed: int = 1,
+    progress: bool = False,
+    scores: ProgressScores | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare specifications by leave-one-out, row by row and paper by paper.
 
     Parameters

@@ -1,5 +1,9 @@
 """Fit a law to the rows below a cutoff and predict the rest: what its predictions were worth where they were needed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -17,6 +21,11 @@ from ..steps import counted
 from ..storage import diagnose, draws_of
 from .scoring import binomial_interval, crps
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...models.law import Law
+
 LEVELS = (0.5, 0.9)
 QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
@@ -24,7 +33,17 @@ AT_ONCE = 4_000_000  # predictive draws held in memory together
 SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
-def rollout(law, table, by, cutoffs, *, seed=None, sampler=None, progress=False, **settings):
+def rollout(
+    law: Law,
+    table: pd.DataFrame,
+    by: str,
+    cutoffs: float | str | Sequence[float | str],
+    *,
+    seed: int | None = None,
+    sampler: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> tuple[pd.DataFrame, xr.Dataset]:
     """Fit a law to the rows below each cutoff and predict each row at or above it.
 
     Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is

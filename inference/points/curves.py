@@ -6,6 +6,10 @@ References
 .. [2] Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. arXiv:2406.12907, section 3.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import xarray as xr
 
@@ -14,11 +18,17 @@ from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..quantities.reconciliation import check_basis
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
 COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
 BUDGETS = 100
 
 
-def curve_frontier(runs, losses=None, *, basis="total", budgets=BUDGETS):
+def curve_frontier(
+    runs: pd.DataFrame, losses: ArrayLike | None = None, *, basis: str = "total", budgets: int = BUDGETS
+) -> xr.Dataset:
     """Exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
 
     Runs of one size make a curve: their log losses at each D, averaged over runs (seeds), joined by straight lines in

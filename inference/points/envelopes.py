@@ -7,8 +7,11 @@ References
 .. [1] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, section 3.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,6 +19,9 @@ import pandas as pd
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COLUMNS = ("parameters", "tokens", "training_flop", "loss")
 FEWEST_OPTIMA = 3
@@ -74,7 +80,9 @@ class PowerLaw:
         }
 
 
-def fit_isoflop(runs, *, budgets=None, width=0.1, minimum_runs=8):
+def fit_isoflop(
+    runs: pd.DataFrame, *, budgets: Sequence[float] | None = None, width: float = 0.1, minimum_runs: int = 8
+) -> PowerLaw:
     """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
 
     Runs of about one compute make a group; a parabola of their loss in log N has its minimum at N*, and
@@ -149,7 +157,7 @@ def check_isoflop(*, budgets=None, width=0.1, minimum_runs=8):
             raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
 
 
-def fit_frontier(runs, *, bins=20, minimum_runs=3):
+def fit_frontier(runs: pd.DataFrame, *, bins: int = 20, minimum_runs: int = 3) -> PowerLaw:
     """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has

@@ -10,6 +10,8 @@ References
    repository.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,8 +100,10 @@ def between_anchors(anchors, capability, models):
     return origin, (high - low) / (capability[second] - origin), low
 
 
-def fit_item_response(scores, *, benchmark, clip=0.0):
-    """Fit capabilities, difficulties and slopes to scores by penalised least squares [1]_.
+def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0) -> ItemResponse:
+    """Fit capabilities, difficulties and slopes to scores by penalised least squares.
+
+    It is the estimator of the Epoch Capabilities Index [1]_.
 
     Parameters
     ----------

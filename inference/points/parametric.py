@@ -1,7 +1,10 @@
 """Point estimates of the Chinchilla law: the parametric estimator of Hoffmann et al. (2022), approach 3."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +12,10 @@ from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
 from . import huber
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
 
 SCALES = ("free", "fixed")
 FEWEST_ROWS = 6
@@ -105,7 +112,14 @@ class _Solution:
         return self.optimality <= OPTIMAL and self.eigenvalue > FLAT * min(1.0, self.delta)
 
 
-def fit_huber(runs, *, threshold=1e-3, scale="free", starts=None, drop_highest=0):
+def fit_huber(
+    runs: pd.DataFrame,
+    *,
+    threshold: float = 1e-3,
+    scale: str = "free",
+    starts: int | ArrayLike | None = None,
+    drop_highest: int = 0,
+) -> PointFit:
     """Fit ``E + A/N**alpha + B/D**beta`` to log loss by Huber's criterion.
 
     With ``scale="fixed"`` the sum of Huber's function of the residuals of the log loss is minimised, as equation 3 of

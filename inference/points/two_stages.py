@@ -5,7 +5,10 @@ References
 .. [1] Ho, A. et al. (2025). A Rosetta stone for AI benchmarks. arXiv:2512.00193, section 5.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,6 +16,9 @@ import pandas as pd
 from ...datasets import require
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
 
@@ -43,11 +49,11 @@ class TwoStages:
     models: int
 
 
-def fit_two_stages(capability, models, families):
-    """Estimate progress at fixed compute in two stages [1]_.
+def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> TwoStages:
+    """Estimate progress at fixed compute in two stages.
 
     The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
-    times log compute is then regressed on the date. Nothing of the error of the first stage is in the second.
+    times log compute is then regressed on the date [1]_. Nothing of the error of the first stage is in the second.
 
     Parameters
     ----------

@@ -1,5 +1,9 @@
 """The best size at a budget, or to reach a loss, draw by draw."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import xarray as xr
 
@@ -11,13 +15,26 @@ from ...models.loss.plan import inference_compute, training_compute
 from ..storage import draws_of, law_of, table_of
 from .planning import planned_sizes
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
 SIZES = ("parameters", "parameters_nonembedding")
 
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
 
 
-def allocate(fit, compute=None, *, loss=None, demand=None, near_optimal=None, **planned):
+def allocate(
+    fit: xr.DataTree,
+    compute: ArrayLike | None = None,
+    *,
+    loss: ArrayLike | None = None,
+    demand: ArrayLike | None = None,
+    near_optimal: float | None = None,
+    **planned: Any,
+) -> xr.Dataset:
     """Best parameters and tokens at a budget, or to reach a loss, for each posterior draw.
 
     Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
@@ -175,7 +192,9 @@ def _ratio_outside(result, fit, **planned):
     return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
 
 
-def stack_allocations(allocations, weights, *, seed=0):
+def stack_allocations(
+    allocations: Mapping[str, xr.Dataset], weights: Mapping[str, float], *, seed: int = 0
+) -> xr.Dataset:
     """Mix allocations of several laws, each in proportion to its weight.
 
     Parameters

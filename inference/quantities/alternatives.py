@@ -1,5 +1,9 @@
 """Laws that may fit where one does not: fitted to the same rows, compared by leave-one-out, said in a sentence."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..executor import mapped
@@ -9,6 +13,10 @@ from ..loo.loo import loo
 from ..storage import diagnose, law_of, table_of
 from .misfit import BY_COLUMN
 from .verdict import EXPONENT, FITS, judge, verdict_sentence
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from arviz_stats import ELPDData
 
 MOST_ROWS = 5000  # of a table to which other laws are fitted unasked
 LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Magnusson and Vehtari 2020, section 3)
@@ -21,7 +29,16 @@ def worth_trying(fit):
     return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
 
 
-def alternatives(fit, *, result=None, most=None, seed=1, sampler=None, progress=False, **settings):
+def alternatives(
+    fit: xr.DataTree,
+    *,
+    result: ELPDData | None = None,
+    most: int | None = None,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> list[dict[str, Any]]:
     """Fit the laws that this one's own verdict suggests, and compare them with it by leave-one-out.
 
     Parameters

@@ -5,6 +5,10 @@ extrapolated: at each row the law says by how much the log reducible loss falls 
 of compute, parameters and tokens growing alike; the mean of the first over the mean of the second is a growth rate.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -15,6 +19,9 @@ from ...models.progress import family
 from ...models.progress.growth import doubling_quantiles
 from ..storage import draws_of
 from .growth import linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SPLIT_YEAR = 2019.0
 
@@ -60,7 +67,9 @@ def row_slopes(draws, *, year=None):
     )
 
 
-def compute_equivalent_gain(fit, *, rows=None, year=None):
+def compute_equivalent_gain(
+    fit: xr.DataTree, *, rows: np.ndarray | None = None, year: float | None = None
+) -> xr.DataArray:
     """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
 
     Parameters
@@ -90,7 +99,8 @@ def compute_equivalent_gain(fit, *, rows=None, year=None):
     >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
     True
     """
-    return _gain(*row_slopes(draws_of(fit, "evaluations"), year=year), rows)
+    fall, slope = row_slopes(draws_of(fit, "evaluations"), year=year)
+    return _gain(fall, slope, rows)
 
 
 def _gain(fall, slope, rows=None):
@@ -113,7 +123,7 @@ def gains_by_group(fit):
     return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
 
 
-def gain_times(fit, *, probabilities=(0.025, 0.5, 0.975)):
+def gain_times(fit: xr.DataTree, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> pd.DataFrame:
     """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
 
     Parameters

@@ -7,6 +7,10 @@ References
 .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -19,6 +23,9 @@ from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
 from ..storage import draws_of, law_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
 SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
@@ -152,7 +159,7 @@ def labels_of(fit):
     return {"all": (BENCHMARK, True)}
 
 
-def growth_rates(fit, *, compute=COMPUTE, year=YEAR):
+def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
     """Growth of effective compute at a budget and a date.
 
     Parameters
@@ -182,7 +189,13 @@ def growth_rates(fit, *, compute=COMPUTE, year=YEAR):
     }
 
 
-def doubling_times(fit, *, compute=COMPUTE, year=YEAR, probabilities=(0.025, 0.5, 0.975)):
+def doubling_times(
+    fit: xr.DataTree,
+    *,
+    compute: float = COMPUTE,
+    year: float = YEAR,
+    probabilities: Sequence[float] = (0.025, 0.5, 0.975),
+) -> pd.DataFrame:
     """Doubling time of effective compute, in closed form and by optimal scaling.
 
     Parameters

@@ -4,7 +4,10 @@ Each result is that of the median run of a condition (``typical``), of a run wit
 runs themselves (``runs``).
 """
 
+from __future__ import annotations
+
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,11 @@ from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ...models.lengths.law import draw_counts
 from ..storage import draws_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
 SEEDS = ("typical", "new", "runs")
 SHARES = (0.5, 0.95)
@@ -58,7 +66,14 @@ def _curves(fitted, seeds, chosen, seed):
     return curve, chosen, "condition"
 
 
-def length_at_accuracy(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
+def length_at_accuracy(
+    fit: xr.DataTree,
+    shares: ArrayLike = SHARES,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
     """Length of two equal operands at which accuracy has fallen to a share.
 
     Parameters
@@ -112,7 +127,14 @@ def quantiles(draws, probabilities=PROBABILITIES):
     return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
 
 
-def length_summary(fit, shares=SHARES, *, seeds="typical", conditions=None, seed=0):
+def length_summary(
+    fit: xr.DataTree,
+    shares: ArrayLike = SHARES,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
     """Quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
 
     Returns
@@ -146,7 +168,15 @@ def _logs(length_a, length_b):
     return a, b, longer, np.log(np.minimum(a, b)) - longer
 
 
-def accuracy_at_length(fit, length_a, length_b=None, *, seeds="typical", conditions=None, seed=0):
+def accuracy_at_length(
+    fit: xr.DataTree,
+    length_a: ArrayLike,
+    length_b: ArrayLike | None = None,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
     """Share of problems right at lengths that may never have been run.
 
     Parameters
@@ -183,7 +213,16 @@ def _right_and_wrong(fitted, curve, which, length_a, length_b):
     return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
 
 
-def predict_counts(fit, length_a, length_b=None, *, total=100, seeds="new", conditions=None, seed=0):
+def predict_counts(
+    fit: xr.DataTree,
+    length_a: ArrayLike,
+    length_b: ArrayLike | None = None,
+    *,
+    total: int | Sequence[int] = 100,
+    seeds: str = "new",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
     """Draw counts as each draw foretells them, with the scatter of counts about their accuracy.
 
     Parameters
@@ -212,8 +251,8 @@ def predict_counts(fit, length_a, length_b=None, *, total=100, seeds="new", cond
         raise InputError(f"total must be whole numbers above 0, not {total!r}")
     fitted = draws_of(fit, "counts")
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
-    *foretold, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
-    counts = draw_counts(*foretold, totals, np.random.default_rng([seed, 1]))
+    right, wrong, precision, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
+    counts = draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1]))
     return _array(fitted, counts, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
 
 
@@ -255,7 +294,7 @@ def _mean_accuracy(fitted, curve, digits, cells):
     return out.reshape(curve["log_reach"].shape)
 
 
-def embedding_contrasts(fit, *, seeds="typical", share=0.5, seed=0):
+def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
     """Contrast embeddings, other things equal: mean accuracy in each region, and the ratio of lengths.
 
     Parameters

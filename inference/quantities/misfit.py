@@ -7,6 +7,10 @@ probabilities of fewer and of at most as many. A probability is the mean over po
 data are used twice, so that all of them err high.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import scipy.special
@@ -19,6 +23,9 @@ from ..densities import is_held
 from ..loo.importance import STORED, importance_sampling, left_out_cdf, weighted
 from ..storage import draws_of
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 MISFIT = 0.01  # our choice: below it a law is said not to fit
 DRAWS_USED = 400
 NEAREST = 1e-300
@@ -26,7 +33,7 @@ NOISE = "loo_pit"  # the test of the noise alone
 BY_COLUMN = "means by column "
 
 
-def misfit(fit):
+def misfit(fit: xr.DataTree) -> pd.DataFrame:
     """Test a law against the rows it was fitted to.
 
     Parameters
@@ -121,6 +128,10 @@ class _Test:
     def size(self):
         """Mean over rows of the departure."""
         return float(np.sqrt(np.maximum(self.squares / self.draws, 0.0)).mean())
+
+    def see(self, draws, z, sigma):
+        """Look at some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
+        raise NotImplementedError
 
 
 class _Score(_Test):

@@ -1,5 +1,9 @@
 """What is foretold of a group that a fit has not seen: from the population alone, or with a few runs of its own."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import xarray as xr
 
@@ -8,8 +12,20 @@ from ...errors import InputError
 from ..fitting.fit import fit as fit_law
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def new_group(fit, runs=None, *, name="new", typical=False, seed=None, sampler=None, **settings):
+
+def new_group(
+    fit: xr.DataTree,
+    runs: pd.DataFrame | None = None,
+    *,
+    name: str = "new",
+    typical: bool = False,
+    seed: int | None = None,
+    sampler: str | None = None,
+    **settings: Any,
+) -> xr.DataTree:
     """Add a group to a fit of a `Grouped` law.
 
     With runs the law is fitted again to all rows, those of the new group among them: partial pooling as it is, so that
@@ -54,7 +70,8 @@ def new_group(fit, runs=None, *, name="new", typical=False, seed=None, sampler=N
     >>> bool(spread.sel(group="new") > spread.sel(group="a"))
     True
     """
-    record, law = metadata(fit), law_of(fit, "runs")
+    record = metadata(fit)
+    law: Any = law_of(fit, "runs")
     if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     if str(name) in record["law"]["reference"]["groups"]:

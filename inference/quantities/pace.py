@@ -1,6 +1,9 @@
 """When the pace of progress changed: the year of the change as an unknown, and the rate as a path over the years."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +18,12 @@ from ..loo.importance import importance_sampling
 from ..loo.progress import pooled_rates
 from ..storage import draws_of, law_of
 from .gain import compute_equivalent_gain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...models import Progress
+    from ..fitting.fitter import Fitter
 
 # Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.
 CUTOFFS = tuple(2015 + 0.5 * i for i in range(15))
@@ -50,7 +59,15 @@ class Pace:
     fits: dict
 
 
-def change_of_pace(law, *, fitter=None, cutoffs=CUTOFFS, years=YEARS, seed=1, **settings):
+def change_of_pace(
+    law: Progress,
+    *,
+    fitter: Fitter | None = None,
+    cutoffs: Sequence[float] = CUTOFFS,
+    years: Sequence[float] = YEARS,
+    seed: int = 1,
+    **settings: Any,
+) -> Pace:
     """Fit a law with a change of pace at each of several dates and none, and weigh them by their marginal likelihood.
 
     The date of the change is an unknown with the same prior probability at each cutoff. Marginal likelihoods are those
@@ -137,7 +154,7 @@ def acceleration(fit):
     return {"before": before, "after": after, "p_faster": float((after > before).mean())}
 
 
-def pace_by_year(fit, years=YEARS):
+def pace_by_year(fit: xr.DataTree, years: Sequence[float] = YEARS) -> tuple[xr.DataArray, float]:
     """Pace of progress by year under a law whose pace is a random walk.
 
     Parameters
@@ -168,7 +185,7 @@ def pace_by_year(fit, years=YEARS):
     >>> 0 < p_faster < 1
     True
     """
-    law = law_of(fit, "evaluations")
+    law: Any = law_of(fit, "evaluations")
     if law.pace != "random_walk":
         raise InputError(f"{law.label}: its pace is no random walk; fit it with pace='random_walk'")
     paces = [compute_equivalent_gain(fit, year=year) for year in years]

@@ -1,12 +1,20 @@
 """Losses of runs not made, draw by draw."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...datasets.requirements import positive_columns
 from ..storage import draws_of, metadata
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
-def predict(fit, runs, *, noise=True, seed=None):
+
+def predict(fit: xr.DataTree, runs: pd.DataFrame, *, noise: bool = True, seed: int | None = None) -> xr.Dataset:
     """Posterior predictive losses of runs.
 
     Parameters

@@ -6,6 +6,8 @@ References
 .. [2] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, approach 1.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
@@ -186,7 +188,9 @@ def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTION
     return frontier_exponents(constants, gamma=gamma, delta=delta, study=study)
 
 
-def reconcile(fit, *, vocabulary=None, aspect_ratio=None, study=None):
+def reconcile(
+    fit: xr.DataTree, *, vocabulary: float | None = None, aspect_ratio: float | None = None, study: Study | None = None
+) -> dict[str, xr.Dataset]:
     """Exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 
     Parameters

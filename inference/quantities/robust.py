@@ -5,6 +5,8 @@ References
 .. [1] Giordano, R. and Broderick, T. (2023). The Bayesian infinitesimal jackknife for variance. arXiv:2305.06466.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -66,7 +68,7 @@ def _covariance(draws, values):
     return (draws - draws.mean(-1, keepdims=True)) @ (values - values.mean(0)) / (len(values) - 1)
 
 
-def robust_sd(fit, quantity):
+def robust_sd(fit: xr.DataTree, quantity: xr.DataArray) -> pd.DataFrame:
     """Posterior sd of a quantity beside sds that do not trust the law: by unit, and by clusters of alike units.
 
     The infinitesimal jackknife [1]_ is the sd that the posterior mean would have over tables like this one, whatever
@@ -195,7 +197,7 @@ def _clusterings(draws, grouped, units):
     return found
 
 
-def robust(fit, quantity, *, positive=False, share=False):
+def robust(fit: xr.DataTree, quantity: xr.DataArray, *, positive: bool = False, share: bool = False) -> xr.DataArray:
     """Draws of a quantity spread about their mean until their sd is the robust one.
 
     Parameters

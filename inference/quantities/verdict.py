@@ -1,6 +1,9 @@
 """The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +16,9 @@ from ..storage import draws_of, law_of, metadata, table_of, with_metadata
 from .misfit import MISFIT, misfit
 from .sensitivity import prior_driven
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 KEY = "verdict"
 FITS, OFF, NOT = "fits", "off", "does not fit"
 EXPONENT = "exponent_parameters"
@@ -23,7 +29,7 @@ MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
 
 
-def judge(fit):
+def judge(fit: xr.DataTree) -> dict[str, Any]:
     """Judge the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
 
     A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:

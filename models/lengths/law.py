@@ -101,7 +101,7 @@ class Lengths(Law):
     traceable: ClassVar[bool] = True
     block_axes: ClassVar[tuple] = ("run",)
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, low_rank=False)
-    scale: ClassVar[str] = "correct"
+    scale: ClassVar[str] = "correct"  # type: ignore[misc]
     share_of: ClassVar[str] = "the problems"
     tolerance: ClassVar[float] = 0.05
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")

@@ -85,7 +85,7 @@ class Offsets(Chinchilla):
         }
         return super().mean(constants, sizes)
 
-    optimal_sizes = None
+    optimal_sizes = None  # type: ignore[assignment]
 
     def plan(self, constants):
         """Models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""

@@ -102,7 +102,7 @@ class Scores(Law):
     kind: ClassVar[str] = "scores"
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "score"
-    scale: ClassVar[str] = "score"
+    scale: ClassVar[str] = "score"  # type: ignore[misc]
     traceable: ClassVar[bool] = True
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=0.97, least_ess=400, longest=4)
     clusters: ClassVar[tuple] = ("model", "family")

@@ -1,7 +1,10 @@
 """A report on fits that one has, or on laws fitted to a table of one's own."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ...datasets import KINDS
 from ...errors import InputError
@@ -13,10 +16,30 @@ from ..output import judge_chains, prepare, write
 from ..stages import Stages
 from . import counts, evaluations, runs
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    import pandas as pd
+    import xarray as xr
+
+    from ...models.law import Law
+
 PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts}
 
 
-def report_table(out, laws, table, *, backdrop=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
+def report_table(
+    out: str | PathLike[str],
+    laws: Sequence[Law],
+    table: pd.DataFrame,
+    *,
+    backdrop: bool = False,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    fresh: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
     """Fit laws to a table and report on them.
 
     Parameters
@@ -75,7 +98,16 @@ def _followed(law, rows):
     return {"name": law.name, "options": law.options, "priors": law.described_priors(), "data": table_entry(rows)}
 
 
-def report_fits(out, fits, *, backdrop=False, progress=False, fresh=False, seconds=None, warned=()):
+def report_fits(
+    out: str | PathLike[str],
+    fits: Mapping[str, xr.DataTree],
+    *,
+    backdrop: bool = False,
+    progress: bool = False,
+    fresh: bool = False,
+    seconds: dict[str, float] | None = None,
+    warned: Sequence[str] = (),
+) -> dict[str, Any]:
     """Report on fits.
 
     Parameters

@@ -1,9 +1,12 @@
 """Sweeps of small language models, trained and gathered as tables of runs L(N, D)."""
 
+from __future__ import annotations
+
 import math
 import tempfile
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ...errors import DiagnosticWarning, InputError
 from ..sweeps import execution, experiment, records
@@ -15,8 +18,20 @@ from .memory import training_bytes
 from .records import record, table
 from .sweep import BEST, Sweep, read_sweep
 
+if TYPE_CHECKING:
+    from os import PathLike
 
-def train(sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
+
+def train(
+    sweep: Sweep | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    executor: Any = None,
+    scheduler: str | None = None,
+    device: str | None = None,
+    time_limit: float | None = None,
+    progress: bool = True,
+) -> list[dict[str, Any]]:
     """Train a sweep of small language models, or resume it.
 
     Every finished run is kept in ``OUT/runs`` and is not trained again; an interrupted run resumes from its last

@@ -1,5 +1,9 @@
 """Capabilities of models, draw by draw, and how well each benchmark is foretold."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
@@ -8,10 +12,15 @@ from ...points.item_response import between_anchors
 from ...storage import draws_of
 from ..misfit import loo_pit
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import xarray as xr
+
 LEVELS = (0.5, 0.9)
 
 
-def capabilities(fit, anchors=None):
+def capabilities(fit: xr.DataTree, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
     """Capabilities of the models of a fit of scores.
 
     Parameters
@@ -53,7 +62,7 @@ def capabilities(fit, anchors=None):
     return (low + unit * (found - origin)).rename("capability")
 
 
-def pit_by_benchmark(fit):
+def pit_by_benchmark(fit: xr.DataTree) -> pd.DataFrame:
     """How well the scores of each benchmark are foretold by draws that did not see them.
 
     Parameters

@@ -1,5 +1,7 @@
 """How fast the training compute of a given capability falls, draw by draw."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -14,7 +16,7 @@ BEFORE, AFTER, ALL = "before", "after", "all"
 CLUSTERS = ("model", "family")
 
 
-def progress_at_fixed_compute(fit):
+def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
     """Capability gained a year at fixed compute, and the fall of compute at fixed capability.
 
     Capability is ``slope log(compute) + gain * date``, so that at fixed capability the logarithm of compute falls by
@@ -64,7 +66,7 @@ def progress_at_fixed_compute(fit):
         return xr.Dataset({"gain": gain, "slope": values["compute_slope"], "rate": rate, "factor": np.exp(rate)})
 
 
-def progress_summary(fit):
+def progress_summary(fit: xr.DataTree) -> pd.DataFrame:
     """Summarise `progress_at_fixed_compute` by period, with models and with families as the unit.
 
     The posterior takes models for independent given their compute and date. Where families differ more than their

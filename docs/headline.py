@@ -1,0 +1,108 @@
+"""What README and documentation quote of a report: a small file, a picture and a block of the README.
+
+    bayescaling report --out report
+    bayescaling progress-since --elpd --json > since.json
+    python docs/headline.py report/results.json since.json
+
+The documentation is written from ``headline.json`` at every build; tests compare the README with it.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from bayescaling import __version__
+from bayescaling.reports.front import optimum
+from bayescaling.reports.front.picture import panels
+from bayescaling.reports.front.quote import not_quotable, quotable
+
+HERE = Path(__file__).resolve().parent
+README = HERE.parent / "README.md"
+BLOCK = re.compile(r"(<!-- headline -->\n).*?(<!-- /headline -->)", re.DOTALL)
+COLOURS = {
+    "ink": "#1f2937", "faint": "#6b7280", "rule": "#e5e7eb", "blue": "#1f5f99", "orange": "#b45f06", "band": "#1f5f99",
+    "paper": "#ffffff", "soft": "#4b5563",
+}  # fmt: skip
+CONSTANTS = ("E", "alpha", "beta", "kappa", "exponent_parameters")
+SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss", "extrapolation")
+
+
+def digest(document, since):
+    """Choose what is quoted from the content of results.json and of ``progress-since --json``."""
+    provenance = document["provenance"]
+    best = optimum.preferred(document)
+    return {
+        "version": __version__,
+        "made": {key: provenance[key] for key in ("seed", "draws", "chains", "sampler", "data")},
+        "answers": document["answers"],
+        "claims": document["claims"],
+        "quotable": quotable(document),
+        "not_quotable": not_quotable(document),
+        "best": best,
+        "laws": {
+            name: {
+                "elpd": document["laws"][name]["elpd_loo"],
+                "verdict": document["laws"][name]["verdict"]["sentence"],
+                "constants": {key: q for key, q in document["laws"][name]["parameters"].items() if key in CONSTANTS},
+                "robust_ratio": document["laws"][name]["robust"]["exponent_parameters"]["ratio"],
+                "at_1e24": {key: optimum.at_budget(document, optimum.BUDGET, name)[key] for key in SIZES},
+            }
+            for name in optimum.planned(document)
+        },
+        "progress": document["compute_equivalent_gain"],
+        "far": document["pooled_doubling_months"],
+        "effective_compute_since_2014": document["effective_compute_since_2014"],
+        "attribution": [{key: row[key] for key in ("from", "to", "progress")} for row in document["attribution"]],
+        "chinchilla_over_kaplan": document["chinchilla_over_kaplan"],
+        "lengths": {
+            "train_digits": document["equal_cost"]["train_digits"],
+            "typical": document["equal_cost"]["lengths"]["typical"],
+            "p_abacus_further": document["equal_cost"]["p_abacus_further"],
+        },
+        "since": {key: since[key] for key in ("models", "models_with_compute", "break_year", "periods", "by_model")},
+    }
+
+
+def block(headline):
+    """Write the lines of the README: each question with its answer."""
+    said = [f"- **{each['question']}** {each['answer']} {each['number']}" for each in headline["answers"]]
+    return "\n".join([*said, ""])
+
+
+def picture(document):
+    """Draw both panels of the report's first screen side by side, as one SVG file of fixed colours."""
+    drawn = [str(panel.wide) for panel in panels(document)]
+    sizes = [tuple(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())) for svg in drawn]
+    gap, height = 30, max(size[1] for size in sizes)
+    parts, left = [], 10
+    for svg, (width, _) in zip(drawn, sizes, strict=True):
+        parts.append(f'<g transform="translate({left},10)">{re.sub("</?svg[^>]*>", "", svg)}</g>')
+        left += width + gap
+    text = "".join(parts)
+    for name, colour in COLOURS.items():
+        text = text.replace(f"var(--{name})", colour)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left - gap + 10:g} {height + 20:g}" '
+        'font-family="Helvetica, Arial, sans-serif" font-size="13">'
+        f'<rect width="100%" height="100%" fill="#ffffff"/>{text}</svg>\n'
+    )
+
+
+def written(readme, headline):
+    """Make the block of the README again."""
+    return BLOCK.sub(lambda found: found[1] + block(headline) + found[2], readme)
+
+
+def main(results, since):
+    """Write all three."""
+    document = json.loads(Path(results).read_text(encoding="utf-8"))
+    headline = digest(document, json.loads(Path(since).read_text(encoding="utf-8")))
+    text = json.dumps(headline, indent=1, ensure_ascii=False, allow_nan=False)
+    (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
+    (HERE / "headline.svg").write_text(picture(document), encoding="utf-8")
+    README.write_text(written(README.read_text(encoding="utf-8"), headline), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,195 @@
+"""README and documentation: their code runs, their commands exist, their numbers are those of a report."""
+
+import functools
+import importlib
+import importlib.util
+import json
+import re
+import shlex
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import bayescaling as bs
+import pandas as pd
+import pytest
+from bayescaling.datasets import sha256
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if "generated" not in path.parts)]
+CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+INDENTED = re.compile(r"(?m)^ {4}\S.*(?:\n {4,}\S.*)*")
+INTERVAL = re.compile(r"\d[kMBT%]? \[[-\d][^\]]*,[^\]]*\]")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+# Chains as short as will do: what is asked is whether the code runs, not what it finds.
+SHORT = {"draws": 60, "tune": 120, "chains": 2}
+FITTED_WHOLE = ("chinchilla_runs", "overtraining_runs", "arithmetic_runs", "lm_progress")
+SHORTENED = ("fit", "rollout", "fit_progress")
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def cells(path):
+    return CODE.findall(path.read_text(encoding="utf-8"))
+
+
+def module(path):
+    """Import a file of the documentation's own."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def headline():
+    return json.loads((DOCS / "headline.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def quoted(headline):
+    return module(DOCS / "quoted.py").substitutions(headline)
+
+
+@pytest.fixture(scope="module")
+def once():
+    """Fits of the pages by what they are of; many pages begin with the same."""
+    return {}
+
+
+@pytest.fixture
+def shortened(monkeypatch, once):
+    """Sample a little, and the same only once."""
+
+    def short(function):
+        @functools.wraps(function)
+        def call(*args, **options):
+            table = next((x for x in args if isinstance(x, pd.DataFrame)), None)
+            key = function.__name__, str(args[:1]), None if table is None else sha256(table), str(options)
+            if key not in once:
+                once[key] = function(*args, **options | SHORT)
+            return once[key].copy() if hasattr(once[key], "copy") else once[key]
+
+        return call
+
+    for name in SHORTENED:
+        monkeypatch.setattr(bs, name, short(getattr(bs, name)), raising=False)
+    monkeypatch.setattr(bs, "loo", functools.partial(bs.loo, mend="none"), raising=False)
+    importlib.import_module("matplotlib").use("agg")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path",
+    [
+        # The law of lengths takes longest; its functions have examples that run beside.
+        pytest.param(path, marks=[pytest.mark.thorough] if path.stem == "arithmetic" else [])
+        for path in PAGES
+        if cells(path) and path.stem != "add-a-law"
+    ],
+    ids=name_of,
+)
+def test_the_code_of_a_page_runs(path, shortened, tmp_path, monkeypatch, capsys):
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    page = types.ModuleType("page")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # chains are short, and a figure is not shown
+        for number, source in enumerate(cells(path), 1):
+            exec(compile(source, f"{name_of(path)}, block {number}", "exec"), page.__dict__)
+    plt.close("all")
+
+
+def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    registry = importlib.import_module("bayescaling.models.laws")
+    monkeypatch.setattr(registry, "LAWS", dict(registry.LAWS))
+    # A dataclass looks its own module up.
+    page = types.ModuleType("a_law_of_ones_own")
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    code = "\n".join(cells(DOCS / "guides" / "add-a-law.md"))
+    exec(compile(code, "add-a-law.md", "exec"), page.__dict__)
+    interval, *_ = capsys.readouterr().out.splitlines()
+    low, high = (float(x) for x in re.match(r"beta ([0-9.]+) to ([0-9.]+),", interval).groups())
+    assert low < 0.35 < high
+    law = code.split("@dataclass")[1].split("bs.register_law")[0]
+    assert sum(bool(line.strip()) for line in law.splitlines()) <= 40
+    assert [path.name for path in tmp_path.iterdir()] == ["data-alone.nc"]
+
+
+def commands(path):
+    """Commands of a page, each as a list of words; what stands in brackets is optional and is named too."""
+    prose = FENCED.sub("", path.read_text(encoding="utf-8"))
+    for block in INDENTED.findall(prose):
+        for line in block.replace("\\\n", " ").splitlines():
+            if line.strip().startswith("bayescaling "):
+                words = line.strip().partition("   ")[0].replace("[", "").replace("]", "").replace("|", " ")
+                yield shlex.split(words)[1:]
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if list(commands(p))], ids=name_of)
+def test_commands_and_their_options_exist(path):
+    import typer
+    from bayescaling.cli import app
+
+    known = typer.main.get_command(app).commands
+    for name, *words in commands(path):
+        options = {option for parameter in known[name].params for option in parameter.opts}
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, (name, words)
+
+
+def test_every_command_is_documented():
+    from bayescaling.cli import app
+
+    documented = {name for name, *_ in commands(DOCS / "command-line.md")}
+    assert documented == {command.callback.__name__.replace("_", "-") for command in app.registered_commands}
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^   (\w+)$", text, re.MULTILINE)) == bs.__all__
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_links_lead_somewhere(path):
+    for target in LINK.findall(path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), f"{name_of(path)}: {target}"
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_says_what_the_report_found(headline):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert module(DOCS / "headline.py").written(text, headline) == text
+    assert all(answer["number"] in text for answer in headline["answers"])
+
+
+def test_what_is_quoted_is_of_this_version_and_of_the_built_in_tables(headline):
+    assert headline["version"] == bs.__version__
+    for name in FITTED_WHOLE:
+        assert sha256(bs.load(name)) == headline["made"]["data"][name], f"{name} was changed: make headline.json again"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_no_interval_is_written_by_hand(path, headline):
+    prose = re.sub("<!-- headline -->.*<!-- /headline -->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not INTERVAL.findall(FENCED.sub("", prose))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_what_a_page_quotes_is_there(path, quoted):
+    names = re.findall(r"\{\{ (\w+) \}\}", path.read_text(encoding="utf-8"))
+    assert set(names) <= set(quoted)
+    assert all(quoted[name] for name in names)
+
+
+def test_the_picture_shows_the_intervals_of_the_report(headline, quoted):
+    picture = (DOCS / "headline.svg").read_text(encoding="utf-8")
+    assert f">{quoted['doubling']}<" in picture and "var(" not in picture
