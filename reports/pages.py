@@ -118,7 +118,13 @@ PAGES = {
             "progress",
             ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
         ),
+        Page(
+            "since",
+            "How fast since 2023?",
+            "since",
+            ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "published"),
+        ),
     )
 }
 # In which order they are shown; they are made in the order above, later ones from posteriors of earlier ones.
-SHOWN = ("progress", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")
+SHOWN = ("progress", "since", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

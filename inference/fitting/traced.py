@@ -121,7 +121,7 @@ def _symbols(graph, operation, shape, axis, named):
 def _placed(array, axis):
     """Copy an array, along its axis the elements of one place after another, as `source` has it."""
     array = np.asarray(array, float)
-    return np.array(array if axis is None else array.reshape(len(array), -1).T, order="C")
+    return np.array(array if axis is None else array.reshape(len(array), math.prod(array.shape[1:])).T, order="C")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -57,6 +57,7 @@ SOURCES = (
            "Transformers can do arithmetic with the right embeddings", arxiv="2405.17399"),
     Source("gadre2024", "Gadre, Samir Yitzhak and others", 2024,
            "Language models scale reliably with over-training and on downstream tasks", arxiv="2403.08540"),
+    Source("ho2025", "Ho, Anson and others", 2025, "A Rosetta stone for AI benchmarks", arxiv="2512.00193"),
     Source("vehtari2017", "Vehtari, Aki and Gelman, Andrew and Gabry, Jonah", 2017,
            "Practical Bayesian model evaluation using leave-one-out cross-validation and WAIC",
            doi="10.1007/s11222-016-9696-4", journal="Statistics and Computing"),

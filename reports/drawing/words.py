@@ -1,5 +1,7 @@
 """Numbers of results.json in the words of the first screen."""
 
+import calendar
+
 from .style import si
 
 NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
@@ -31,6 +33,16 @@ def digits(q):
 def plain(q, form="{:.3f}"):
     """Median and 95% interval of any number."""
     return _interval(q, lambda x: "–" if x is None else form.format(x))
+
+
+def factor(q):
+    """Median and 95% interval of a factor a year."""
+    return _interval(q, lambda x: NEVER if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.2g}")
+
+
+def month(year):
+    """Name the month that a year with decimals lies in: May 2024."""
+    return f"{calendar.month_name[int(12 * (year % 1)) + 1]} {int(year)}"
 
 
 def _interval(q, form):

@@ -5,10 +5,26 @@ from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
 from ..drawing import optimum
-from ..drawing.words import HIGH, LOW, MIDDLE, NOISES, digits, flop, in_words, months, plain, probability, size, sizes
+from ..drawing.words import (
+    HIGH,
+    LOW,
+    MIDDLE,
+    NOISES,
+    digits,
+    factor,
+    flop,
+    in_words,
+    month,
+    months,
+    plain,
+    probability,
+    size,
+    sizes,
+)
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 SURE = 0.975  # posterior probability from which a direction is taken as known
+TENFOLD = 10  # the ratio of the ends of an interval from which a factor is hardly known
 COLUMNS = 80
 
 
@@ -107,6 +123,28 @@ def _medians(document, noise):
     return [q[MIDDLE] for q in found.values() if q[MIDDLE] is not None]
 
 
+def _since(document):
+    entry = document["since"]
+    before, after, change, one = (entry["periods"][name]["model"] for name in ("before", "after", "change", "all"))
+    moment, p, points = month(entry["break_year"]), change["p_progress"], entry["least_squares"]
+    verdict = entry["laws"]["break"]["verdict"]
+    wide = max(each["factor"][HIGH] / each["factor"][LOW] for each in (before, after))
+    return Answer(
+        page="since",
+        question="How fast since 2023?",
+        answer=f"At fixed training compute, models get better faster since {moment} than before."
+        if p > SURE
+        else f"At fixed training compute, models may or may not get better faster since {moment}.",
+        number=f"The compute of a given capability fell {factor(before['factor'])} times a year to {moment}, "
+        f"{factor(after['factor'])} times a year since; P(faster) {probability(p)}.",
+        moves=f"One pace throughout reads {factor(one['factor'])}. By what compute buys alone, published estimators "
+        f"say {points['two stages']['factor']:.1f} and {points['one regression']['factor']:.0f} of one table. "
+        "Compute of reinforcement learning is not counted.",
+        strength=WEAK if verdict["verdict"] == "does not fit" or wide > TENFOLD else FAIR,
+        because=f"rates hang on what compute buys; {in_words(verdict['sentence'])}",
+    )
+
+
 def _next_model(document):
     law = optimum.preferred(document)
     at = optimum.at_budget(document, optimum.BUDGET, law)
@@ -185,6 +223,7 @@ def _at_least(p):
 
 ANSWERED = {
     "compute_equivalent_gain": _progress,
+    "since": _since,
     "allocation": _next_model,
     "reconciliation": _embeddings,
     "equal_cost": _arithmetic,

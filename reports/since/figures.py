@@ -1,0 +1,99 @@
+"""Figures of progress since 2023: yearly falls of compute by period, and the yearly gain against what compute buys."""
+
+import numpy as np
+
+from ..drawing.intervals import HIGH, LOW, MIDDLE, rows_named
+from ..drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line
+from ..drawing.words import month
+
+COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
+UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
+FACTORS = (3, 10, 30, 100, 300)  # a year, of which the joint figure draws lines
+REACH = 1.25  # how far beyond the medians of the slope those lines go
+WIDEST, LEAST = 1e5, 0.3  # of the axis of factors
+
+
+def labels(entry):
+    """Name the periods, by their keys."""
+    year = month(entry["break_year"])
+    return {"before": f"to {year}", "after": f"from {year}", "all": "one pace throughout"}
+
+
+def factors(entry, published):
+    """Fall of the compute of a capability, a factor a year, by period and unit, and as published."""
+    named, traces, rows = labels(entry), [], []
+    for period, label in named.items():
+        for unit, (symbol, said) in UNITS.items():
+            if unit not in entry["periods"][period]:
+                continue
+            q, place = entry["periods"][period][unit]["factor"], len(rows)
+            rows.append(f"{label}<br>{said}")
+            traces += _interval(q, place, COLOURS[period], symbol, label)
+    for each in published:
+        place = len(rows)
+        rows.append(each["label"])
+        traces += _interval(each, place, BLACK, "x", "published")
+    drawn = figure(*traces, x={"title": "Fall of compute at fixed capability (times a year)", "type": "log",
+                               "range": [np.log10(LEAST), np.log10(WIDEST)]}, height=120 + 42 * len(rows))  # fmt: skip
+    drawn.add_shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line={"color": GREY, "dash": "dot"})
+    return rows_named(drawn, rows).update_layout(showlegend=False)
+
+
+def _interval(q, place, colour, symbol, label):
+    """Median with a 95% interval, or a published one with its own."""
+    import plotly.graph_objects as go
+
+    low, middle, high = q[LOW], q[MIDDLE], q[HIGH]
+    said = f"{label}<br>{middle:.3g}" + (f" [{low:.3g}, {high:.3g}]" if low is not None and high is not None else "")
+    dots = go.Scatter(
+        x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
+        hovertemplate=f"{said} times a year<extra></extra>",
+    )  # fmt: skip
+    if low is None or high is None:
+        return [dots]
+    return [line([low, high], [place, place], colour, label, hoverinfo="skip", width=3), dots]
+
+
+def joint(entry):
+    """Draws of the yearly gain against what a decade of compute buys, with lines of one yearly factor."""
+    import plotly.graph_objects as go
+
+    named, traces = labels(entry), []
+    reach = REACH * max(max(pairs["slope"]) for pairs in entry["pairs"].values())
+    top = 1.1 * max(max(pairs["gain"]) for pairs in entry["pairs"].values())
+    for period, pairs in entry["pairs"].items():
+        traces.append(
+            go.Scatter(
+                x=pairs["slope"], y=pairs["gain"], mode="markers", name=named[period],
+                marker={"color": COLOURS[period], "size": 5, "opacity": 0.5},
+                hovertemplate="%{x:.2f} logits a decade, %{y:.2f} a year<extra>" + named[period] + "</extra>",
+            )
+        )  # fmt: skip
+    for name, each in _points(entry):
+        traces.append(
+            go.Scatter(
+                x=[each["slope"]], y=[each["gain"]], mode="markers", name=name,
+                marker={"color": PURPLE if name.startswith("two") else BLACK, "size": 12, "symbol": "x"},
+                hovertemplate=f"{name}: {each['factor']:.3g} times a year<extra></extra>",
+            )
+        )  # fmt: skip
+    drawn = figure(
+        *traces,
+        x={"title": "What a decade of compute buys (logits)", "range": [0, reach]},
+        y={"title": "Gain at fixed compute (logits a year)", "range": [min(0, 1.1 * _least(entry)), top]},
+        height=520,
+    )
+    for factor in FACTORS:
+        slope = np.log10(factor)
+        x = min(reach, top / slope)
+        drawn.add_shape(type="line", x0=0, y0=0, x1=x, y1=slope * x, line={"color": GREY, "width": 1, "dash": "dot"})
+        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{factor}×", showarrow=False, font={"size": 11})
+    return drawn.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
+
+
+def _points(entry):
+    return [(name, entry["least_squares"][name]) for name in ("two stages", "one regression")]
+
+
+def _least(entry):
+    return min(min(pairs["gain"]) for pairs in entry["pairs"].values())
