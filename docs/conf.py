@@ -27,6 +27,7 @@ html_title = "bayescaling"
 html_css_files = ["tables.css"]
 html_static_path = ["static"]
 html_copy_source = False
+html_show_copyright = False
 
 myst_enable_extensions = ["deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
@@ -36,7 +37,8 @@ nb_execution_cache_path = os.environ.get("BAYESCALING_DOCS_CACHE", str(HERE.pare
 nb_execution_in_temp = True
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
-nb_merge_streams = True
+nb_merge_streams = False
+nb_output_stderr = "remove-warn"  # with -W: what a page's code warns of is hidden by a tag, and told in words
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 autosummary_generate = True

@@ -113,7 +113,9 @@ def _further(known, name):
 
 
 def _times(q):
-    return plain({name: x and float(f"{x:.2g}") for name, x in q.items()}, "{:,.0f}")
+    """Median and interval to two digits, without powers of ten."""
+    q = {name: q[name] and float(f"{q[name]:.2g}") for name in (LOW, MIDDLE, HIGH)}
+    return plain(q, "{:,.0f}" if q[MIDDLE] >= 10 else "{:.1f}")
 
 
 def _stan(laws):
@@ -136,8 +138,8 @@ def _since(found):
         for unit, row in found["periods"][period].items()
     ]
     header = ("period", "unit", "fall of compute a year, factor [90%]", "months in which it halves [90%]")
-    return table(header, rows) + f"\n\n{found['by_model']['sentence']}."
+    return table(header, rows) + f"\n\nOf the two fits, {found['by_model']['sentence']}."
 
 
 def _interval(row, name):
-    return plain({LOW: row[f"{name}_q5"], MIDDLE: row[f"{name}_q50"], HIGH: row[f"{name}_q95"]}, "{:.2g}")
+    return _times({LOW: row[f"{name}_q5"], MIDDLE: row[f"{name}_q50"], HIGH: row[f"{name}_q95"]})

@@ -35,7 +35,8 @@ def name_of(path):
 
 
 def cells(path):
-    return CODE.findall(path.read_text(encoding="utf-8"))
+    found = CODE.findall(path.read_text(encoding="utf-8"))
+    return [re.sub(r"\A(?::.*\n)+", "", source) for source in found]  # options of a cell stand first
 
 
 def module(path):
@@ -177,8 +178,8 @@ def test_what_is_quoted_is_of_this_version_and_of_the_built_in_tables(headline):
         assert sha256(bs.load(name)) == headline["made"]["data"][name], f"{name} was changed: make headline.json again"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name_of)
-def test_no_interval_is_written_by_hand(path, headline):
+@pytest.mark.parametrize("path", [p for p in PAGES if p.stem != "speed"], ids=name_of)  # that is written by a command
+def test_no_interval_is_written_by_hand(path):
     prose = re.sub("<!-- headline -->.*<!-- /headline -->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert not INTERVAL.findall(FENCED.sub("", prose))
 
