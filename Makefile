@@ -2,7 +2,8 @@
 # make test       check the style, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
-# make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
+# make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
+#                 kill every command KILLS= times, interrupt it, close its pipes and give it places that cannot be written
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
@@ -11,7 +12,8 @@
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 SEED ?= 1
-COUNT ?= 1000
+COUNT ?= 1300
+KILLS ?= 20
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding.
 TESTS := NUMBA_OPT=1
 PIP := -m pip --disable-pip-version-check install --quiet
@@ -43,6 +45,7 @@ quick: .venv/installed
 
 faults: .venv/installed
 	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)
+	.venv/bin/python tests/test_endings.py --seed $(SEED) --kills $(KILLS)
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py
