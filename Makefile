@@ -3,7 +3,8 @@
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
 # make docs       build the documentation in build/docs, every example executed
-# make faults     read malformed input of every sort, made at random: COUNT= of each, from SEED=
+# make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
+#                 kill every command KILLS= times, interrupt it, close its pipes and give it places that cannot be written
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
@@ -12,7 +13,8 @@
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
 SEED ?= 1
-COUNT ?= 1000
+COUNT ?= 1300
+KILLS ?= 20
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding.
 TESTS := NUMBA_OPT=1
 PIP := -m pip --disable-pip-version-check install --quiet
@@ -48,6 +50,7 @@ docs: .venv/installed-docs
 
 faults: .venv/installed
 	.venv/bin/python tests/test_faults.py --seed $(SEED) --count $(COUNT)
+	.venv/bin/python tests/test_endings.py --seed $(SEED) --kills $(KILLS)
 
 wheel: .venv/installed
 	.venv/bin/python .ci/try_wheel.py

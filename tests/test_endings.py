@@ -383,11 +383,6 @@ def test_however_a_command_ends_nothing_is_lost(sort, name, place):
     assert list(SORTS[sort](name, place, random.Random(1), 1)) == []
 
 
-@posix
-def test_a_killed_calibration_goes_on_to_the_same_ranks(place):
-    assert list(kills("calibrate", place, random.Random(1), 1)) == []
-
-
 def main():
     """Do all of it as often as asked and print a table of counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

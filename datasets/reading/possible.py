@@ -78,7 +78,7 @@ def compute_unit(ratio):
 
 
 def _nearest(value, units, usual):
-    return min(units, key=lambda unit: abs(np.log(value * unit / usual)))
+    return min(units, key=lambda unit: abs(np.log(value) + np.log(unit) - np.log(usual)))
 
 
 def _unit(name, unit):

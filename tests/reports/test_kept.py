@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.cli import main
+from bayescaling.comparisons import of_specifications
 from bayescaling.reports import kept
 from bayescaling.reports.stages import Stages
 
@@ -192,3 +193,19 @@ def test_the_command_line_shows_and_clears_what_is_kept(monkeypatch, capsys):
             main()
         assert left.value.code == 0
         assert json.loads(capsys.readouterr().out)["results"] == count
+
+
+@pytest.mark.thorough
+def test_a_comparison_of_specifications_goes_on_where_it_stopped(monkeypatch, capsys):
+    monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
+    monkeypatch.setattr(bs.inference, "compare_progress", lambda *fits, **options: refused())
+    with pytest.raises(AssertionError, match="made again"):
+        of_specifications(1, json=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
+    monkeypatch.setattr(bs.inference, "fit_progress", lambda **options: refused())
+    of_specifications(1, json=True)
+    first = capsys.readouterr().out
+    monkeypatch.setattr(bs.inference, "compare_progress", lambda *fits, **options: refused())
+    of_specifications(1, json=True)
+    assert capsys.readouterr().out == first and first.startswith("{")

@@ -10,6 +10,7 @@ from ..engine.loop import Optimisation
 from ..engine.schedules import SCHEDULES
 
 MOST_UPDATES = 10**6
+MOST_AT_ONCE = 2**16  # problems, which are made to know how long they are
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Plan:
     batch : int
         Problems of an update once the ramp is over, a multiple of `microbatch`.
     microbatch : int
-        Problems that share one draw of everything random (`models.draws`).
+        Problems that share one draw of everything random (`models.draws`), at most 2^16.
     ramp : float
         Share of the samples over which batches grow from one microbatch to the full batch; 0 for none. A share s of
         the ramp done, an update has ``floor(s batch / microbatch) + 1`` microbatches, at most the full batch, as in
@@ -43,8 +44,8 @@ class Plan:
     ramp: float = 0.0
 
     def __post_init__(self):
-        for name in ("samples", "batch", "microbatch"):
-            check_whole(f"training: {name}", getattr(self, name))
+        for name, most in (("samples", None), ("batch", None), ("microbatch", MOST_AT_ONCE)):
+            check_whole(f"training: {name}", getattr(self, name), 1, most)
         if self.batch % self.microbatch:
             raise InputError(
                 f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"

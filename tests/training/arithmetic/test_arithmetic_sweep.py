@@ -377,6 +377,13 @@ def test_the_papers_runs():
         ('name = "looped"', 'name = "a/b"', "give letters"),
         ('name = "looped"', "model = {heads = 2, depth = 1}", 'key "depth" is unknown'),
         ('name = "looped"', "training = {save_seconds = 1}", "holds for the whole sweep"),
+        ("longest = 3", "longest = 2147483648", "cells; give smaller lengths"),
+        ("samples = 960", "samples = 2147483648", "more than 1,000,000 updates; give fewer samples"),
+        ("microbatch = 16", "microbatch = 2147483648", "microbatch is 2147483648; give a whole number from 1 to 65536"),
+        ("evaluations = 4", "evaluations = 2147483648", "evaluations is 2147483648"),
+        ("learning_rate = 0.003", "learning_rate = inf", "training: learning_rate is inf; give a finite number"),
+        ("seeds = [0]", "seeds = [1" + "0" * 400 + "]", "give a finite number below 2\\^63"),
+        ("seeds = [0]", "seeds = [" + "[" * 5000, "within each other without end"),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):

@@ -1,0 +1,172 @@
+"""Whatever is read, written or set, by examples that Hypothesis finds: it is taken as it is, or refused in one line."""
+
+import copy
+import json
+import tomllib
+import warnings
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.inference import records
+from bayescaling.models.priors import DISTRIBUTIONS, Prior
+from bayescaling.training import arithmetic
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+# The same examples in every run, so that a failure is one of the change that it fails with.
+usual = settings(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=8), each, max_size=3),
+    max_leaves=8,
+)
+
+
+def refusal(attempt):
+    """What `attempt` gives, or None where it is refused; nothing else may happen, and a refusal is one line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bs.errors.TableWarning)
+            return attempt()
+    except bs.InputError as error:
+        assert str(error).isprintable() and str(error) and len(str(error)) < 4000
+        return None
+
+
+# Priors ---------------------------------------------------------------------------------------------------------------
+
+
+@usual
+@given(st.sampled_from(sorted(DISTRIBUTIONS)), st.lists(numbers, min_size=1, max_size=4))
+def test_a_prior_is_read_back_from_its_text_to_the_last_digit(name, values):
+    found = refusal(lambda: Prior.parse(f"{name}({', '.join(map(repr, values))})"))
+    if found is not None:
+        assert list(found.arguments.values()) == values and Prior.parse(str(found)) == found
+        assert np.isfinite(found.frozen.ppf([0.01, 0.5, 0.99])).all()
+
+
+@usual
+@given(st.text(max_size=60) | st.text("NormalUif(){}[]=,.-+e019 '\"", max_size=40) | plain)
+def test_any_other_text_is_no_prior(text):
+    found = refusal(lambda: Prior.parse(text))
+    assert found is None or Prior.parse(str(found)) == found
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "csv.xz", "csv.zst"])
+def test_any_bytes_are_a_table_or_refused(suffix, tmp_path):
+    @settings(usual, max_examples=25)
+    @given(st.binary(max_size=200) | st.text('N,D,loss\n\t"{}[]:1e-9', max_size=80).map(str.encode))
+    def check(content):
+        (tmp_path / f"runs.{suffix}").write_bytes(content)
+        refusal(lambda: bs.read(tmp_path / f"runs.{suffix}"))
+
+    check()
+
+
+@usual
+@given(st.lists(st.text(max_size=12), min_size=3, max_size=6))
+def test_names_of_runs_are_text_as_it_is_written(tmp_path, names):
+    sizes = np.geomspace(1e7, 1e10, len(names))
+    table = pd.DataFrame({"N": sizes, "D": 20 * sizes[::-1], "loss": np.linspace(4, 2, len(names)), "run": names})
+    found = refusal(lambda: bs.read(table))
+    if found is not None:
+        assert found["run"].tolist() == names
+
+
+@usual
+@given(st.sampled_from(["parameters", "tokens", "loss"]), plain)
+def test_any_value_in_a_cell_is_a_number_or_refused(column, value):
+    table = bs.load("chinchilla_runs").head(4)[["parameters", "tokens", "loss"]].astype(object)
+    table.at[2, column] = value
+    found = refusal(lambda: bs.read(table))
+    if found is not None:
+        assert np.isfinite(found[column]).all() and (found[column] > 0).all()
+        assert float(found.at[2, column]) == pytest.approx(float(value))
+
+
+# Sweeps ---------------------------------------------------------------------------------------------------------------
+
+SWEEP = """
+[model]
+d_model = 16
+heads = 2
+k_max = 3
+table_rows = 12
+[training]
+samples = 960
+batch = 32
+seeds = [0]
+[evaluation]
+longest = 3
+diagonal_to = 4
+[[arms]]
+name = "one"
+task = "addition"
+lengths = 2
+embeddings = ["abacus", "nope"]
+architectures = ["1x1"]
+"""
+FIELDS = [(section, key) for section, table in tomllib.loads(SWEEP).items() for key in (table[0] if section == "arms" else table)]  # fmt: skip # noqa: E501
+
+
+@usual
+@given(st.sampled_from(FIELDS), plain | st.sampled_from([2**31, 2**63, 10**400, 1e308]))
+def test_any_value_in_a_sweep_is_taken_or_refused(field, value):
+    tables, (section, key) = copy.deepcopy(tomllib.loads(SWEEP)), field
+    (tables[section][0] if section == "arms" else tables[section])[key] = value
+    refusal(lambda: arithmetic.outline(arithmetic.make_sweep(tables), device="cpu"))
+
+
+@usual
+@given(st.text("[]{}=\"'\n.1e9-_ abcdef", max_size=60))
+def test_any_text_is_a_sweep_or_refused(tmp_path, text):
+    (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    assert refusal(lambda: arithmetic.outline(tmp_path / "sweep.toml", device="cpu")) is None
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+RECORD = {
+    "law": {"name": "chinchilla", "options": {}, "reference": {}},
+    "priors": {},
+    "data": {"sha256": "0" * 64, "rows": 3, "source": "a table"},
+    "seed": 1,
+    "sampler": "nutpie",
+    "settings": {"draws": 10, "tune": 10, "chains": 2, "target_accept": 0.9},
+    "seconds": {},
+    "versions": {},
+    "created": "2026-01-01",
+    "diagnostics": {"r_hat_max": 1.0, "ess_bulk_min": 9.0, "ess_tail_min": 9.0, "divergences": 0, "max_treedepth": 0,
+                    "ok": True, "warnings": []},
+}  # fmt: skip
+
+
+@usual
+@given(st.sampled_from(sorted(RECORD)), plain)
+def test_an_entry_of_a_record_is_of_its_type_or_named(entry, value):
+    records.check(RECORD, records.FitRecord, "fit.nc")
+    try:
+        records.check(RECORD | {entry: value}, records.FitRecord, "fit.nc")
+    except bs.InputError as error:
+        assert f"fit.nc: entry {entry}" in str(error) and str(error).isprintable()
+    else:
+        assert type(value) is type(RECORD[entry])
+
+
+@usual
+@given(plain.map(lambda value: json.dumps(value)) | st.text(max_size=30) | plain)
+def test_a_record_is_a_json_object_or_refused(text):
+    found = refusal(lambda: records.parsed(text, "fit.nc"))
+    assert found is None or found == json.loads(text) or found != found or isinstance(found, dict)
