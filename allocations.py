@@ -72,7 +72,7 @@ def print_one(entry):
 
 def sentence(entry):
     """Say one answer in the units of its readers: medians and 95% intervals."""
-    from .reports.front.words import plain, sizes
+    from .reports.drawing.words import plain, sizes
 
     named = {
         "parameters": ("{} parameters", sizes),
@@ -112,7 +112,7 @@ def print_together(entries):
 
 
 def _asked(entry):
-    from .reports.front.words import flop
+    from .reports.drawing.words import flop
 
     asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
     return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
@@ -140,7 +140,7 @@ def _quantile(entry, name, q):
 
 def _said(entry, *, whole=True):
     """Sentences under a table."""
-    from .reports.front.words import size
+    from .reports.drawing.words import size
 
     if entry.get("p_reached", 1.0) < 1:
         yield (

@@ -1,8 +1,7 @@
 """What README and documentation quote of a report: a small file, a picture and a block of the README.
 
     bayescaling report --out report
-    bayescaling progress-since --elpd --json > since.json
-    python docs/headline.py report/results.json since.json
+    python docs/headline.py report/results.json
 
 The documentation is written from ``headline.json`` at every build; tests compare the README with it.
 """
@@ -13,7 +12,7 @@ import sys
 from pathlib import Path
 
 from bayescaling import __version__
-from bayescaling.reports.front import optimum
+from bayescaling.reports.drawing import optimum
 from bayescaling.reports.front.picture import panels
 from bayescaling.reports.front.quote import not_quotable, quotable
 
@@ -28,8 +27,8 @@ CONSTANTS = ("E", "alpha", "beta", "kappa", "exponent_parameters")
 SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss", "extrapolation")
 
 
-def digest(document, since):
-    """Choose what is quoted from the content of results.json and of ``progress-since --json``."""
+def digest(document):
+    """Choose what is quoted from the content of results.json."""
     provenance = document["provenance"]
     best = optimum.preferred(document)
     return {
@@ -60,7 +59,7 @@ def digest(document, since):
             "typical": document["equal_cost"]["lengths"]["typical"],
             "p_abacus_further": document["equal_cost"]["p_abacus_further"],
         },
-        "since": {key: since[key] for key in ("models", "models_with_compute", "break_year", "periods", "by_model")},
+        "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "left_out")},
     }
 
 
@@ -94,10 +93,10 @@ def written(readme, headline):
     return BLOCK.sub(lambda found: found[1] + block(headline) + found[2], readme)
 
 
-def main(results, since):
+def main(results):
     """Write all three."""
     document = json.loads(Path(results).read_text(encoding="utf-8"))
-    headline = digest(document, json.loads(Path(since).read_text(encoding="utf-8")))
+    headline = digest(document)
     text = json.dumps(headline, indent=1, ensure_ascii=False, allow_nan=False)
     (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
     (HERE / "headline.svg").write_text(picture(document), encoding="utf-8")

@@ -3,8 +3,8 @@
 import ast
 from pathlib import Path
 
+from bayescaling.reports.drawing.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes
 from bayescaling.reports.front.page import _row
-from bayescaling.reports.front.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes
 
 PAPERS = {
     "ho": ("Ho et al. 2024",),
@@ -88,7 +88,7 @@ def substitutions(headline):
             ],
         ),
         "since": _since(since),
-        "eci": f"{since['models']} models; the compute of {since['models_with_compute']} is Confident or Likely",
+        "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
         "seed": str(headline["made"]["seed"]),
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
@@ -133,13 +133,23 @@ def _stan(laws):
 def _since(found):
     labels = {"all": "one pace", "before": "before the break", "after": "after the break"}
     rows = [
-        (labels[period], unit, *(_interval(row, name) for name in ("factor", "halving")))
+        (labels[period], unit, *(_interval(row[name]) for name in ("factor", "halving")))
         for period in labels
         for unit, row in found["periods"][period].items()
     ]
     header = ("period", "unit", "fall of compute a year, factor [90%]", "months in which it halves [90%]")
-    return table(header, rows) + f"\n\nOf the two fits, {found['by_model']['sentence']}."
+    return table(header, rows) + _paces(found["left_out"])
 
 
-def _interval(row, name):
-    return _times({LOW: row[f"{name}_q5"], MIDDLE: row[f"{name}_q50"], HIGH: row[f"{name}_q95"]})
+def _paces(left_out):
+    """Say which pace foretells models left out better, where that was computed."""
+    if left_out is None:
+        return ""
+    best, other = sorted(left_out.values(), key=lambda each: -each["elpd"])
+    said = {id(left_out["linear"]): "one pace throughout", id(left_out["break"]): "a pace that changes"}
+    apart = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
+    return f"\n\nModels left out are foretold better with {said[id(best)]}, by {apart} nats."
+
+
+def _interval(q):
+    return _times({LOW: q["q5"], MIDDLE: q[MIDDLE], HIGH: q["q95"]})

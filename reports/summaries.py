@@ -14,7 +14,7 @@ from ..inference.diagnostics import sentence
 from ..inference.quantities.robust import robust
 from ..inference.quantities.verdict import FITS, judge, verdict_sentence
 from . import results
-from .front.words import HIGH, LOW, MIDDLE, digits, months, plain, probability
+from .drawing.words import HIGH, LOW, MIDDLE, digits, months, plain, probability
 
 if TYPE_CHECKING:
     import xarray as xr

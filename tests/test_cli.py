@@ -230,7 +230,7 @@ def test_allocate(fits):
     assert not document["misfit"]["score"]["fits"]
     text = succeeded("allocate", "student.nc", *budgets, folder=fits)
     assert "decades above the fitted runs" in text and "not trusting the law" in text
-    from bayescaling.reports.front.words import sizes
+    from bayescaling.reports.drawing.words import sizes
 
     for entry in document["allocation"]:
         assert f"{sizes(entry['parameters'])} parameters on {sizes(entry['tokens'])} tokens" in text
