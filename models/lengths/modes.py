@@ -9,7 +9,7 @@ from .curve import LARGEST_LOG_PRECISION, log_likelihood
 STARTS = (-1.0, -0.3, 0.0, 0.3, 1.0, 2.0)
 TRIED = 3  # of the starts: a search can end early where it met a bound
 FARTHEST = 6.0
-STEP = 1e-3
+STEP, SLOPE_STEP = 1e-3, 1e-5  # of second and first derivatives
 REMEMBERED = 4096  # runs
 
 
@@ -88,13 +88,18 @@ def _mode_of_run(own, log_train, parts, priors, shape):
 
     def cost(z):
         u = location + spread * z
-        return 0.5 * (z**2).sum() - run_log_likelihood(u, parts, log_train, own, shape)
+        return 0.5 * (z**2).sum(-1) - run_log_likelihood(u, parts, log_train, own, shape)
+
+    def with_slope(z):
+        around = SLOPE_STEP * np.eye(len(z))
+        here, ahead, behind = np.split(cost(np.vstack([z, z + around, z - around])), (1, 1 + len(z)))
+        return here[0], (ahead - behind) / (2 * SLOPE_STEP)
 
     from scipy.optimize import minimize
 
     starts = np.zeros((len(STARTS), len(parts)))
     starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
-    tried = [minimize(cost, start, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
+    tried = [minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
     found = min(tried, key=lambda end: end.fun).x
     variance = np.diag(np.linalg.inv(_curvature(cost, found)))
     # The wide prior has information 1 in z; what exceeds it is the counts'.
@@ -109,7 +114,8 @@ def _curvature(cost, z):
     matrix = np.empty((n, n))
     for i in range(n):
         for j in range(i + 1):
-            corners = [s * t * cost(z + s * steps[i] + t * steps[j]) for s in (1, -1) for t in (1, -1)]
-            matrix[i, j] = matrix[j, i] = sum(corners) / (4 * STEP**2)
+            signs = np.array([(s, t) for s in (1, -1) for t in (1, -1)])
+            corners = signs.prod(1) * cost(z + signs @ steps[[i, j]])
+            matrix[i, j] = matrix[j, i] = corners.sum() / (4 * STEP**2)
     eigenvalues, vectors = np.linalg.eigh(matrix)
     return vectors @ np.diag(np.maximum(eigenvalues, 1.0)) @ vectors.T
