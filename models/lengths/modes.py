@@ -99,7 +99,8 @@ def _mode_of_run(own, log_train, parts, priors, shape):
 
     starts = np.zeros((len(STARTS), len(parts)))
     starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
-    tried = [minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in sorted(starts, key=cost)[:TRIED]]
+    likely = sorted(starts, key=cost)[:TRIED]
+    tried = [minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in likely]
     found = min(tried, key=lambda end: end.fun).x
     variance = np.diag(np.linalg.inv(_curvature(cost, found)))
     # The wide prior has information 1 in z; what exceeds it is the counts'.
