@@ -235,7 +235,7 @@ TABLES = {
         ),
         Table(
             "published",
-            266,
+            269,
             "published",
             "Estimates that papers report, to set beside one's own",
             "the papers named in its source column",

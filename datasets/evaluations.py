@@ -14,6 +14,7 @@ from .reading.cells import as_numbers
 from .reading.changes import Changes, with_origin
 from .reading.faults import Fault
 from .reading.formats import open_table
+from .reading.names import blank
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
 
@@ -128,5 +129,5 @@ def _date(cell):
 def _unknown_benchmarks(cells):
     strange = cells[~cells.isin(BENCHMARKS)]
     fault = f"which is none of {listed(BENCHMARKS)}"
-    found = {row: "nothing (a blank)" if pd.isna(cell) else f"{quoted(cell)}, {fault}" for row, cell in strange.items()}
+    found = {row: "nothing (a blank)" if blank(cell) else f"{quoted(cell)}, {fault}" for row, cell in strange.items()}
     return [Fault(row, cells.name, f"found {text}", "correct it or delete the row") for row, text in found.items()]

@@ -32,7 +32,7 @@ sizes = [[4, 1], [8, 1]]
 heads = 2
 context = 8
 [training]
-updates = 200
+updates = 40
 batch_tokens = 256
 evaluations = 4
 evaluation_tokens = 2048
@@ -48,7 +48,7 @@ heads = 2
 k_max = 3
 table_rows = 12
 [training]
-samples = 3200
+samples = 960
 batch = 32
 evaluations = 4
 evaluation_problems = 50

@@ -7,6 +7,11 @@ from ..wording import quoted
 from .faults import Fault
 
 
+def blank(cell):
+    """Whether nothing stands in a cell; a list in it is something, however many are in the list."""
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
 def nameless(cells, *, optional=False):
     """Faults of cells that are no names; a blank is none where names are `optional`."""
     faults = []
@@ -14,7 +19,7 @@ def nameless(cells, *, optional=False):
         if isinstance(cell, bytes):
             found = f"found {quoted(cell)}, bytes where a name should be"
             faults.append(Fault(row, cells.name, found, "store the column as text"))
-        elif pd.isna(cell) and not optional:
+        elif blank(cell) and not optional:
             faults.append(Fault(row, cells.name, "found nothing (a blank)", "fill it in or delete the row"))
     return faults
 

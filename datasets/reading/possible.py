@@ -16,6 +16,8 @@ OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
 
 
+# Sizes may be as small or large as doubles are, and what they suggest is only a mend.
+@np.errstate(all="ignore")
 def check_possible(runs, names, label, *, sure=()):
     """Refuse a table some of whose sizes or losses cannot be, with the likely mend.
 
@@ -71,6 +73,7 @@ def check_possible(runs, names, label, *, sure=()):
     _refuse(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend, runs, names, label)
 
 
+@np.errstate(all="ignore")
 def compute_unit(ratio):
     """Say in which unit FLOP may be given, if they are `ratio` times what C = 6ND says; nothing if in none."""
     nearest = _nearest(ratio, (*OF_COMPUTE, PETAFLOP_DAY), 1)
@@ -78,7 +81,7 @@ def compute_unit(ratio):
 
 
 def _nearest(value, units, usual):
-    return min(units, key=lambda unit: abs(np.log(value) + np.log(unit) - np.log(usual)))
+    return min(units, key=lambda unit: abs(np.log(value * unit / usual)))
 
 
 def _unit(name, unit):

@@ -172,3 +172,10 @@ def test_a_file_on_which_hdf5_ends_its_process_is_refused(ending, tmp_path, monk
     path.write_bytes(b"\x89HDF")
     monkeypatch.setattr(seal, "LOOK", f"import os, signal, sys\nsys.stdin.buffer.read()\n{ending}")
     assert ("torn" if "torn" in ending else "HDF5 ended its process") in refused(path)
+
+
+@pytest.mark.parametrize(("size", "words"), [("5e-324", "line 2"), ("1e308", "line 2")])
+def test_sizes_as_small_or_large_as_doubles_are_refused_without_a_word_of_numpy(size, words, tmp_path):
+    (tmp_path / "runs.csv").write_text(f"N,D,C,loss\n{size},2e7,1e20,4.5\n2e6,4e7,1e20,4.1\n")
+    with pytest.raises(bs.InputError, match=words):
+        bs.read(tmp_path / "runs.csv")

@@ -7,7 +7,7 @@ from bayescaling.training.arithmetic.departures import DEPARTURES as ARITHMETIC
 from bayescaling.training.departures import named, table
 from bayescaling.training.language.departures import DEPARTURES as LANGUAGE
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "training.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "guides" / "departures.md"
 
 
 @pytest.mark.parametrize("departures", [ARITHMETIC, LANGUAGE], ids=["arithmetic", "language"])
