@@ -96,8 +96,8 @@ def median_and_bands(x, quantiles, colour, said, *, name="median"):
     ]
 
 
-def si(x):
-    """Write a number in the short form of model sizes: 70B, 1.4T.
+def si(x, form="{:.3g}".format):
+    """Write a number in the short form of model sizes: 70B, 1.4T; ``form`` writes what stands before the letter.
 
     Examples
     --------
@@ -106,5 +106,5 @@ def si(x):
     """
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(x) >= 0.9995 * size:
-            return f"{x / size:.3g}{letter}"
-    return f"{x:.3g}"
+            return f"{form(x / size)}{letter}"
+    return form(x)

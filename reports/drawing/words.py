@@ -21,8 +21,7 @@ def sizes(q):
 
 def size(x):
     """Write a number of parameters or tokens, with no more digits than its interval bears: 99B, 1.46T."""
-    short = si(x)
-    return short if "." not in short or len(short.partition(".")[0]) < 2 else f"{float(short[:-1]):.0f}{short[-1]}"
+    return si(x, lambda short: f"{short:.0f}" if abs(short) >= 10 else f"{short:.3g}")
 
 
 def digits(q):

@@ -189,3 +189,4 @@ def test_the_picture_is_there_without_a_script_and_its_labels_do_not_meet(docume
 
 def test_short_numbers_have_no_more_digits_than_they_bear():
     assert [size(x) for x in (93.8e9, 113.8e9, 1.464e12, 81e9, 9.87e9)] == ["94B", "114B", "1.46T", "81B", "9.87B"]
+    assert [size(x) for x in (83.46e9, 999.96e6, 12.4)] == ["83B", "1B", "12"]  # rounded once; with no letter too
