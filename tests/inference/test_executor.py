@@ -116,9 +116,13 @@ def test_warnings_and_refusals_come_back(pieces):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_no_process_is_left_behind(number, tmp_path):
     parent = subprocess.Popen([sys.executable, HERE / "pieces.py", tmp_path], stderr=subprocess.DEVNULL)
-    workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
-    parent.send_signal(number)
-    assert parent.wait(20) != 0
+    try:
+        workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
+        parent.send_signal(number)
+        assert parent.wait(60) != 0
+    finally:
+        parent.kill()
+        parent.wait()
     assert _until(lambda: [w for w in workers if _alive(w)], lambda found: not found) == []
 
 
