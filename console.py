@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from pathlib import Path
 
 from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
@@ -98,6 +99,22 @@ def _least_width(position, name, cells):
     whole = cells if _unbroken(position, cells) else []
     found = max((len(text) for text in [*whole, *words]), default=0)
     return min(found, LABEL) if position == 0 else found
+
+
+def names_of(files):
+    """Name files by the last parts of their paths, as few as tell them apart.
+
+    Examples
+    --------
+    >>> names_of(["out/a/fit.nc", "out/b/fit.nc"]), names_of(["out/a/fit.nc", "out/b/other.nc"])
+    (['a/fit.nc', 'b/fit.nc'], ['fit.nc', 'other.nc'])
+    """
+    paths = [Path(file) for file in files]
+    for count in range(1, max(len(path.parts) for path in paths)):
+        names = ["/".join(path.parts[-count:]) for path in paths]
+        if len(set(names)) == len(set(paths)):
+            return names
+    return [str(path) for path in paths]
 
 
 def number(x, form=".4g"):

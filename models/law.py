@@ -85,6 +85,9 @@ class Law:
         Whether it says its `log_density_terms`.
     block_axes : tuple of str
         What coordinates in blocks are of, block by block, as `axis_of` names it.
+    used : str, optional
+        Array of its `model_data` that says which coordinates it uses, 1 or 0 each; by default it uses all. The rest
+        are switched off by data and independent of these.
     integrates : bool
         Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
     tolerance : float
@@ -109,6 +112,7 @@ class Law:
     one_prior: ClassVar[bool] = True
     traceable: ClassVar[bool] = False
     block_axes: ClassVar[tuple] = ()
+    used: ClassVar[str | None] = None
     integrates: ClassVar[bool] = False
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01

@@ -57,3 +57,16 @@ def test_a_long_label_is_broken_rather_than_a_number(monkeypatch):
     text = shown(60, HEADER, [(label, *ROWS[0][1:])], monkeypatch)
     assert ROWS[0][1] in text
     assert re.sub(r"[^a-z/-]", "", text).count("folder") >= 5
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["/far/away/fit.nc"], ["fit.nc"]),
+        (["out/a/fit.nc", "out/b/fit.nc"], ["a/fit.nc", "b/fit.nc"]),
+        (["fit.nc", "b/fit.nc"], ["fit.nc", "b/fit.nc"]),
+        (["a/fit.nc", "a/fit.nc"], ["fit.nc", "fit.nc"]),
+    ],
+)
+def test_files_are_named_by_as_little_as_tells_them_apart(files, names):
+    assert console.names_of(files) == names

@@ -17,7 +17,8 @@ def sample_enough(draw, effort, *, least_ess=None, **settings):
     """Sample until an `Effort` is content.
 
     After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where the
-    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned.
+    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned. Both may be
+    so at once.
 
     Parameters
     ----------
@@ -47,12 +48,12 @@ def sample_enough(draw, effort, *, least_ess=None, **settings):
         drawn = draw(asked, thin)
         _, posterior, stats = drawn
         found = diagnostics.diagnose_chains(posterior, stats)
+        longer = min(effort.longest, _times(found, least_ess, asked, thin)) if least_ess else thin
         if found["divergences"] and not careful:
             careful, asked = True, replace(asked, target_accept=effort.careful)
-        elif least_ess and (longer := min(effort.longest, _times(found, least_ess, asked, thin))) > thin:
-            thin = longer
-        else:
+        elif longer <= thin:
             return drawn, asked, found | ({"thinned_by": thin} if thin > 1 else {})
+        thin = max(thin, longer)
 
 
 def thinned(dataset, stride):

@@ -13,7 +13,12 @@ NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, 
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
 
 
-def source(graph, terms, coordinates, axes):
+# Numbers kept on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
+# read from, and where their slopes go.
+PLACES = "total", "spoilt", "none", "unused"
+
+
+def source(graph, terms, coordinates, axes, *, sparse=False):
     """Write the function.
 
     Parameters
@@ -24,26 +29,29 @@ def source(graph, terms, coordinates, axes):
     coordinates : list of Symbol
     axes : dict of str to str
         Axis, or None, of each array, in the order in which their addresses are given.
+    sparse : bool
+        Not every coordinate is sampled, which then all lie on no axis: those that are not are 0.
 
     Returns
     -------
     str
         A module of LLVM with ``density(dim, u, gradient, value, user)``: `user` holds the addresses of the arrays,
-        which lie along their axis place after place, and then the lengths of the axes, in order of appearance. It
-        returns 0, or one of `NOT_FINITE`.
+        which lie along their axis place after place, then the lengths of the axes, in order of appearance, and, if
+        `sparse`, the address of the place of each coordinate among those sampled, below 0 where it is not. It returns
+        0, or one of `NOT_FINITE`.
 
     Raises
     ------
     UntraceableError
         If two axes depend on each other.
     """
-    return _Writer(graph, terms, coordinates, axes).text()
+    return _Writer(graph, terms, coordinates, axes, sparse).text()
 
 
 class _Writer(Lines):
-    def __init__(self, graph, terms, coordinates, axes):
+    def __init__(self, graph, terms, coordinates, axes, sparse):
         super().__init__()
-        self.terms, self.coordinates = terms, coordinates
+        self.terms, self.coordinates, self.sparse = terms, coordinates, sparse
         self.arrays, self.sizes = len(axes), dict.fromkeys(axis for axis in axes.values() if axis is not None)
         needed = _ancestors([*terms, *coordinates])
         self.informed = set()  # what depends on the coordinates
@@ -60,12 +68,15 @@ class _Writer(Lines):
     # The function ----------------------------------------------------------------------------------------------------
 
     def text(self):
-        self.lines += [HEAD, "entry:", "  %total = alloca double", "  %spoilt = alloca double"]
-        self.store("0.0", "%total")
-        self.store("0.0", "%spoilt")
-        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(self.arrays + len(self.sizes))]
+        self.lines += [HEAD, "entry:", *(f"  %{name} = alloca double" for name in PLACES)]
+        for name in PLACES:
+            self.store("0.0", f"%{name}")
+        given = self.arrays + len(self.sizes)
+        user = [self.new(f"getelementptr i64, ptr %user, i64 {k}") for k in range(given + self.sparse)]
         self.arrays = [self.load(place, "ptr") for place in user[: self.arrays]]
-        self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, user[len(self.arrays) :], strict=True)}
+        sizes = user[len(self.arrays) : given]
+        self.sizes = {a: self.load(place, "i64") for a, place in zip(self.sizes, sizes, strict=True)}
+        self.places = self.load(user[-1], "ptr") if self.sparse else None
         order = self.order()
         self.forward(None)
         self.sums = {index: self.new("alloca double") for index in self.shared}
@@ -190,12 +201,16 @@ class _Writer(Lines):
         for symbol in self.coordinates:
             if symbol.axis == axis:
                 found = adjoints.get(symbol.index, "0.0")
-                self.store(found, self.place_of(symbol))
+                self.store(found, self.place_of(symbol, "%gradient", "%unused"))
                 spoilt = self.new(f"fsub double {found}, {found}")  # 0, or NaN where it is not finite
                 self.store(self.new(f"fadd double {self.load('%spoilt')}, {spoilt}"), "%spoilt")
 
-    def place_of(self, coordinate, array="%gradient"):
+    def place_of(self, coordinate, array, otherwise):
         offset, width, place = coordinate.arguments[0]
+        if self.sparse:
+            place = self.load(self.new(f"getelementptr i64, ptr {self.places}, i64 {offset + place}"), "i64")
+            sampled = self.new(f"icmp sge i64 {place}, 0")
+            return self.new(f"select i1 {sampled}, ptr {self.element(array, place)}, ptr {otherwise}")
         if coordinate.axis is None:
             return self.element(array, offset + place)
         first = self.new(f"mul i64 {self.here}, {width}")
@@ -215,7 +230,7 @@ class _Writer(Lines):
         if operation == "constant":
             return number(arguments[0])
         if operation == "coordinate":
-            return self.load(self.place_of(symbol, "%u"))
+            return self.load(self.place_of(symbol, "%u", "%none"))
         if operation == "data":
             array, _width, place = arguments[0]
             return self.datum(array, place, symbol.axis)

@@ -39,7 +39,7 @@ class Traced:
     def __init__(self, law, reference, arrays):
         arrays = {name: np.asarray(x) for name, x in arrays.items()}
         blocks = law.start(reference)
-        self.names = list(arrays)
+        self._used = law.used
         self.axes = {name: law.axis_of(name, x) for name, x in arrays.items()}
         self.start = np.concatenate([block.ravel() for block in blocks])
         self.address = address(self._source(law, blocks, arrays))
@@ -50,7 +50,8 @@ class Traced:
         import nutpie.compile_pymc as nutpie
 
         user, held = self._addresses(arrays)
-        n = len(self.start)
+        start = self.start[self._in_use(arrays)]
+        n = len(start)
         known = {
             "_n_dim": n,
             "dims": {"z": (COORDINATE,)},
@@ -58,7 +59,7 @@ class Traced:
             "_shapes": {"z": (n,)},
             "compiled_logp_func": _At(self.address),
             "compiled_expand_func": _At(copied()),
-            "initial_point_func": _Start(self.start),
+            "initial_point_func": _Start(start),
             "shared_data": held,
             "user_data": user,
             "n_expanded": n,
@@ -68,7 +69,7 @@ class Traced:
         return nutpie.CompiledPyMCModel(**{name: known.get(name) for name in needed})
 
     def __call__(self, z, arrays):
-        """Log density and its gradient at a point, as nutpie gets them."""
+        """Log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
         user, _held = self._addresses(arrays)
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
@@ -91,21 +92,31 @@ class Traced:
             terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
         except (AttributeError, TypeError, ValueError) as error:
             raise UntraceableError(f"the {law.name} law: {error}") from error
-        return source(graph, terms, [x for block in coordinates for x in np.ravel(block)], self.axes)
+        coordinates = [x for block in coordinates for x in np.ravel(block)]
+        return source(graph, terms, coordinates, self.axes, sparse=self._used is not None)
+
+    def _in_use(self, arrays):
+        """Which coordinates are sampled."""
+        return np.ones(len(self.start), bool) if self._used is None else np.asarray(arrays[self._used], bool)
 
     def _addresses(self, arrays):
         held = {name: _placed(arrays[name], axis) for name, axis in self.axes.items()}
         lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
-        return np.array([*(x.ctypes.data for x in held.values()), *sizes], np.uintp), held
+        used = self._in_use(arrays)
+        # Where among those sampled each coordinate is, in whole numbers; below 0 where it is not.
+        held[""] = np.where(used, np.cumsum(used) - 1, -1)
+        places = [x.ctypes.data for x in held.values()]
+        return np.array([*places[:-1], *sizes, places[-1]], np.uintp), held
 
     def _check(self, law, blocks, arrays):
-        z = self.start + np.random.default_rng(1).uniform(-0.5, 0.5, len(self.start))
+        used = self._in_use(arrays)
+        z = np.where(used, self.start + np.random.default_rng(1).uniform(-0.5, 0.5, len(self.start)), 0.0)
         parts = np.split(z, np.cumsum([block.size for block in blocks])[:-1])
         shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, blocks, strict=True))
         with np.errstate(all="ignore"):
             expected = sum(float(np.sum(term)) for term in law.log_density_terms(shaped, arrays))
-        found, _ = self(z, arrays)
+        found, _ = self(z[used], arrays)
         if not (found == expected or abs(found - expected) <= TOLERANCE * max(1.0, abs(expected))):
             raise UntraceableError(f"the density is {expected} but {found} as traced")
 

@@ -96,6 +96,7 @@ def design_arrays(law, rows, reference):
         "paper_rows": np.bincount(paper),
         "intercepts": OFFSETS if len(law.levels) > 1 else np.eye(family.LEVELS),
         "penalised": penalised.astype(float),
+        "used": law.active(),
         "location": location,
         "spread": spread,
         "between": between(law),

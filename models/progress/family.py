@@ -100,6 +100,7 @@ DESIGN = {
     "coded_sizes_data": "(3, 3)",
     "coded_drifts_parameters": "(9, 9) drifts as the paper codes and scales them",
     "coded_drifts_data": "(9, 9)",
+    "used": "(z,) coordinates that stand for something; what follows from the rest is switched off",
     "location": "(z,) prior location of each judged quantity",
     "spread": "(z,) prior spread",
     "between": "(3,) prior sd of the common mean of loss centres, shares and yearly totals",

@@ -115,10 +115,11 @@ class Progress(Law):
     axes: ClassVar[dict] = {"date": "year"}
     group: ClassVar[str] = "paper_id"
     traceable: ClassVar[bool] = True
+    used: ClassVar[str] = "used"
     unit: ClassVar[str] = "evaluation"
     tolerance: ClassVar[float] = 0.05
     observed: ClassVar[str] = "perplexity"
-    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16, low_rank=False)
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
 
     def __post_init__(self):

@@ -31,7 +31,7 @@ def fit_main(progress_fitter):
 
 @pytest.fixture(scope="session")
 def fits(progress_fitter, fit_main):
-    settings = {"seed": 2, "least_ess": 0}
+    settings = {"seed": 2}
     return {16: progress_fitter.fit(law=Progress(16), **settings), 7: fit_main} | {
         18: progress_fitter.fit(law=Progress(18), **settings)
     }
