@@ -114,9 +114,12 @@ def equal_entry(found):
     others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
     further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
     trained = int(found.arms["train_digits"].iloc[0])
-    return {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further} | lengths_entry(
-        found.equal, seed=found.seed
-    )
+    found_so = {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further}
+    return found_so | _judged(found.equal) | lengths_entry(found.equal, seed=found.seed)
+
+
+def _judged(fit):
+    return {"verdict": results.verdict_entry(fit), "misfit": results.misfit_entries(fit)}
 
 
 def _lengths(found):
@@ -161,4 +164,4 @@ def _entry(found):
     }
     if found.comparison is not None:
         entry["comparison"] = results.comparison_entries(found.comparison)
-    return entry | lengths_entry(main, seed=found.seed)
+    return entry | _judged(main) | lengths_entry(main, seed=found.seed)

@@ -217,6 +217,8 @@ def _checks(found):
             f"{sum(p > SURE for p in entry['p_abacus_further'].values())} of {len(entry['p_abacus_further'])} others "
             f"(P above {SURE:g}).",
         ),
+        verdicts.of_law("Law of lengths, embeddings at equal cost", entry),
+        verdicts.of_law("Law of lengths, all runs", found.document["lengths"]),
         "Few seeds of each condition: the interval of a new seed leans on its prior, and leaving runs out says little.",
     ]
 
