@@ -381,7 +381,7 @@ class LossLaw(Law):
         InputError
             If a quantity lacks a value.
         """
-        self._check_all_there(values)
+        self.check_all_known(values)
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
         constants = self.constants(values, reference or self.reference(rows))
         mean = self.on_scale(self.mean(constants, self.sizes(rows)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -50,7 +52,7 @@ def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
     >>> bs.progress_at_fixed_compute(fit)["factor"].dims
     ('chain', 'draw', 'period')
     """
-    draws = draws_of(fit, "scores")
+    draws: Any = draws_of(fit, "scores")
     if draws.law.pace is None:
         raise InputError(
             f"{place_of(fit)} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
