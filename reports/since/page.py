@@ -106,10 +106,11 @@ def _checks(entry):
     return [each for each in found if each]
 
 
-def _periods_table(entry):
+def periods_table(entry):
+    """Write gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
     rows = []
     for period, label in figures.labels(entry).items():
-        for unit, found in entry["periods"][period].items():
+        for unit, found in entry["periods"].get(period, {}).items():
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
@@ -266,7 +267,7 @@ def sections(found, published):
             "blocks": [
                 figures.factors(entry, _published(published, "progress_since.factor.")),
                 figures.joint(entry),
-                _periods_table(entry),
+                periods_table(entry),
             ],
         },
         {"role": "moves", "title": "What could change it", "points": _moves(entry), "blocks": []},

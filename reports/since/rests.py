@@ -17,7 +17,6 @@ LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, if Confident, Likely and Speculative mean within 3x, 10x and 30x at 90%
 LAST_YEAR = 2025.0
 BENCHMARKS = 6  # of the most scores, each left out
-BRIEF = 500
 # Those whose compute is known and is mostly that of pretraining: what reinforcement learning took is not in it.
 REASONING = (
     "DeepSeek-R1", "Claude 3.7 Sonnet", "Qwen3-235B-A22B", "DeepSeek-R1 (May 2025)", "gpt-oss-120b",
@@ -102,7 +101,7 @@ def rests(laws, table, options):
     laws : dict of str to Scores
     table : DataFrame
     options : dict
-        Of `fit`; changes take no more than 500 draws a chain.
+        Of `fit`.
 
     Returns
     -------
@@ -110,11 +109,10 @@ def rests(laws, table, options):
         Of each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``.
     """
     changes = CHANGES | without_benchmarks(table)
-    brief = options | {name: min(options.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     tables = {what: table if change.rows is None else change.rows(table) for what, change in changes.items()}
     names = [(what, pace) for what, change in changes.items() for pace in change.paces]
     items = [(replace(laws[pace], **changes[what].of), tables[what]) for what, pace in names]
-    made = counted(mapped(_changed, brief, items), "changes", False, total=len(items))
+    made = counted(mapped(_changed, options, items), "changes", False, total=len(items))
     found = {what: {"ok": True, "specification": change.specification} for what, change in changes.items()}
     for (what, _), (entry, ok) in zip(names, made, strict=True):
         found[what] |= entry | {"ok": found[what]["ok"] and ok}
