@@ -44,7 +44,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     progress = [periods_table(entry)] if "periods" in entry else []
     return [
         {
-            "title": QUESTION,
+            "title": "Capabilities",
             "text": [
                 f"{len(rows)} scores of {len(entry['models'])} models on {len(entry['benchmarks'])} benchmarks of "
                 f"{source}, under {html.escape(best)}. {said_of(entry)}"
