@@ -171,7 +171,7 @@ class Scores(Law):
             if column != "training_compute_flop":
                 filled(table, column, purpose=f"the scores law with pace={self.pace!r}")
         if self.pace is not None:
-            known = np.isfinite(design.computes(self, models)[0]).sum()
+            known = len(self.with_compute(table))
             if known < LEAST_KNOWN:
                 raise InputError(
                     f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
@@ -181,6 +181,11 @@ class Scores(Law):
         rows = table.reset_index(drop=True)
         rows.attrs = dict(table.attrs)
         return rows
+
+    def with_compute(self, rows):
+        """Names of the models whose compute this law takes for known."""
+        models = rows.drop_duplicates("model")
+        return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
     def foretold(self, past, rows):
         """Whether each row is of a benchmark that at least `LEAST_FORETOLD` models of the past have a score on."""

@@ -158,10 +158,13 @@ def _entry(found, table):
         "left_out": found.elpd,
         "later_models": found.later,
         "rests": found.rests,
-        "calibration": found.calibrated
-        and {pace: results.calibration_entry(each) for pace, each in found.calibrated.items()},
+        "calibration": found.calibrated and {pace: _calibration(each) for pace, each in found.calibrated.items()},
         "laws": {pace: _law(each) for pace, each in found.fits.items()},
     }
+
+
+def _calibration(each):
+    return results.calibration_entry(each) | {"r_hat_median": results.finite(each["r_hat"].median())}
 
 
 def _law(each):

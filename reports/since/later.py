@@ -35,12 +35,10 @@ def of_later_models(laws, table, options):
 def _of_law(law, table, options):
     summary, predictions = rollout(law, table, "date", list(CUTOFFS), **options)
     rows, found = law.rows(table), {}
-    models = rows.drop_duplicates("model")
-    known = models["model"][[x is not None for x in law.reference(models.sort_values("model"))["log_compute"]]]
     for cutoff, said in zip(summary.index, CUTOFFS, strict=True):
         own = predictions.isel(prediction=(predictions["cutoff"] == cutoff).values)
         ahead, past = rows.iloc[own["row"].values], rows[rows["year"] < cutoff]
-        has = ahead["model"].isin(known).to_numpy()
+        has = ahead["model"].isin(law.with_compute(rows)).to_numpy()
         found[said] = {
             "ok": bool(summary.at[cutoff, "ok"]),
             "fitted": int(past["model"].nunique()),

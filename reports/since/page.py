@@ -216,13 +216,15 @@ def _calibration_table(entry):
         for name, of in found["quantities"].items()
     ]
     some = entry["calibration"][LINEAR]
-    failed = ", ".join(
-        f"{NAMES[pace].lower()} {found['not_converged']}" for pace, found in entry["calibration"].items()
+    said = ", ".join(
+        f"{NAMES[pace].lower()} {found['not_converged']}, {found['r_hat_median']:.2f}"
+        for pace, found in entry["calibration"].items()
     )
     note = (
         f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
         "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
-        f"Chains are short, so that some fail a diagnostic and are counted with the rest: {failed}."
+        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
+        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {said}."
     )
     return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="quantity", note=note)]}
 
