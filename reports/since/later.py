@@ -7,7 +7,7 @@ from ...inference.loo.rollout import summarised
 from ...inference.loo.scoring import crps
 from .. import results
 
-CUTOFFS = {"2024-09-01": "September 2024", "2025-01-01": "January 2025"}
+CUTOFFS = ("2024-09-01", "2025-01-01")
 GIVEN = {"date": "date alone", "compute": "date and compute"}
 SAID = ("coverage_50", "coverage_80", "coverage_90", "crps", "mae", "bias")
 

@@ -10,6 +10,7 @@ from bayescaling.reports.since import analysis, later, rests
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
 BENCHMARKS = 5
+CUTOFFS = ("2025-01-01",)
 CHANGED = ("families with effects of their own", "distilled models left out", "models to the end of 2024")
 
 
@@ -31,7 +32,7 @@ def folder(scores, tmp_path_factory):
         patch.setattr(analysis, "load", lambda name: scores if name == "eci_scores" else load(name))
         patch.setattr(rests, "CHANGES", {name: rests.CHANGES[name] for name in CHANGED})
         patch.setattr(rests, "BENCHMARKS", 1)
-        patch.setattr(later, "CUTOFFS", {"2025-01-01": "January 2025"})
+        patch.setattr(later, "CUTOFFS", CUTOFFS)
         patch.setattr(analysis, "SIMULATIONS", 2)
         report(folder, pages=("since",), full=True, **SETTINGS)
     return folder
@@ -108,6 +109,15 @@ def test_later_scores_are_judged_beside_the_past_of_their_benchmark(entry, score
         error = scores.loc[ahead, "benchmark"].map(past) - scores.loc[ahead, "score"]
         assert of["past_scores"]["bias"] == pytest.approx(error.mean())
         assert of["past_scores"]["crps"] < of["past_scores"]["mae"]
+
+
+def test_models_of_known_compute_are_told_from_others(scores_design, monkeypatch):
+    monkeypatch.setattr(later, "CUTOFFS", CUTOFFS)
+    table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
+    ahead = table[table["year"] >= 2025.0]
+    found = later.of_later_models({"one": Scores(pace="linear")}, table, SETTINGS)["one"][CUTOFFS[0]]["given"]
+    for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
+        assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
 
 
 def test_simulated_tables_start_from_the_medians_of_the_posterior(entry, two):
