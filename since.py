@@ -92,7 +92,7 @@ def _within(table, years):
 
 def _known(law, table):
     models = table.drop_duplicates("model")
-    return models[[x is not None for x in law.reference(models.sort_values("model"))["log_compute"]]]
+    return models[models["model"].isin(law.with_compute(table))]
 
 
 def _compared(fits):

@@ -186,6 +186,13 @@ class Draws:
         """
         raise NotImplementedError
 
+    def of_unseen(self, rows, rng):
+        """Draws that foretell rows, each of a group that was not fitted.
+
+        Here the same, of which a replicate draws what each group has of its own; otherwise `rng` draws it.
+        """
+        return self
+
     def real_line(self):
         """Coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
         raise NotImplementedError

@@ -172,6 +172,10 @@ class Law:
         found.attrs = dict(rows.attrs)
         return found
 
+    def foretold(self, past, rows):
+        """Whether rows `past` say anything of each of other rows, (row,) of bool: here of every one."""
+        return np.ones(len(rows), bool)
+
     def along(self, rows, by):
         """Give numbers along which rows may be cut.
 
@@ -251,8 +255,10 @@ class Law:
         """`Draws` of the prior, dims (chain, draw) with one chain."""
         raise NotImplementedError
 
-    def known_draws(self, values, reference, rows):
-        """One draw that holds known values of the sampled quantities, by name.
+    def known_draws(self, values, reference, rows, rng=None):
+        """One draw that holds known values of the free parameters, by name.
+
+        What is sampled besides, of groups of rows, is drawn from the law by `rng`.
 
         Raises
         ------
@@ -260,6 +266,12 @@ class Law:
             If a quantity lacks a value, or the law's quantities are no scalars.
         """
         raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
+
+    def check_all_known(self, values):
+        """Refuse known values, by name, among which a free parameter is missing."""
+        missing = [name for name in self.prior_of if name not in values]
+        if missing:
+            raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
 
     def program(self):
         """Return a hashable key: laws of one program share a compilation and differ by data alone."""

@@ -122,7 +122,7 @@ PAGES = {
             "since",
             "How fast since 2023?",
             "since",
-            ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "published"),
+            ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
         ),
     )
 }

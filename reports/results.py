@@ -197,7 +197,7 @@ def calibration_entry(found):
     return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],
-        "not_uniform": not_uniform(table),
+        "not_uniform": not_uniform(table) if "p_uniform" in table else None,
         "quantities": comparison_entries(table),
     }
 

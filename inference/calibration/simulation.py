@@ -76,8 +76,9 @@ def calibrate(
     table : DataFrame
         The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
     truth : {"posterior", "prior"} or mapping of str to float
-        Where truths come from; a mapping has the value of every sampled quantity of a law of losses, the same in every
-        simulation, which is then fitted alone.
+        Where truths come from; a mapping has the value of every free parameter of a law of losses or of scores, the
+        same in every simulation, which is then fitted alone. Models and benchmarks of a law of scores are drawn anew
+        each time.
     simulations : int
     seed : int
         With the settings, all that simulation s depends on besides s, so that more simulations begin with the same.
@@ -183,7 +184,7 @@ class _Simulations:
         """Give the truth of a simulation, `Draws` of one draw."""
         law, rows, reference = self.fitter.of()
         if isinstance(self.truth, Mapping):
-            return law.known_draws(self.truth, reference, rows)
+            return law.known_draws(self.truth, reference, rows, np.random.default_rng([self.seed, 0, s]))
         if self.truth == "prior":
             return _prior_truth(self.fitter, np.random.default_rng([self.seed, 0, s]))
         chains, length = self.posterior.sizes["chain"], self.posterior.sizes["draw"]

@@ -107,9 +107,14 @@ def _importance_sampling(fit, joint):
     return pd.DataFrame(found, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
 
 
-def _warn(law, found):
+def unmended(found):
+    """Whether the elpd of each group of `loo_by_group` is not reliable: Pareto k above 0.7 and no refit mended it."""
     mended = found["refitted"] & ~(found["overlap"] < LEAST_OVERLAP)
-    left = found["pareto_k"][~(found["pareto_k"] <= PARETO_K_LIMIT) & ~mended]
+    return ~(found["pareto_k"] <= PARETO_K_LIMIT) & ~mended
+
+
+def _warn(law, found):
+    left = found["pareto_k"][unmended(found)]
     if len(left):
         warnings.warn(
             f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(found)} groups (largest "

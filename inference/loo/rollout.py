@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ...models.law import Law
 
-LEVELS = (0.5, 0.9)
-QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
+QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
 PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
 AT_ONCE = 4_000_000  # predictive draws held in memory together
 SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
@@ -48,8 +48,10 @@ def rollout(
 
     Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
     predicted on its own, as that of a new run or paper where rows of these share an effect; a law of counts predicts
-    new problems of the same runs. Scores are on the scale of the law (``log_loss`` by default of a law of the loss, so
-    that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t does not exist.
+    new problems of the same runs, a law of scores those of a new model of that date and compute, on benchmarks that at
+    least three models below the cutoff have scores on. What is predicted is on the scale of the law (``log_loss`` by
+    default of a law of the loss, so that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t
+    does not exist.
 
     Parameters
     ----------
@@ -72,13 +74,14 @@ def rollout(
     Returns
     -------
     table : DataFrame
-        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50`` and ``coverage_90``, the shares of rows
-        within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95% interval (as if rows
-        were independent; those of one cutoff share the error of one fit), ``crps`` (mean continuous ranked probability
-        score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws foretell anything, so that the
-        score hardly exists), ``bias`` (mean of predicted medians less what was observed), ``log_score`` (mean log
-        predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
-        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50``, ``coverage_80`` and ``coverage_90``, the
+        shares of rows within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95%
+        interval (as if rows were independent; those of one cutoff share the error of one fit), ``crps`` (mean
+        continuous ranked probability score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws
+        foretell anything, so that the score hardly exists), ``mae`` and ``bias`` (mean absolute and mean difference of
+        predicted medians from what was observed), ``log_score`` (mean log predictive density; NaN where the law has
+        none by row), and of the chains ``ok``, ``r_hat_max``, ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]``
+        names the scale of the scores.
     rows : Dataset
         By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
         observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; the coordinates ``cutoff``,
@@ -107,14 +110,13 @@ def rollout(
     seed, rows = seed_of(seed), law.rows(table)
     values = law.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
-    past = {cutoff: _below(law, rows, values, by, cutoff) for cutoff in cutoffs}
+    cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}
     entries, parts = {}, []
     options = {"seed": seed, "sampler": sampler, **settings}
-    items = [(past[cutoff], rows[values >= cutoff].reset_index(drop=True)) for cutoff in cutoffs]
+    items = [(past, rows[ahead].reset_index(drop=True)) for past, ahead in cut.values()]
     made = counted(mapped(_rolled, (law, options), items), "rolling out", progress, total=len(items))
-    for cutoff, (diagnosed, found) in zip(cutoffs, made, strict=True):
-        ahead = values >= cutoff
-        entries[cutoff] = {"fitted": len(past[cutoff])} | summarised(found) | diagnosed
+    for (cutoff, (past, ahead)), (diagnosed, found) in zip(cut.items(), made, strict=True):
+        entries[cutoff] = {"fitted": len(past)} | summarised(found) | diagnosed
         named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
         found = found.drop_vars("crps_without")
         parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
@@ -144,8 +146,8 @@ def _number(cutoff):
     return found
 
 
-def _below(law, rows, values, by, cutoff):
-    """Rows below a cutoff, which must be enough for the law, and leave some to predict."""
+def _cut(law, rows, values, by, cutoff):
+    """Rows below a cutoff, which must be enough for the law, and which of the others, (row,), they foretell."""
     place = rows.attrs.get("source", "the table")
     below = values < cutoff
     if below.all() or not below.any():
@@ -164,7 +166,11 @@ def _below(law, rows, values, by, cutoff):
             f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
             "foretells its rows; cut along what every one has on both sides"
         )
-    return past
+    ahead = ~below
+    ahead[ahead] = law.foretold(past, rows[ahead])
+    if not ahead.any():
+        raise InputError(f"{place}: rows below {by} {cutoff:g} say nothing of any other; choose a later cutoff")
+    return past, ahead
 
 
 def predicted(draws, rows, seed):
@@ -195,7 +201,7 @@ def predicted(draws, rows, seed):
 
 
 def _scored(draws, rows, rng):
-    law = draws.law
+    law, draws = draws.law, draws.of_unseen(rows, rng)
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     found = scored(sample, law.on_scale(rows[law.observed].to_numpy(float)))
     if not law.unit_is_row:
@@ -218,16 +224,18 @@ def scored(sample, observed):
 
 
 def summarised(found):
-    """Coverage, scores and bias of the predictions of one cutoff, as `rollout` describes them."""
+    """Coverage, scores and bias of predictions, as `rollout` describes them; of some of them without ``crps_se``."""
     count, observed = found.sizes["prediction"], found["observed"]
     entry = {"predicted": count}
-    for level, low, high in zip(LEVELS, ("q25", "q5"), ("q75", "q95"), strict=True):
+    for level, (low, high) in LEVELS.items():
         hits = int(((observed >= found[low]) & (observed <= found[high])).sum())
         name = f"coverage_{100 * level:.0f}"
         ends = binomial_interval(hits, count)
         entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
-    without = found["crps_without"].mean("prediction")
-    # The jackknife over parts of the draws.
-    entry |= {"crps": float(found["crps"].mean()), "crps_se": float(without.std() * np.sqrt(without.size - 1))}
-    entry |= {"bias": float((found["q50"] - observed).mean())}
+    entry["crps"] = float(found["crps"].mean())
+    if "crps_without" in found:  # the jackknife over parts of the draws
+        without = found["crps_without"].mean("prediction")
+        entry["crps_se"] = float(without.std() * np.sqrt(without.size - 1))
+    error = found["q50"] - observed
+    entry |= {"mae": float(abs(error).mean()), "bias": float(error.mean())}
     return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}

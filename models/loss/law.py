@@ -333,7 +333,7 @@ class LossLaw(Law):
         }
         return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws)), rows, reference)
 
-    def known_draws(self, values, reference, rows):
+    def known_draws(self, values, reference, rows, rng=None):
         """One draw that holds known values of the sampled quantities, by name.
 
         Raises
@@ -341,14 +341,9 @@ class LossLaw(Law):
         InputError
             If a quantity lacks a value.
         """
-        self._check_all_there(values)
+        self.check_all_known(values)
         known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
         return self.draws(xr.Dataset(known), rows, reference)
-
-    def _check_all_there(self, values):
-        missing = [name for name in self.prior_of if name not in values]
-        if missing:
-            raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
 
     def check_calibration(self, truth):
         """Refuse a law that has no one posterior, or whose prior alone gives no truths.
@@ -386,7 +381,7 @@ class LossLaw(Law):
         InputError
             If a quantity lacks a value.
         """
-        self._check_all_there(values)
+        self.check_all_known(values)
         values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
         constants = self.constants(values, reference or self.reference(rows))
         mean = self.on_scale(self.mean(constants, self.sizes(rows)))

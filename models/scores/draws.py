@@ -3,6 +3,7 @@
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import scipy.special
 import xarray as xr
 
@@ -15,6 +16,7 @@ from .item import PARTS, expected, items, logits
 from .noise import END, NOISES
 
 COORDINATE = "coordinate"
+BEFORE, AFTER, ALL = "before", "after", "all"
 
 
 class ScoresDraws(Draws):
@@ -51,6 +53,45 @@ class ScoresDraws(Draws):
         self.capability = self._units[1][..., 0]
         self.families = self._units[2][..., 0] if law.family_effects else None
 
+    @classmethod
+    def of(cls, law, reference, rows, values, units):
+        """Draws of free parameters, by name, and of the coordinates of benchmarks, models and families."""
+        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
+        blocks = [x.reshape(*x.shape[:2], -1) for x in units]
+        return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
+
+    @classmethod
+    def at_random(cls, law, reference, rows, values, rng):
+        """Draws of free parameters, by name; benchmarks, models and families drawn from the law given them."""
+        lead = next(iter(values.values())).shape
+        units = [rng.standard_normal((*lead, *block.shape)) for block in law.start(reference)[1:]]
+        units[0] *= np.stack([values[f"{part}_sd"] for part in PARTS], -1)[..., None, :]
+        units[0][..., PARTS.index("log_noise")] += values["log_noise_centre"][..., None]
+        cls._place(law, reference, rows, values, units)
+        return cls.of(law, reference, rows, values, units)
+
+    @staticmethod
+    def _place(law, reference, rows, values, units):
+        """Put standardised capabilities, the second of the units, where compute and date say, in place."""
+        families = units[2][..., 0] if law.family_effects else None
+        mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families)
+        units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
+
+    def of_unseen(self, rows, rng):
+        """Draws of models that were not fitted, on the same benchmarks: capabilities as compute and date say.
+
+        Families that were fitted keep their effects.
+        """
+        law, lead = self.law, self.z.shape[:2]
+        reference = law.reference(rows) | {"benchmarks": self.reference["benchmarks"]}
+        units = [self._units[0], rng.standard_normal((*lead, len(reference["models"]), 1))]
+        if law.family_effects:
+            known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
+            new = rng.standard_normal((*lead, len(known)))
+            units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
+        self._place(law, reference, rows, self.values, units)
+        return ScoresDraws.of(law, reference, rows, self.values, units)
+
     def _at(self, rows):
         return self if rows is None else ScoresDraws(self.law, self.reference, rows, self.z)
 
@@ -62,7 +103,7 @@ class ScoresDraws(Draws):
         """Free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
 
         With family effects also ``family_effect``, all in logits but for slopes, log spreads and noise, the sd of a
-        score near 1/2.
+        score near 1/2; with a pace ``rate`` by period, e-folds a year by which compute at fixed capability falls.
         """
         found = {name: self._array(x) for name, x in self.values.items()}
         found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
@@ -72,7 +113,16 @@ class ScoresDraws(Draws):
         if self.families is not None:
             effect = self.values["family_sd"][..., None] * self.families
             found["family_effect"] = self._array(effect, "family", family=self.reference["families"])
+        if self.law.pace is not None:
+            found["rate"] = self.gain() / found["compute_slope"]
         return xr.Dataset(found)
+
+    def gain(self):
+        """Capability gained a year at fixed compute, by period: dims (chain, draw, period)."""
+        periods, gains = [ALL], [self.values["yearly_gain"]]
+        if self.law.pace == "break":
+            periods, gains = [BEFORE, AFTER], [gains[0], gains[0] + self.values["yearly_gain_change"]]
+        return self._array(np.stack(gains, -1), "period", period=periods)
 
     def expected(self):
         """Mean and sd of each model's capability given its compute and date, (chain, draw, model)."""
@@ -126,9 +176,9 @@ class ScoresDraws(Draws):
         return NOISES[self.law.noise].sd(*self._at(rows)._logits())
 
     def replicate(self, rng, rows=None):
-        """Draw new scores of the same models on the same benchmarks: dims (chain, draw, row)."""
+        """Draw new scores of the same models on the same benchmarks, ends as ends: dims (chain, draw, row)."""
         found = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
-        return self._array(found, "row").rename(self.law.scale)
+        return self._array(self.law.on_scale(found), "row").rename(self.law.scale)
 
     # Densities -------------------------------------------------------------------------------------------------------
 

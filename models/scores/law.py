@@ -24,6 +24,7 @@ from .priors import free_parameters
 
 PACES = (None, "linear", "break")
 LEAST_KNOWN = 5
+LEAST_FORETOLD = 3
 BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS = "benchmark_units", "capability", "family_units"
 
 
@@ -170,7 +171,7 @@ class Scores(Law):
             if column != "training_compute_flop":
                 filled(table, column, purpose=f"the scores law with pace={self.pace!r}")
         if self.pace is not None:
-            known = np.isfinite(design.computes(self, models)[0]).sum()
+            known = len(self.with_compute(table))
             if known < LEAST_KNOWN:
                 raise InputError(
                     f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
@@ -181,9 +182,22 @@ class Scores(Law):
         rows.attrs = dict(table.attrs)
         return rows
 
+    def with_compute(self, rows):
+        """Names of the models whose compute this law takes for known."""
+        models = rows.drop_duplicates("model")
+        return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
+
+    def foretold(self, past, rows):
+        """Whether each row is of a benchmark that at least `LEAST_FORETOLD` models of the past have a score on."""
+        return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_FORETOLD
+
     def reference(self, rows):
         """Name models, benchmarks and families, and say what is known of each model; see `design.reference`."""
         return design.reference(self, rows)
+
+    def on_scale(self, observed):
+        """Scores; those within the resolution of 0 or 1 as these."""
+        return np.where(design.at_low(observed), 0.0, np.where(design.at_high(observed), 1.0, observed))
 
     def design_arrays(self, rows, reference):
         """Arrays that the model holds as data; see `design.arrays`."""
@@ -275,25 +289,20 @@ class Scores(Law):
         """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
         if "z" in sampled:
             return ScoresDraws(self, reference, rows, sampled["z"].values)
-        lead = [prior.to_unconstrained(sampled[name].values)[..., None] for name, prior in self.prior_of.items()]
         names = (BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS)[: len(self.block_axes)]
-        units = [sampled[name].values for name in names]
-        z = np.concatenate([*lead, *(x.reshape(*x.shape[:2], -1) for x in units)], axis=-1)
-        return ScoresDraws(self, reference, rows, z)
+        values = {name: sampled[name].values for name in self.prior_of}
+        return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name in names])
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Draws of the prior, dims (chain, draw) with one chain."""
         values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
-        lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in self.prior_of.items()]
-        shapes = [block.shape for block in self.start(reference)[1:]]
-        units = [rng.standard_normal((1, draws, *shape)) for shape in shapes]
-        units[0] *= np.stack([values[f"{part}_sd"] for part in PARTS], -1)[..., None, :]
-        units[0][..., 2] += values["log_noise_centre"][..., None]
-        families = units[2][..., 0] if self.family_effects else None
-        mean, variance = expected(values, self.pace, self.design_arrays(rows, reference), families)
-        units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
-        z = np.concatenate([*lead, *(x.reshape(1, draws, -1) for x in units)], axis=-1)
-        return ScoresDraws(self, reference, rows, z)
+        return ScoresDraws.at_random(self, reference, rows, values, rng)
+
+    def known_draws(self, values, reference, rows, rng=None):
+        """One draw of known free parameters, by name; `rng` draws benchmarks, models and families."""
+        self.check_all_known(values)
+        known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
+        return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))
 
 
 def _positive(x):

@@ -14,7 +14,7 @@ from ...inference.fitting.record import table_entry
 from .. import results
 from ..output import judge_chains, prepare, write
 from ..stages import Stages
-from . import counts, evaluations, runs
+from . import counts, evaluations, runs, scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ...models.law import Law
 
-PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts}
+PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores}
 
 
 def report_table(

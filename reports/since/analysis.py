@@ -1,84 +1,91 @@
 """The analysis of progress since 2023: the law of scores with one pace and with two, and what its rates rest on."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...inference import diagnose, fit, fit_item_response, fit_two_stages, loo_by_group, pit_by_benchmark
+from ...inference import calibrate, diagnose, fit, loo_by_group, pit_by_benchmark
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped
 from ...inference.loo.differences import differences
-from ...inference.quantities.scores.compute import progress_at_fixed_compute, progress_summary
+from ...inference.loo.groups import unmended
+from ...inference.quantities.scores.compute import progress_at_fixed_compute
 from ...inference.steps import counted
 from ...models.scores.law import Scores
 from .. import results
 from ..findings import Findings
+from .bridge import earlier_progress
+from .later import of_later_models
+from .least_squares import least_squares
+from .rests import BREAK, LINEAR, periods, rests, sources
 
-LINEAR, BREAK = "linear", "break"
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
-FITS, LEFT_OUT, RESTS, NUMBERS = "since: fits", "since: models left out", "since: what it rests on", "since: numbers"
-STAGES, EXTRAS = (FITS, LEFT_OUT, RESTS, NUMBERS), (LEFT_OUT, RESTS)
-QUANTITIES = ("factor", "gain", "halving")
-LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
+FITS, EARLIER, NUMBERS = "since: fits", "since: 2012 to 2023", "since: numbers"
+LEFT_OUT, LATER = "since: models left out", "since: later models"
+RESTS, CALIBRATION = "since: what it rests on", "since: calibration"
+EXTRAS = (LEFT_OUT, LATER, RESTS, CALIBRATION)
+STAGES = (FITS, EARLIER, *EXTRAS, NUMBERS)
 DECADE = math.log(10)
 PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
-WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, if Confident, Likely and Speculative mean within 3x, 10x and 30x at 90%
-# What is changed of the law, or of the table, by what the page calls it.
-CHANGES = {
-    "families with effects of their own": {"family_effects": True},
-    "errors of computes as within 3, 10 and 30 times": {"compute_errors": WIDE_ERRORS},
-    "Speculative computes counted": {"speculative": True},
-    "Student t about the logit of scores": {"noise": "logit_t4"},
-}
-FIRST = "models to the end of 2024"
-LAST_YEAR = 2025.0
-# The families of Ho et al. (2025), in whose slope of capability the first stage lies.
-FAMILIES = {
-    "LLaMA": ["LLaMA-7B", "LLaMA-13B", "LLaMA-33B", "LLaMA-65B"],
-    "Llama 2": ["Llama-2-7b", "Llama-2-13b", "Llama-2-34b", "Llama-2-70b-hf"],
-    "Llama 3.1": ["Llama-3.1-8B-Instruct", "Llama-3.1-70B-Instruct", "Llama-3.1-405B", "Llama-3.1-405B-Instruct"],
-}
+SIMULATIONS = 50
+BRIEF = 500  # draws of a chain where one thing is changed, and of what foretells later models
+SIMULATED = {"draws": 300, "tune": 300, "chains": 2}  # settings of fits to simulated tables
+REFITTED = {"draws": 400, "tune": 400, "chains": 2}  # and of refits without a model
+CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
 
 
 @dataclass
 class SinceFindings(Findings):
-    """What `analyse` found.
+    """What `analyse` found; None where it was not made.
 
     Attributes
     ----------
     fits : dict of str to DataTree
         By pace.
+    earlier : dict
+        Of 2012 to 2023, from `earlier_progress`.
     elpd : dict
-        Of models left out, by pace; None where it was not made.
+        Of models left out, by pace.
+    later : dict
+        Of later models' scores, from `of_later_models`.
     rests : dict
-        Summaries by what was changed; None where they were not made.
+        Summaries by what was changed.
+    calibrated : dict of str to Dataset
+        From `calibrate`, by pace.
     """
 
     fits: dict
+    earlier: dict
     elpd: dict | None = None
+    later: dict | None = None
     rests: dict | None = None
+    calibrated: dict | None = None
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of scores with one pace and with two; see `Page.analyse`."""
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
-    found = SinceFindings(stage(FITS, lambda: _each(LAWS, table, options)))
-    found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(found.fits))
-    found.rests = stage.extra(RESTS, lambda: _rests(table, options))
+    fits = stage(FITS, lambda: _each(table, options))
+    found = SinceFindings(fits, stage(EARLIER, lambda: earlier_progress(options)))
+    found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
+    brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
+    found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
+    found.rests = stage.extra(RESTS, lambda: rests(LAWS, table, brief))
+    found.calibrated = stage.extra(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))
     made = stage.there(*EXTRAS)
-    entry = stage(NUMBERS, lambda: _entry(found, table), judged=found.fits.values(), made=made)
+    entry = stage(NUMBERS, lambda: _entry(found, table), judged=fits.values(), made=made)
     found.extras = stage.extras
-    found.posteriors = {f"since, {name}": each for name, each in found.fits.items()}
+    found.posteriors = {f"since, {name}": each for name, each in fits.items()}
     found.document = {"since": entry}
     return found
 
 
-def _each(laws, table, options):
-    made = mapped(_fitted, (table, options), list(laws.values()))
-    return dict(zip(laws, counted(made, "paces", False, total=len(laws)), strict=True))
+def _each(table, options):
+    made = mapped(_fitted, (table, options), list(LAWS.values()))
+    return dict(zip(LAWS, counted(made, "paces", False, total=len(LAWS)), strict=True))
 
 
 def _fitted(shared, law):
@@ -86,51 +93,42 @@ def _fitted(shared, law):
     return fit(law, table, **options)
 
 
-def _left_out(fits):
-    """Elpd of each pace, models left out one by one, and how much better the break is."""
-    tables = {name: loo_by_group(each, "model", mend="none") for name, each in fits.items()}
+def _calibrated(fits, table, seed, sampler):
+    """Fit both laws to tables of the same shape, simulated from the posterior medians of their parameters."""
+    found = {}
+    for pace, law in LAWS.items():
+        truth = {name: float(fits[pace]["posterior"][name].median()) for name in law.prior_of}
+        options = {"simulations": SIMULATIONS, "seed": seed, "sampler": sampler, **SIMULATED}
+        every = calibrate(law, table, truth=truth, **options)
+        names = [name for name in every["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
+        found[pace] = every.sel(quantity=names)
+    return found
+
+
+def _left_out(fits, seed):
+    """Elpd of each pace, models left out one by one, those of a high Pareto k by refits, and how much better one is."""
+    tables = {name: loo_by_group(each, "model", seed=seed, **REFITTED) for name, each in fits.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in tables.items()})
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in tables.items()}
-    difference = differences(pointwise, high_k)
+    left = {name: int(unmended(table).sum()) for name, table in tables.items()}
+    difference = differences(pointwise, left)
     return {
         name: {
             "elpd": float(pointwise[name].sum()),
             "elpd_diff": results.finite(difference.at[name, "elpd_diff"]),
             "dse": results.finite(difference.at[name, "dse"]),
             "k_above_0.7": high_k[name],
+            "not_mended": left[name],
             "models": len(pointwise),
         }
         for name in fits
     }
 
 
-def _rests(table, options):
-    """Summaries of both paces with one thing changed at a time; of the models to 2024 one pace alone."""
-    laws = {(what, pace): replace(law, **of) for what, of in CHANGES.items() for pace, law in LAWS.items()}
-    fits = _each(laws, table, options)
-    before = table[table["year"] < LAST_YEAR].reset_index(drop=True)
-    before.attrs = dict(table.attrs)
-    found = {what: {} for what in (*CHANGES, FIRST)}
-    for (what, _), each in fits.items():
-        found[what] |= _periods(each) | {"ok": found[what].get("ok", True) and diagnose(each)["ok"]}
-    first = fit(LAWS[LINEAR], before, **options)
-    found[FIRST] = _periods(first) | {"ok": diagnose(first)["ok"]}
-    return found
-
-
-def _periods(each):
-    """Summaries by period and unit: quantiles by quantity, and the probability of progress."""
-    found = {}
-    for (period, unit), row in progress_summary(each).iterrows():
-        entry = {q: {level: results.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
-        found.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
-    return found
-
-
 def _entry(found, table):
-    periods, pairs, slopes = {}, {}, {}
+    by_period, pairs, slopes = {}, {}, {}
     for pace, each in found.fits.items():
-        periods |= _periods(each)
+        by_period |= periods(each)
         draws = progress_at_fixed_compute(each)
         slope = DECADE * draws["slope"].values.ravel()
         slopes[pace] = results.summary(slope)
@@ -151,14 +149,22 @@ def _entry(found, table):
             "last": str(table["date"].max().date()),
         },
         "break_year": LAWS[BREAK].break_year,
-        "periods": periods,
+        "periods": by_period,
         "slope_a_decade": slopes,
         "pairs": pairs,
-        "least_squares": _least_squares(found.fits[LINEAR]),
+        "least_squares": least_squares(found.fits[LINEAR]),
+        "earlier": found.earlier,
+        "widths": sources(found.fits[LINEAR], found.rests),
         "left_out": found.elpd,
+        "later_models": found.later,
         "rests": found.rests,
+        "calibration": found.calibrated and {pace: _calibration(each) for pace, each in found.calibrated.items()},
         "laws": {pace: _law(each) for pace, each in found.fits.items()},
     }
+
+
+def _calibration(each):
+    return results.calibration_entry(each) | {"r_hat_median": results.finite(each["r_hat"].median())}
 
 
 def _law(each):
@@ -172,42 +178,3 @@ def _law(each):
             "below_0.01": int((pit["p_uniform"] < 0.01).sum()),
         },
     }
-
-
-def _least_squares(each):
-    """Apply published estimators to their own scores, in the unit of capability of a fit."""
-    scores, models = load("rosetta_scores"), load("rosetta_models")
-    capability = fit_item_response(scores, benchmark="Winogrande").capability
-    own = models[models["distilled"] == 0]
-    stages = fit_two_stages(capability, own, FAMILIES)
-    known = own.dropna(subset=["training_compute_flop"])
-    known = known[known["model"].isin(capability.index)]
-    slope, gain = _joint(capability[known["model"]].to_numpy(), known)
-    unit = _unit(capability, models, each)
-    return {
-        "unit": unit,
-        "two stages": {
-            "slope": unit * DECADE * stages.slope,
-            "gain": unit * stages.yearly_gain,
-            "factor": stages.factor,
-        },
-        "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
-        "models": {"two stages": stages.models, "one regression": len(known)},
-    }
-
-
-def _joint(capability, models):
-    """Slope of capability in log compute and its yearly gain, by one regression on both."""
-    columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
-    found, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
-    return float(found[0]), float(found[1])
-
-
-def _unit(capability, models, each):
-    """Spread of the posterior mean capability of models that both tables name, over that of least squares."""
-    named = models.set_index("model")["model_name"].reindex(capability.index)
-    theirs = capability.groupby(named).mean()
-    posterior = each["posterior"]["capability"].mean(("chain", "draw"))
-    ours = pd.Series(posterior.values, posterior["model"].values)
-    both = theirs.index.intersection(ours.index)
-    return float(ours[both].std() / theirs[both].std())

@@ -11,6 +11,8 @@ UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "famil
 FACTORS = (3, 10, 30, 100, 300)  # a year, of which the joint figure draws lines
 REACH = 1.25  # how far beyond the medians of the slope those lines go
 WIDEST, LEAST = 1e5, 0.3  # of the axis of factors
+MONTHS = (0.5, 100)  # of the axis of halving times
+EARLIER = {"rows": ("circle", "evaluations as the unit"), "papers": ("diamond", "papers with effects of their own")}
 
 
 def labels(entry):
@@ -39,7 +41,38 @@ def factors(entry, published):
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
 
-def _interval(q, place, colour, symbol, label):
+def bridge(entry, published):
+    """Months in which compute at a fixed result halves: at fixed loss 2012 to 2023, at fixed capability since."""
+    named, traces, rows = labels(entry), [], []
+    for unit, (symbol, said) in EARLIER.items():
+        traces += _months(
+            entry["earlier"]["units"][unit]["halving"], len(rows), PURPLE, symbol, "fixed loss, 2012–2023"
+        )
+        rows.append(f"fixed loss, 2012–2023<br>{said}")
+    for period, label in named.items():
+        for unit, (symbol, said) in UNITS.items():
+            if unit in entry["periods"][period]:
+                halving = entry["periods"][period][unit]["halving"]
+                traces += _months(halving, len(rows), COLOURS[period], symbol, f"fixed capability, {label}")
+                rows.append(f"fixed capability, {label}<br>{said}")
+    for each in published:
+        traces += _months(each, len(rows), BLACK, "x", "published")
+        rows.append(each["label"])
+    drawn = figure(*traces, x={"title": "Compute at a fixed result halves in (months)", "type": "log",
+                               "range": list(np.log10(MONTHS))}, height=120 + 42 * len(rows))  # fmt: skip
+    return rows_named(drawn, rows).update_layout(showlegend=False)
+
+
+def _months(q, place, colour, symbol, label):
+    """Interval of months, up to the end of the axis where it has none: progress of that pace may be none at all."""
+    if q[MIDDLE] is None:
+        return []
+    return _interval(
+        {MIDDLE: q[MIDDLE], LOW: q[LOW], HIGH: q[HIGH] or MONTHS[1]}, place, colour, symbol, label, "months"
+    )
+
+
+def _interval(q, place, colour, symbol, label, unit="times a year"):
     """Median with a 95% interval, or a published one with its own."""
     import plotly.graph_objects as go
 
@@ -47,7 +80,7 @@ def _interval(q, place, colour, symbol, label):
     said = f"{label}<br>{middle:.3g}" + (f" [{low:.3g}, {high:.3g}]" if low is not None and high is not None else "")
     dots = go.Scatter(
         x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
-        hovertemplate=f"{said} times a year<extra></extra>",
+        hovertemplate=f"{said} {unit}<extra></extra>",
     )  # fmt: skip
     if low is None or high is None:
         return [dots]

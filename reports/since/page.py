@@ -6,10 +6,37 @@ from ..drawing import tables, verdicts
 from ..drawing.words import HIGH, LOW, MIDDLE, factor, month, months, plain, probability
 from ..findings import section
 from . import figures
-from .analysis import BREAK, FIRST, LEFT_OUT, LINEAR, RESTS
+from .analysis import BREAK, CALIBRATION, LATER, LEFT_OUT, LINEAR, RESTS
+from .later import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
 NAMES = {LINEAR: "One pace throughout", BREAK: "A pace that changes"}
+CONVERGED = {True: "converged", False: "not to be trusted"}
+QUANTITIES = {
+    "compute_slope": "logits an e-fold of compute",
+    "yearly_gain": "logits a year at fixed compute",
+    "yearly_gain_change": "change of that",
+    "capability_sd": "scatter of models, logits",
+    "rate[all]": "log of the yearly factor",
+    "rate[before]": "log of the yearly factor before",
+    "rate[after]": "log of the yearly factor after",
+}
+SOURCES = {
+    "posterior": "the posterior, models as the unit",
+    "families": "the same, families as the unit",
+    "scores": "scores alone",
+    "computes": "errors of computes alone",
+    "models": "scatter of models alone",
+    "slope": "what compute buys alone",
+    "gain": "the yearly gain alone",
+    "specification": "choices of analysis",
+}
+COMPARED = (
+    "What is comparable: both divide a yearly gain at fixed compute by what compute buys, and say how fast training "
+    "compute at a fixed result falls. What is not: to 2023 the result is the loss of a pretrained language model on a "
+    "text, with the compute of every model counted; since then it is a capability on tests, to which fine-tuning, "
+    "distillation and reasoning add, whose compute the stated one does not contain and most makers do not state."
+)
 
 
 def said(change, sure=0.975):
@@ -59,9 +86,6 @@ def _moves(entry):
         f"<b>What is known of computes.</b> {entry['rows']['computes']} of {entry['rows']['models']} models, the last "
         f"of {entry['rows']['last_compute']}, have one that is Confident or Likely; what came after rests on dates "
         "alone. Those without are mostly closed models near the frontier, so they are not missing at random.",
-        "<b>Beside the page on 2012 to 2023.</b> That page asks for the compute of a given loss on a given text, here "
-        "it is that of a given capability on tests that changed over the years. Both say how fast compute at a fixed "
-        "result falls; that a loss and a capability are worth the same is an assumption of the reader's.",
     ]
     return found
 
@@ -82,10 +106,11 @@ def _checks(entry):
     return [each for each in found if each]
 
 
-def _periods_table(entry):
+def periods_table(entry):
+    """Write gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
     rows = []
     for period, label in figures.labels(entry).items():
-        for unit, found in entry["periods"][period].items():
+        for unit, found in entry["periods"].get(period, {}).items():
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
@@ -102,6 +127,24 @@ def _periods_table(entry):
     return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period")
 
 
+def _earlier_table(entry):
+    earlier = entry["earlier"]
+    rows = [
+        {
+            "unit": figures.EARLIER[unit][1],
+            "fall of compute, times a year": factor(found["factor"]),
+            "halving time of compute, months": months(found["halving"]),
+        }
+        for unit, found in earlier["units"].items()
+    ]
+    note = (
+        f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
+        f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
+        "medians and 95% intervals. Those at fixed capability stand in the table by period."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="unit", note=note)
+
+
 def _left_out_table(entry):
     rows = [
         {
@@ -110,6 +153,7 @@ def _left_out_table(entry):
             "difference": f"{found['elpd_diff']:.1f}",
             "its standard error": f"{found['dse']:.1f}" if found["dse"] is not None else "–",
             "models of Pareto k above 0.7": f"{found['k_above_0.7']} of {found['models']}",
+            "not mended by a refit": str(found["not_mended"]),
         }
         for pace, found in entry["left_out"].items()
     ]
@@ -125,24 +169,94 @@ def _rests_table(entry):
             row[label] = factor(found[period]["model"]["factor"]) if period in found else "–"
         change = found.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
-        row["chains"] = "converged" if found["ok"] else "not to be trusted"
+        row["chains"] = CONVERGED[found["ok"]]
         rows.append(row)
     note = (
-        f"Fall of compute at fixed capability, times a year; medians and 95% intervals. {FIRST.capitalize()}: one pace."
+        "Fall of compute at fixed capability, times a year; medians and 95% intervals; – where two periods were not "
+        "asked for. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
     )
     return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)]}
+
+
+def _later_table(entry):
+    rows = [
+        {
+            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[given]}",
+            "scores": f"{of['scores']} of {of['models']} models",
+            "50%, 80%, 90% cover": ", ".join(f"{of[f'coverage_{level}']:.0%}" for level in (50, 80, 90)),
+            "CRPS": f"{of['crps']:.3f} (past scores {of['past_scores']['crps']:.3f})",
+            "mean absolute error": f"{of['mae']:.3f} ({of['past_scores']['mae']:.3f})",
+            "bias": f"{of['bias']:+.3f} ({of['past_scores']['bias']:+.3f})",
+            "chains": CONVERGED[found["ok"]],
+        }
+        for pace, by_cutoff in entry["later_models"].items()
+        for cutoff, found in by_cutoff.items()
+        for given, of in found["given"].items()
+    ]
+    note = (
+        "Scores of later models, each foretold from what was known of earlier ones, on benchmarks that three of those "
+        "have scores on. In brackets the past scores of the benchmark as the forecast, their mean as the point. Bias "
+        "is what was foretold less what came. Models whose compute is known have the law's line of compute and date, "
+        "the others a trend in the date."
+    )
+    return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="predicted", note=note)]}
+
+
+def _calibration_table(entry):
+    rows = [
+        {
+            "quantity": f"{NAMES[pace]}: {QUANTITIES.get(name, name)}",
+            "truth": f"{of['truth']:.3g}",
+            "bias of the median": f"{of['bias']:+.3f} ± {of['bias_se']:.3f}",
+            "posterior sd": f"{of['sd']:.3f}",
+            "50% covers": f"{of['coverage_50']:.0%}",
+            "90% covers": f"{of['coverage_90']:.0%}",
+        }
+        for pace, found in entry["calibration"].items()
+        for name, of in found["quantities"].items()
+    ]
+    some = entry["calibration"][LINEAR]
+    said = ", ".join(
+        f"{NAMES[pace].lower()} {found['not_converged']}, {found['r_hat_median']:.2f}"
+        for pace, found in entry["calibration"].items()
+    )
+    note = (
+        f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
+        "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
+        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
+        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {said}."
+    )
+    return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="quantity", note=note)]}
+
+
+def _widths_table(entry):
+    rows = [
+        {"source": said, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
+        for said, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
+    ]
+    note = (
+        "One pace throughout. Scores, computes and models by the least-squares line of capability on log compute and "
+        "date: how far it moves as capabilities, or computes within their errors, do, and by its own standard errors. "
+        "Parts do not add up, for they are dependent. Choices of analysis: the sd of the medians of the table of "
+        "changes and of the law unchanged."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="source", note=note)
+
+
+def _published(published, prefix):
+    """Select published estimates of quantities that begin so, with their intervals."""
+    shown = published[published["quantity"].str.startswith(prefix)]
+    return [
+        {"label": f"{each.source}:<br>{each.note}", MIDDLE: each.estimate}
+        | {end: None if pd.isna(x) else x for end, x in ((LOW, each.low), (HIGH, each.high))}
+        for each in shown.itertuples()
+    ]
 
 
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
     entry = found.document["since"]
     rows = entry["rows"]
-    shown = published[published["quantity"].str.startswith("progress_since.factor.")]
-    lines = [
-        {"label": f"{each.source}:<br>{each.note}", MIDDLE: each.estimate}
-        | {end: None if pd.isna(x) else x for end, x in ((LOW, each.low), (HIGH, each.high))}
-        for each in shown.itertuples()
-    ]  # fmt: skip
     return [
         {
             "role": "answer",
@@ -152,11 +266,27 @@ def sections(found, published):
                 f"{rows['scores']:,} scores of {rows['models']} models, released {rows['first']} to {rows['last']}, on "
                 f"{rows['benchmarks']} benchmarks (Epoch Capabilities Index).",
             ],
-            "blocks": [figures.factors(entry, lines), figures.joint(entry), _periods_table(entry)],
+            "blocks": [
+                figures.factors(entry, _published(published, "progress_since.factor.")),
+                figures.joint(entry),
+                periods_table(entry),
+            ],
         },
         {"role": "moves", "title": "What could change it", "points": _moves(entry), "blocks": []},
         {"role": "checks", "title": "Checks", "points": _checks(entry), "blocks": []},
+        {
+            "role": "details",
+            "title": "Beside 2012 to 2023",
+            "text": [COMPARED],
+            "blocks": [
+                figures.bridge(entry, _published(published, "progress.doubling_months.closed_form")),
+                _earlier_table(entry),
+            ],
+        },
+        {"role": "details", "title": "How wide, and why", "text": [], "blocks": [_widths_table(entry)]},
         {"role": "details"} | section(found, RESTS, "One thing changed at a time", lambda: _rests_table(entry)),
+        {"role": "details"} | section(found, LATER, "Are later models foretold?", lambda: _later_table(entry)),
+        {"role": "details"} | section(found, CALIBRATION, "Do intervals cover?", lambda: _calibration_table(entry)),
         {"role": "details"} | section(found, LEFT_OUT, "One pace or two?", lambda: _left_out_table(entry)),
         *(
             {

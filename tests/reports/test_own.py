@@ -117,6 +117,21 @@ def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp
     assert "How long do the models get?" in (tmp_path / "counts" / "index.html").read_text(encoding="utf-8")
 
 
+def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
+    table = type(scores_design)(seed=20, models=24).table
+    laws = [bs.Scores(), bs.Scores(pace="linear")]
+    document = bs.report_table(tmp_path, laws, table, seed=1, **SHORT)
+    plain, dated = document["laws"].values()
+    assert "periods" not in plain and set(dated["periods"]) == {"all"}
+    fit = bs.open_fit(tmp_path / "posteriors" / "scores.nc")
+    capability = bs.capabilities(fit).sel(model="model 03")
+    assert plain["models"]["model 03"]["q50"] == pytest.approx(float(capability.median()))
+    assert {name for name, each in plain["benchmarks"].items() if each["rows"] == 24} == set(table["benchmark"])
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    missing, count = not_in_results(text, document)
+    assert "How able are these models?" in text and not missing and count > 24
+
+
 @pytest.mark.parametrize(
     "given, message",
     [

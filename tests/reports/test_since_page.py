@@ -3,12 +3,15 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.models.scores.law import Scores
 from bayescaling.reports.build import report
-from bayescaling.reports.since import analysis
+from bayescaling.reports.since import analysis, later, rests
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
 BENCHMARKS = 5
+CUTOFFS = ("2025-01-01",)
+CHANGED = ("families with effects of their own", "distilled models left out", "models to the end of 2024")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,10 @@ def folder(scores, tmp_path_factory):
     folder, load = tmp_path_factory.mktemp("since"), analysis.load
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "load", lambda name: scores if name == "eci_scores" else load(name))
-        patch.setattr(analysis, "CHANGES", {"families with effects of their own": {"family_effects": True}})
+        patch.setattr(rests, "CHANGES", {name: rests.CHANGES[name] for name in CHANGED})
+        patch.setattr(rests, "BENCHMARKS", 1)
+        patch.setattr(later, "CUTOFFS", CUTOFFS)
+        patch.setattr(analysis, "SIMULATIONS", 2)
         report(folder, pages=("since",), full=True, **SETTINGS)
     return folder
 
@@ -75,11 +81,80 @@ def test_published_estimators_are_those_of_the_paper_whatever_the_unit(entry):
 def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, scores):
     assert entry["left_out"]["break"]["models"] == scores["model"].nunique()
     assert max(found["elpd_diff"] for found in entry["left_out"].values()) == 0
-    assert set(entry["rests"]) == {"families with effects of their own", analysis.FIRST}
-    assert set(entry["rests"][analysis.FIRST]) == {"all", "ok"}
+    left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
+    assert set(entry["rests"]) == {*CHANGED, left_out}
+    for one in (CHANGED[-1], left_out):
+        assert set(entry["rests"][one]) == {"all", "ok", "specification"}
     page = (folder / "index.html").read_text(encoding="utf-8")
-    for title in ("One thing changed at a time", "One pace or two?", "A pace that changes"):
+    for title in ("One thing changed at a time", "One pace or two?", "A pace that changes", "Do intervals cover?"):
         assert title in page
+
+
+def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    missing, count = not_in_results(text, document)
+    assert not missing and count > 30
+
+
+def test_later_scores_are_judged_beside_the_past_of_their_benchmark(entry, scores):
+    ahead = scores["year"] >= 2025.0
+    for by_cutoff in entry["later_models"].values():
+        (found,) = by_cutoff.values()
+        (of,) = found["given"].values()  # compute is known of every model of this table
+        assert found["fitted"] == scores.loc[~ahead, "model"].nunique()
+        assert of["scores"] + found["not_foretold"] == ahead.sum()
+        assert of["coverage_50"] <= of["coverage_80"] <= of["coverage_90"]
+        past = scores[~ahead].groupby("benchmark")["score"].mean()
+        error = scores.loc[ahead, "benchmark"].map(past) - scores.loc[ahead, "score"]
+        assert of["past_scores"]["bias"] == pytest.approx(error.mean())
+        assert of["past_scores"]["crps"] < of["past_scores"]["mae"]
+
+
+def test_models_of_known_compute_are_told_from_others(scores_design, monkeypatch):
+    monkeypatch.setattr(later, "CUTOFFS", CUTOFFS)
+    table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
+    ahead = table[table["year"] >= 2025.0]
+    found = later.of_later_models({"one": Scores(pace="linear")}, table, SETTINGS)["one"][CUTOFFS[0]]["given"]
+    for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
+        assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
+
+
+def test_simulated_tables_start_from_the_medians_of_the_posterior(entry, two):
+    found = entry["calibration"]["break"]
+    assert found["simulations"] == 2 and found["truth"].keys() == Scores(pace="break").prior_of.keys()
+    slope = float(two["posterior"]["compute_slope"].median())
+    assert found["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
+    assert set(found["quantities"]) == {*analysis.CALIBRATED, "rate[before]", "rate[after]"}
+
+
+def test_progress_to_2023_stands_beside_that_since(entry):
+    for found in entry["earlier"]["units"].values():
+        assert 12 * np.log(2) / np.log(found["factor"]["q50"]) == pytest.approx(found["halving"]["q50"], rel=0.01)
+        assert 6 < found["halving"]["q50"] < 20
+
+
+def test_widths_are_those_of_the_factor(entry, folder):
+    found, one = entry["widths"], bs.open_fit(folder / "posteriors" / "since-linear.nc")
+    factor = bs.progress_at_fixed_compute(one)["factor"].values
+    assert found["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
+    assert found["families"] >= found["posterior"] > 0
+    assert 0 < found["computes"] < found["models"] and 0 < found["scores"] < found["models"]
+    medians = [entry["periods"]["all"]["model"]] + [
+        each["all"]["model"] for each in entry["rests"].values() if each["specification"]
+    ]
+    spread = np.std([np.log10(each["factor"]["q50"]) for each in medians], ddof=1)
+    assert found["specification"] == pytest.approx(spread)
+
+
+def test_computes_of_2025_have_what_was_withdrawn_since():
+    table = bs.load("eci_scores")
+    models = rests._computes_of_2025(table).drop_duplicates("model").set_index("model")
+    before = table.drop_duplicates("model").set_index("model")
+    new = models.index[models["training_compute_flop"].notna() & before["training_compute_flop"].isna()]
+    assert "Claude 3 Opus" in new and (models.loc[new, "compute_confidence"] == "Speculative").all()
+    assert (models.loc[before["training_compute_flop"].notna(), "training_compute_flop"] > 0).all()
+    assert models.at["DeepSeek-V3", "training_compute_flop"] == 3.4078e24
 
 
 def test_the_answer_says_what_the_numbers_say(folder):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from ....errors import InputError
 from ....models.progress.growth import doubling_quantiles
+from ....models.scores.draws import AFTER, BEFORE
 from ...storage import draws_of, place_of
 from ..robust import robust_sds
 
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
-BEFORE, AFTER, ALL = "before", "after", "all"
 CLUSTERS = ("model", "family")
 
 
@@ -50,20 +52,15 @@ def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
     >>> bs.progress_at_fixed_compute(fit)["factor"].dims
     ('chain', 'draw', 'period')
     """
-    draws = draws_of(fit, "scores")
+    draws: Any = draws_of(fit, "scores")
     if draws.law.pace is None:
         raise InputError(
             f"{place_of(fit)} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
         )
-    values = draws.named()
-    gain, periods = values["yearly_gain"], [ALL]
-    gains = [gain]
-    if draws.law.pace == "break":
-        gains, periods = [gain, gain + values["yearly_gain_change"]], [BEFORE, AFTER]
-    gain = xr.concat(gains, dim=pd.Index(periods, name="period")).transpose("chain", "draw", "period")
-    rate = gain / values["compute_slope"]
+    values, gain = draws.named(), draws.gain()
     with np.errstate(over="ignore"):
-        return xr.Dataset({"gain": gain, "slope": values["compute_slope"], "rate": rate, "factor": np.exp(rate)})
+        factor = np.exp(values["rate"])
+    return xr.Dataset({"gain": gain, "slope": values["compute_slope"], "rate": values["rate"], "factor": factor})
 
 
 def progress_summary(fit: xr.DataTree) -> pd.DataFrame:

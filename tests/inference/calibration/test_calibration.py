@@ -247,3 +247,18 @@ def run(cli):
     except SystemExit as end:
         return end.code or 0
     return 0
+
+
+def test_models_and_benchmarks_of_known_parameters_are_drawn_anew_each_time(scores_design):
+    law, table = bs.Scores(pace="linear"), type(scores_design)(seed=20, models=24).table
+    truth = scores_design.truth | {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_sd": 0.3}
+    with pytest.raises(bs.InputError, match="truth lacks log_noise_centre"):
+        calibrate(law, table, truth=truth, simulations=2)
+    truth["log_noise_centre"] = -2.7
+    found = calibrate(law, table.drop(columns="score"), truth=truth, simulations=6, seed=5, **SHORT)
+    truths = found["truth"].to_pandas()
+    np.testing.assert_allclose(truths["compute_slope"], truth["compute_slope"])
+    np.testing.assert_allclose(truths["rate[all]"], truth["yearly_gain"] / truth["compute_slope"])
+    assert truths["capability[model 03]"].nunique() == truths["difficulty[test 2]"].nunique() == 6
+    sampled = found.sel(quantity=[*truth, "rate[all]"])
+    assert float((abs(sampled["median"] - sampled["truth"]) / sampled["sd"]).mean()) < 1.6

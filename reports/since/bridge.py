@@ -1,0 +1,35 @@
+"""How fast compute at a fixed result fell from 2012 to 2023, to stand beside what it did since."""
+
+import numpy as np
+
+from ...datasets import load
+from ...inference import compute_equivalent_gain, fit
+from ...models.progress.growth import doubling_quantiles
+from ...models.progress.law import Progress
+from .. import results
+
+SPECIFICATION = 7  # the preferred one of Ho et al. (2024)
+UNITS = {"rows": {}, "papers": {"paper_effects": True}}
+
+
+def earlier_progress(options):
+    """Fall of compute at fixed loss, from the evaluations of 2012 to 2023.
+
+    Returns
+    -------
+    dict
+        ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
+        of the ``halving`` time in months.
+    """
+    table = load("lm_progress")
+    levels = list(results.QUANTILES.values())
+    found = {}
+    for unit, noise in UNITS.items():
+        rate = compute_equivalent_gain(fit(Progress(SPECIFICATION, **noise), table, **options)).values.ravel()
+        factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
+        found[unit] = {
+            name: dict(zip(results.QUANTILES, map(results.finite, values), strict=True))
+            for name, values in (("factor", factors), ("halving", months))
+        }
+    counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}
+    return {"specification": SPECIFICATION, "counts": counts, "units": found}
