@@ -3,6 +3,7 @@
 HDF5, which netCDF-4 is, may loop for ever or end the process on a file whose bytes are other than they were. So files
 end with the SHA-256 of what stands before, which HDF5 takes for padding: damage is told at once. A file that this
 process did not seal, a stranger's or one that other software wrote, is first read by another process, which may hang.
+HDF5 also has what netCDF has not: links, which may lead in a circle, and values that are in any file of this machine.
 """
 
 import hashlib
@@ -17,18 +18,28 @@ MARK = b"\nsha256 of all before: "
 LENGTH = len(MARK) + 64
 # Deflate makes nothing smaller than by this factor.
 LARGEST_FACTOR = 1100
+MOST_GROUPS = 1000
 PATIENCE, PACE = 8, 20_000_000  # seconds for any file, and bytes of it that are read in a second more
 LOOK = """
 import io, json, sys
-paths, most = json.loads(sys.argv[1])
+paths, most, MOST_GROUPS = json.loads(sys.argv[1])
 sys.path[:] = paths
 import h5py
-content, claimed = sys.stdin.buffer.read(), 0
+content, claimed, groups = sys.stdin.buffer.read(), 0, 0
 def look(_, found):
-    global claimed
+    global claimed, groups
     for name in found.attrs:
         found.attrs[name]
+    if isinstance(found, h5py.Group):
+        groups += 1
+        links = (found.get(name, getlink=True) for name in found)
+        if h5py.h5o.get_info(found.id).rc > 1 or not all(isinstance(link, h5py.HardLink) for link in links):
+            sys.exit("it has links, which netCDF has not")
+        if groups > MOST_GROUPS:
+            sys.exit(f"it has more than {MOST_GROUPS} groups")
     if isinstance(found, h5py.Dataset):
+        if found.external or found.is_virtual:
+            sys.exit("its values are in other files")
         claimed += found.nbytes
         if claimed > most:
             sys.exit(f"it claims {claimed} bytes, more than any compression allows")
@@ -81,7 +92,14 @@ def check_netcdf(content, label):
     if check_seal(content, label):
         return
     patience = PATIENCE + len(content) / PACE
-    command = [sys.executable, "-S", "-E", "-c", LOOK, json.dumps([sys.path, LARGEST_FACTOR * len(content)])]
+    command = [
+        sys.executable,
+        "-S",
+        "-E",
+        "-c",
+        LOOK,
+        json.dumps([sys.path, LARGEST_FACTOR * len(content), MOST_GROUPS]),
+    ]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=patience, check=False)
         reason = done.stderr.decode(errors="replace").strip() or "HDF5 ended its process"
