@@ -181,6 +181,18 @@ def test_hdf5_of_others_is_first_read_by_a_process_that_may_hang(tmp_path, monke
     assert len(bs.read(path)) == 5
 
 
+@pytest.mark.parametrize("version", ["earliest", "v108", "v110"])
+def test_a_netcdf_file_that_is_cut_off_says_so(version, tmp_path):
+    path = tmp_path / "runs.nc"
+    with h5py.File(path, "w", libver=(version, "latest" if version == "earliest" else version)) as file:
+        file["loss"] = np.linspace(2, 3, 1000)
+    content = path.read_bytes()
+    path.write_bytes(content[:-100])
+    assert f"the file is cut off ({len(content) - 100} of {len(content)} bytes)" in refused(path)
+    path.write_bytes(content)
+    assert "cut off" not in refused(path)
+
+
 def test_hdf5_that_claims_more_than_a_file_holds_is_refused(tmp_path):
     path = tmp_path / "runs.nc"
     with h5netcdf.File(path, "w") as file:
@@ -237,6 +249,19 @@ def test_names_of_parquet_twice_and_text_that_is_not_utf8_are_refused(tmp_path):
     note = pyarrow.Array.from_buffers(pyarrow.string(), 5, [None, ends, pyarrow.py_buffer(b"\xff" * 5)])
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(table).append_column("note", note), path)
     assert "not a Parquet file that can be read" in refused(path)
+
+
+def test_text_that_is_stored_once_and_claimed_often_is_refused(tmp_path):
+    path, rows = tmp_path / "runs.nc", 4000
+    with h5py.File(path, "w") as file:
+        notes = file.create_dataset("note", (rows,), h5py.string_dtype())
+        notes[0] = "x" * 900_000
+        file.flush()
+        start = notes.id.get_offset()
+    content = bytearray(path.read_bytes())
+    content[start : start + 16 * rows] = content[start : start + 16] * rows
+    path.write_bytes(content)
+    assert "more than any compression allows" in refused(path)
 
 
 @pytest.mark.parametrize("ending", ["sys.exit('torn')", "os.kill(os.getpid(), signal.SIGSEGV)"])
