@@ -69,7 +69,7 @@ def key_of(**what):
 
 
 def get(key):
-    """Return the result kept under a key, or None; a file that is damaged is deleted, one of another user left alone."""
+    """Return the result kept under a key, or None; a damaged file is deleted, one of another user left alone."""
     path = folder() / f"{key}{SUFFIX}"
     try:
         # What is unpickled may run code.
