@@ -50,7 +50,7 @@ def open_table(source, *, text=()):
         label = name = source.attrs.get("source", "the table")
         frame = _numbered(source.reset_index(drop=True))
     elif isinstance(source, str | os.PathLike):
-        path = Path(source).expanduser()
+        path = Path(os.path.expanduser(source))
         label, name = printable(path.name or path), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
         frame = _of_pattern(path, label, text) if pattern else _opened(path, label, text)

@@ -43,7 +43,7 @@ def read_tables(path, make):
     InputError
         If the file cannot be read, or `make` raises it; the message begins with the file's name.
     """
-    path = Path(path).expanduser()
+    path = Path(os.path.expanduser(path))
     label = printable(path.name or path)
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise InputError(f"{label}: this is a device or a pipe; save the sweep as a file")

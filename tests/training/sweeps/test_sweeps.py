@@ -122,6 +122,9 @@ def test_calls_that_cannot_be_are_refused(kind, tiny, tmp_path):
         kind.train(tiny, tmp_path / "out", time_limit=-1)
     with pytest.raises(InputError, match="cannot be made"):
         kind.train(tiny, tiny / "out")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match="loop: cannot be made"):
+        kind.train(tiny, tmp_path / "loop")
     with pytest.raises(InputError, match="device"):
         kind.train(tiny, tmp_path / "out", device="cuda:99")
 
