@@ -222,6 +222,7 @@ def sweep(name):
     """Say what a sweep takes, some of whose values are others."""
 
     kind = {"language": training, "arithmetic": arithmetic}[name]
+    make, outline = kind.make_sweep, kind.outline  # which import torch, of no part of an attempt's time
 
     def attempt(rng, folder):
         tables = copy.deepcopy(TABLES[name])
@@ -233,7 +234,7 @@ def sweep(name):
             if isinstance(holder, dict) and rng.random() < 0.1:
                 key = rng.choice(OF_KEYS)
             holder[key] = copy.deepcopy(rng.choice([x for x in PLAIN if x is not None] + SIZES))
-        kind.outline(kind.make_sweep(tables), device="cpu")
+        outline(make(tables), device="cpu")
 
     return attempt
 
