@@ -406,6 +406,10 @@ def main():
         status = signals.closed_pipe()
     except OSError as error:
         status = signals.full_disk(error)
+    except MemoryError:
+        status = _refuse("out of memory; ask for fewer draws, chains or processes, or a smaller table")
+    except ImportError as error:  # where memory is short, too
+        status = _refuse(f"{error}; free memory, or install the package again")
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

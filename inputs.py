@@ -31,7 +31,7 @@ def values(items, option="--option"):
     for name, text in pairs(items, option).items():
         try:
             found[name] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = text
     return found
 

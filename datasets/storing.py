@@ -110,13 +110,13 @@ def note_names(frame, changes):
 
 def _names(columns, taken):
     """Name of the variable of each column."""
-    names, others = {}, set(columns)
+    names, taken, others = {}, set(taken), set(columns)
     for position, column in enumerate(columns):
         usable = isinstance(column, str) and column.isprintable() and column.strip(". ") and column[:4] != "_nc4"
         name = column.replace("/", "%2F") if usable else f"column_{position}"
         while name in taken or (name != column and name in others):
             name += "_"
-        taken = taken | {name}
+        taken.add(name)
         names[column] = name
     return names
 

@@ -69,9 +69,12 @@ def key_of(**what):
 
 
 def get(key):
-    """Return the result kept under a key, or None; a file that is damaged is deleted."""
+    """Return the result kept under a key, or None; a damaged file is deleted, one of another user left alone."""
     path = folder() / f"{key}{SUFFIX}"
     try:
+        # What is unpickled may run code.
+        if os.name == "posix" and path.stat().st_uid != os.geteuid():
+            return None
         content = path.read_bytes()
         os.utime(path)
     except OSError:

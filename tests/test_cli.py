@@ -503,6 +503,7 @@ def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
         (["--data", "good.csv", "--option", "run_effects=true"], 'run_effects needs "run"'),
         (["--option", "run_effects=true", "--noise", "huber"], "set noise='student_t'"),
         (["--option", "run_effects=some"], "must be true or false"),
+        (["--option", "scatter=" + "[" * 5000], "choose one of by_size, one"),
         (["--data", "good.csv", "--perplexity"], "perplexity"),
         (["--data", "good.csv", "--ignore", "nothing"], "nothing"),
         (["--data", "good.csv", "--column", "loss=nothing"], "nothing"),

@@ -70,12 +70,13 @@ SHORT = ["--draws", "60", "--tune", "60", "--chains", "2"]
 COMMANDS = {
     "fit": (["fit", "chinchilla", *LAW, *SHORT], "fit.nc", False),
     "calibrate": (["calibrate", "chinchilla", *LAW, *SHORT, "--simulations", "4"], "ranks.nc", True),
-    "report": (["report", "--data", "runs.csv", "--law", "power", *SHORT, "--processes", "2"], "report", True),
+    "report": (["report", "--data", "runs.csv", "--law", "frontier", *SHORT, "--processes", "2"], "report", True),
     "train": (["train", "language.toml", "--device", "cpu"], "trained", True),
     "arithmetic": (["arithmetic", "arithmetic.toml", "--device", "cpu"], "arithmetic", True),
     "progress-since": (["progress-since", "--years", "2023:2025", *SHORT], "since", False),
     "compare progress": (["compare", "progress", "--json"], None, True),
 }
+LAWS_FOLLOW = ("fit", "calibrate", "--law")
 FOLDERS = ("report", "trained", "arithmetic", "since")
 SIGNALS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 PATIENCE = 900  # seconds that a small job may take on a busy machine
@@ -373,6 +374,11 @@ SORTS = {"kills": kills, "signals": signals, "pipes": pipes, "outputs": outputs}
 @pytest.fixture
 def place(tmp_path):
     return Place(tmp_path)
+
+
+def test_commands_ask_for_laws_that_there_are():
+    asked = [words[words.index(each) + 1] for words, _, _ in COMMANDS.values() for each in LAWS_FOLLOW if each in words]
+    assert len(asked) == 3 and set(asked) <= set(bs.laws())
 
 
 @posix

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling import sealed
+from bayescaling import sealed, training
 from bayescaling.datasets import KINDS
 from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
@@ -36,6 +36,7 @@ from bayescaling.inference.fitting.settings import Settings
 from bayescaling.inference.storage import KEY, with_metadata
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
 from bayescaling.reports import kept as cache
+from bayescaling.training import arithmetic
 
 LIMIT = 10  # seconds
 LONGEST = 4000  # characters of a message, which names up to ten faults of a table
@@ -220,12 +221,8 @@ OF_KEYS = ["unknown", "longest", "seeds", "name", "preset", "arms", "corpus", "m
 def sweep(name):
     """Say what a sweep takes, some of whose values are others."""
 
-    @functools.cache
-    def kind():
-        from bayescaling import training
-        from bayescaling.training import arithmetic
-
-        return {"language": training, "arithmetic": arithmetic}[name]
+    kind = {"language": training, "arithmetic": arithmetic}[name]
+    make, outline = kind.make_sweep, kind.outline  # which import torch, of no part of an attempt's time
 
     def attempt(rng, folder):
         tables = copy.deepcopy(TABLES[name])
@@ -237,15 +234,13 @@ def sweep(name):
             if isinstance(holder, dict) and rng.random() < 0.1:
                 key = rng.choice(OF_KEYS)
             holder[key] = copy.deepcopy(rng.choice([x for x in PLAIN if x is not None] + SIZES))
-        kind().outline(kind().make_sweep(tables), device="cpu")
+        outline(make(tables), device="cpu")
 
     return attempt
 
 
 def sweep_file(rng, folder):
     """Say what a sweep of a file takes, some of whose characters are others."""
-    from bayescaling.training import arithmetic
-
     text = f'[training]\nsamples = {rng.choice(NUMBERS)}\nbatch = 32\n[[arms]]\ntask = "addition"\nlengths = 2\n'
     text += 'embeddings = ["nope"]\narchitectures = ["1x1"]\n[evaluation]\nlongest = ' + rng.choice(NUMBERS + WORDS)
     path = folder / "sweep.toml"

@@ -343,7 +343,7 @@ def test_missing_file_suggests_a_neighbour(tmp_path):
     assert "no such file" in refusal(tmp_path / "nowhere" / "runs.csv")
 
 
-@pytest.mark.parametrize("name", ["x" * 5000, "a\0b.csv", "N,D,loss\n1,2,3\n"])
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b.csv", "N,D,loss\n1,2,3\n", "~nobody of this name/runs.csv", ""])
 def test_names_that_cannot_be_files(name):
     refusal(name)
 

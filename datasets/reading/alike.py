@@ -1,8 +1,12 @@
 """What holds for every row of a run, or of a model, holds for all of its rows."""
 
+import numpy as np
+import pandas as pd
+
 from ...errors import InputError
 from ..wording import quoted
 from .faults import place
+from .names import blank
 
 
 def refuse_differences(table, group, columns, label):
@@ -24,14 +28,19 @@ def refuse_differences(table, group, columns, label):
     InputError
         Naming the first row that differs from one before, and what was found there.
     """
+    number, _ = pd.factorize(table[group])
+    _, earliest = np.unique(number, return_index=True)
     for column in columns:
         if column not in table:
             continue
-        first = table.groupby(group)[column].transform(lambda cells: cells.iloc[0])
-        wrong = (table[column] != first) & ~(table[column].isna() & first.isna())
+        cells = table[column]
+        first = cells.iloc[earliest[number]].set_axis(cells.index)
+        # Arrays in cells have no one answer to whether they are equal.
+        wrong = cells != first if cells.dtype != object else cells.map(repr) != first.map(repr)
+        wrong &= ~(cells.isna() & first.isna())
         if wrong.any():
             row = wrong.idxmax()
-            found, before = ("nothing" if x != x else quoted(x) for x in (table.at[row, column], first[row]))
+            found, before = ("nothing" if blank(x) else quoted(x) for x in (table.at[row, column], first[row]))
             raise InputError(
                 f"{label}, {place(table, row)}, column {quoted(column)}: found {found} where "
                 f"{group} {quoted(table.at[row, group])} had {before} before; give each {group} its own name"

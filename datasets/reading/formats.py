@@ -50,8 +50,8 @@ def open_table(source, *, text=()):
         label = name = source.attrs.get("source", "the table")
         frame = _numbered(source.reset_index(drop=True))
     elif isinstance(source, str | os.PathLike):
-        path = Path(source).expanduser()
-        label, name = printable(path.name), path.name
+        path = Path(os.path.expanduser(source))
+        label, name = printable(path.name or path), path.name
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
         frame = _of_pattern(path, label, text) if pattern else _opened(path, label, text)
     else:
@@ -139,11 +139,13 @@ def _numbered(frame):
 def _parquet(data, label, _):
     try:
         frame = pd.read_parquet(io.BytesIO(data))
+        for name in frame:
+            frame[name].to_numpy()  # which tells of text that is not UTF-8
     # What a damaged file raises depends on where the damage lies, and the libraries beneath promise nothing.
     except Exception as error:
         raise InputError(f"{label}: not a Parquet file that can be read ({_reason(error)}); write it again") from error
     named = any(name is not None for name in frame.index.names)
-    return _numbered(frame.reset_index(drop=not named))
+    return _numbered(frame.reset_index(drop=not named, allow_duplicates=True))
 
 
 def _netcdf(data, label, _):
@@ -151,12 +153,13 @@ def _netcdf(data, label, _):
 
     check_netcdf(data, label)
     try:
-        with xarray.open_datatree(io.BytesIO(data), engine="h5netcdf", decode_timedelta=False) as tree:
+        options = {"engine": "h5netcdf", "phony_dims": "access", "decode_timedelta": False}
+        with xarray.open_datatree(io.BytesIO(data), **options) as tree:
             variables = [
                 (name, variable.dims[0], variable.to_numpy())
                 for node in tree.subtree
                 for name, variable in node.to_dataset(inherit=False).variables.items()
-                if variable.ndim == 1
+                if variable.ndim == 1 and variable.dtype.kind != "V"
             ]
     except Exception as error:
         raise InputError(f"{label}: not a netCDF file that can be read ({_reason(error)}); write it again") from error

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from .faults import SHOWN
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 BOOLEANS = {"true": True, "false": False}
+SURROGATE = re.compile("[\ud800-\udfff]")
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 
 
@@ -32,11 +34,13 @@ def tab_separated(data, label, text=()):
 def json_lines(data, label, text=()):
     """Read one JSON object a line; what is no number, text or truth value becomes JSON text. Text is text already."""
     rows, faults = {}, []
-    for line, text in enumerate(_decoded(data, label).splitlines(), 1):
+    for line, text in enumerate(io.StringIO(_decoded(data, label), newline=None), 1):
         if not text.strip():
             continue
         try:
-            found = json.loads(text)
+            found = json.loads(text, object_pairs_hook=_named_once)
+            if "\\u" in text and SURROGATE.search(json.dumps(found, ensure_ascii=False)):
+                raise ValueError("half of a surrogate pair, which is no text")
         except (ValueError, RecursionError) as error:
             faults.append(f"line {line}: {getattr(error, 'msg', error)}")
             continue
@@ -53,6 +57,13 @@ def json_lines(data, label, text=()):
     )
 
 
+def _named_once(pairs):
+    for name, times in Counter(name.strip() for name, _ in pairs).items():
+        if times > 1:
+            raise ValueError(f"{times} values of {quoted(name)}")
+    return dict(pairs)
+
+
 def _plain(value):
     return json.dumps(value) if isinstance(value, dict | list) else value
 
@@ -65,9 +76,9 @@ def refuse_empty(content, label):
 
 def refuse_duplicates(names, label):
     """Refuse a name that several columns have."""
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{label}: {names.count(name)} columns are called {quoted(name)}; rename or delete one")
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"{label}: {times} columns are called {quoted(name)}; rename or delete one")
 
 
 def _refuse_lines(faults, label, mend):
@@ -91,12 +102,11 @@ def _decoded(data, label):
 
 def _delimited(whole, delimiter, label, text):
     refuse_empty(whole, label)
-    header, *records = _records(whole, delimiter, label)
-    header = [name.strip() for name in header]
-    if not any(header):
+    records = _records(whole, delimiter, label)
+    if 1 not in records:
         raise InputError(f"{label}, line 1: found a blank line; put the header there")
+    header = [name.strip() for name in records.pop(1)]
     refuse_duplicates([name for name in header if name], label)
-    records = {line: cells for line, cells in enumerate(records, 2) if any(cell.strip() for cell in cells)}
     wrong = [
         f"line {line}: found {len(cells)} fields where the header has {len(header)}"
         for line, cells in records.items()
@@ -122,13 +132,19 @@ def _has_decimal_commas(cells):
 
 
 def _records(text, delimiter, label):
+    """Cells of each record that is not blank, by the line that it begins on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    records, line = {}, 1
     try:
-        return list(reader)
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                records[line] = cells
+            line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
             f"{label}, line {reader.line_num}: not a table of separated values ({printable(error)}); check the quotes"
         ) from error
+    return records
 
 
 # Not pandas.read_csv: its floats can differ in the last digit between versions, and these go into the SHA-256.

@@ -20,6 +20,7 @@ from ...models.draws import DRAWS
 from .. import densities, diagnostics
 from ..diagnostics import PARETO_K_LIMIT
 from ..storage import metadata, with_metadata
+from ..tails import pareto_smoothed
 from .fitter import Fitter
 from .settings import settings_of
 
@@ -62,8 +63,6 @@ def fit_cut(law, table, *, seed, sampler=None, progress=False, log_likelihood=No
 
 def _imputed(fitter, sampled, upstream, rng, seed, settings):
     """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
-    import arviz_stats.base as azb
-
     law, rows = fitter.law, fitter.rows
     chains, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chains * draws)
@@ -75,12 +74,10 @@ def _imputed(fitter, sampled, upstream, rng, seed, settings):
     parts, ks, found = [], [], []
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(upstream[name][which]) for name in law.upstream}
-        # Weights of draws that are far off overflow; their Pareto k is then not below the limit.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_ratio = at_point - _log_likelihood(law, pool, rows, fitter.reference | values)
-            log_weights, k = azb.array_stats.psislw(log_ratio)
+            log_weights, k = pareto_smoothed(_log_likelihood(law, pool, rows, fitter.reference | values) - at_point)
         draws_of = pool
-        if not float(k) <= PARETO_K_LIMIT:
+        if not k <= PARETO_K_LIMIT:
             again, stats, _ = fitter.draws(settings=settings_of(settings), seed=seed, changed=values)
             draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
@@ -89,7 +86,7 @@ def _imputed(fitter, sampled, upstream, rng, seed, settings):
         picked = draws_of.isel(sample=_systematic(weights / weights.sum(), size, rng))
         like = next(iter(picked.data_vars.values()))
         parts.append(picked.assign({name: xr.full_like(like, x) for name, x in values.items()}))
-        ks.append(float(k))
+        ks.append(k)
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chains * draws))
     shaped = {name: (DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
     whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})

@@ -8,6 +8,8 @@ import numpy as np
 from ...datasets.wording import unknown
 from ...errors import InputError
 
+MOST_ITERATIONS = 10_000_000  # more would not fit into memory, and are a slip of the pen
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -60,7 +62,10 @@ def settings_of(options):
     for option in options:
         if option not in Settings.__dataclass_fields__:
             raise InputError(unknown("option", option, Settings.__dataclass_fields__))
-    return Settings(**options)
+    settings = Settings(**options)
+    if settings.chains * (settings.draws + settings.tune) > MOST_ITERATIONS:
+        raise InputError(f"draws, tune and chains ask for more than {MOST_ITERATIONS:,} iterations in all; give fewer")
+    return settings
 
 
 def seed_of(seed):

@@ -13,15 +13,18 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
+from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..steps import counted
 from ..storage import draws_of, law_of
+from ..tails import pareto_smoothed
 from .weights import sum_error
 
 STORED = "importance_sampling"
+LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
 
 
 def importance_sampling(fit, joint=None, *, progress=False):
@@ -158,10 +161,19 @@ def smoothed(log_ratios, density):
     log_weights : DataArray
         Of the dims of `density`; exponentials add up to 1.
     pareto_k : DataArray
+
+    Raises
+    ------
+    InputError
+        If the draws are too few for a tail.
     """
     import arviz_stats.base as azb
 
     chains, draws, units = log_ratios.shape
+    if chains * draws < LEAST_DRAWS:
+        raise InputError(
+            f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
+        )
     likelihood = np.exp(density.values - density.values.max((0, 1)))
     log_weights, k = np.empty((units, chains * draws)), np.empty(units)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -169,10 +181,7 @@ def smoothed(log_ratios, density):
         for i in range(units):
             ess = azb.array_stats.ess(likelihood[..., i], method="mean", chain_axis=0, draw_axis=1)
             efficiency = float(ess) / (chains * draws)
-            # ArviZ takes the logarithm of what the weights divide by.
-            log_weights[i], k[i] = azb.array_stats.psislw(
-                -log_ratios[..., i].ravel(), r_eff=efficiency if efficiency > 0 else 1.0
-            )
+            log_weights[i], k[i] = pareto_smoothed(log_ratios[..., i].ravel(), efficiency if efficiency > 0 else 1.0)
     unit = density.dims[-1]
     shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
     return shaped, xr.DataArray(k, dims=unit, coords={unit: density[unit]} if unit in density.coords else None)

@@ -51,7 +51,7 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     -------
     dict
         ``prior``, ``likelihood`` (cumulative Jensen-Shannon distance per doubling of the power; above 0.05 is
-        sensitive) and ``diagnosis``.
+        sensitive) and ``diagnosis``; NaN of chains that stay where they are.
 
     Examples
     --------
@@ -75,7 +75,10 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     # What it prints and logs is for notebooks; the verdict is in the table.
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
-        found = azs.psense_summary(tree, round_to=6).iloc[0]
+        try:
+            found = azs.psense_summary(tree, round_to=6).iloc[0]
+        except ValueError:  # of the largest weights, which are all the same
+            found = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "cannot be told: chains stay where they are"}
     return {
         "prior": float(found["prior"]),
         "likelihood": float(found["likelihood"]),

@@ -1,4 +1,5 @@
 import bayescaling as bs
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -88,3 +89,12 @@ def test_bytes_are_no_name(tmp_path):
         bs.InputError, match=r'counts.parquet: 6 cells.* row 0 .*, column "run": found .*bytes where a name'
     ):
         bs.read_counts(path)
+
+
+@pytest.mark.parametrize("seed", [[[1]], {"a": 1}, np.ones(2)])
+def test_what_is_one_for_a_run_is_compared_whatever_it_is(seed):
+    seeds = pd.Series([seed] * 6, dtype=object)
+    assert len(bs.read_counts(SMALL.assign(seed=seeds))) == 6
+    seeds[2] = None
+    with pytest.raises(bs.InputError, match=r'row 2 .*, column "seed": found nothing where run "a" had'):
+        bs.read_counts(SMALL.assign(seed=seeds))

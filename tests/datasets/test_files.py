@@ -5,8 +5,11 @@ import os
 
 import bayescaling as bs
 import h5netcdf
+import h5py
+import numpy as np
 import pandas as pd
 import pyarrow
+import pyarrow.parquet
 import pytest
 from bayescaling.datasets import seal
 from bayescaling.datasets.reading import formats
@@ -66,12 +69,21 @@ def test_json_lines(tmp_path):
         ('[1, 2]\n{"N": 1e6}\nx\n', ["2 lines cannot be used", "line 1", "line 3"]),
         ('{"N": 1e6, "D": 1e7, "loss": 4}\n\n{"N": 1e6, "D": 1e7, "loss": "x"}\n', ["line 3", '"x"']),
         ("\n \n", ["empty"]),
+        ('{"N": 1e6, "D": 1e7, "loss": 4, " loss": 5}\n', ["line 1", '2 values of "loss"']),
+        ('{"N": 1e6, "D": 1e7, "loss": 4, "run": "\\ud800"}\n', ["line 1", "half of a surrogate pair"]),
     ],
 )
 def test_json_lines_that_cannot_be_used(text, words, tmp_path):
     (tmp_path / "runs.jsonl").write_text(text)
     message = refused(tmp_path / "runs.jsonl")
     assert all(word in message for word in words), message
+
+
+def test_a_line_of_json_ends_where_the_file_says(tmp_path):
+    sizes = '"N": 1e6, "D": 2e7, "loss": 4.5, "run"'
+    lines = f'{{{sizes}: "a\u2028b \\ud83d\\ude00"}}\r\n{{{sizes}: "c"}}\n'
+    (tmp_path / "runs.jsonl").write_bytes(lines.encode())
+    assert bs.read(tmp_path / "runs.jsonl")["run"].tolist() == ["a\u2028b \U0001f600", "c"]
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
@@ -112,6 +124,17 @@ def test_every_line_of_a_wrong_length_is_told(tmp_path):
     (tmp_path / "runs.csv").write_text("N,D,loss\n1e6,2e7\n1e6,2e7,4\n1e6,2e7,4,5\n")
     message = refused(tmp_path / "runs.csv")
     assert "2 lines cannot be used: line 2: found 2 fields" in message and "line 4: found 4 fields" in message
+
+
+def test_a_fault_after_a_cell_of_several_lines_is_told_by_its_line(tmp_path):
+    (tmp_path / "runs.csv").write_text('N,D,loss,note\n1e6,2e7,4,"a\nb\n\nc"\n\n2e6,2e7,x,d\n')
+    assert "runs.csv, line 7, column" in refused(tmp_path / "runs.csv")
+
+
+def test_a_table_of_very_many_columns_is_read(tmp_path):
+    names = [f"setting {i}" for i in range(20_000)]
+    (tmp_path / "runs.csv").write_text(f"N,D,loss,{','.join(names)}\n1e6,2e7,4.5{',1' * len(names)}\n")
+    assert bs.read(tmp_path / "runs.csv").shape == (1, 20_004)
 
 
 def test_perplexity_says_which_column_it_wants(tmp_path):
@@ -158,12 +181,87 @@ def test_hdf5_of_others_is_first_read_by_a_process_that_may_hang(tmp_path, monke
     assert len(bs.read(path)) == 5
 
 
+@pytest.mark.parametrize("version", ["earliest", "v108", "v110"])
+def test_a_netcdf_file_that_is_cut_off_says_so(version, tmp_path):
+    path = tmp_path / "runs.nc"
+    with h5py.File(path, "w", libver=(version, "latest" if version == "earliest" else version)) as file:
+        file["loss"] = np.linspace(2, 3, 1000)
+    content = path.read_bytes()
+    path.write_bytes(content[:-100])
+    assert f"the file is cut off ({len(content) - 100} of {len(content)} bytes)" in refused(path)
+    path.write_bytes(content)
+    assert "cut off" not in refused(path)
+
+
 def test_hdf5_that_claims_more_than_a_file_holds_is_refused(tmp_path):
     path = tmp_path / "runs.nc"
     with h5netcdf.File(path, "w") as file:
         file.dimensions["run"] = 2**40
         file.create_variable("loss", ("run",), "f8", chunks=(2**20,))
     assert f"it claims {2**43} bytes" in refused(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda file: file.create_group("group").__setitem__("up", file["/"]), "it has links"),
+        (lambda file: file.__setitem__("again", h5py.SoftLink("/")), "it has links"),
+        (lambda file: file.__setitem__("other", h5py.ExternalLink("other.h5", "/x")), "it has links"),
+        (
+            lambda file: file.create_dataset("x", (6,), "u1", external=[("/etc/hostname", 0, 6)]),
+            "its values are in other files",
+        ),
+        (
+            lambda file: file.create_virtual_dataset("x", h5py.VirtualLayout((6,), "f8")),
+            "its values are in other files",
+        ),
+        (lambda file: [file.create_group(str(i)) for i in range(seal.MOST_GROUPS)], "more than 1000 groups"),
+    ],
+)
+@pytest.mark.parametrize("opener", [bs.read, bs.open_fit])
+def test_what_hdf5_has_and_netcdf_has_not_is_refused(make, words, opener, tmp_path):
+    path = tmp_path / "runs.nc"
+    bs.load("chinchilla_runs").head().to_xarray().to_netcdf(path, engine="h5netcdf")
+    with h5py.File(path, "a") as file:
+        make(file)
+    with pytest.raises(bs.InputError, match=words):
+        opener(path)
+
+
+def test_columns_of_hdf5_that_are_none_of_a_table_are_passed_over(tmp_path):
+    path = tmp_path / "runs.nc"
+    table = bs.load("chinchilla_runs").head()
+    table.to_xarray().to_netcdf(path, engine="h5netcdf")
+    with h5py.File(path, "a") as file:
+        for name, form in (("pairs", [("a", "f8"), ("b", "i4")]), ("opaque", "V4")):
+            file[name] = np.zeros(5, form)
+            file[name].dims[0].attach_scale(file["index"])
+        file["square"] = np.zeros((5, 7))
+    assert list(bs.read(path)) == list(table)
+
+
+def test_names_of_parquet_twice_and_text_that_is_not_utf8_are_refused(tmp_path):
+    path = tmp_path / "runs.parquet"
+    table = bs.load("chinchilla_runs").head()
+    table.set_axis(table.index.rename("loss")).to_parquet(path)
+    assert '2 columns are called "loss"' in refused(path)
+    ends = pyarrow.py_buffer(np.arange(6, dtype="int32").tobytes())
+    note = pyarrow.Array.from_buffers(pyarrow.string(), 5, [None, ends, pyarrow.py_buffer(b"\xff" * 5)])
+    pyarrow.parquet.write_table(pyarrow.Table.from_pandas(table).append_column("note", note), path)
+    assert "not a Parquet file that can be read" in refused(path)
+
+
+def test_text_that_is_stored_once_and_claimed_often_is_refused(tmp_path):
+    path, rows = tmp_path / "runs.nc", 4000
+    with h5py.File(path, "w") as file:
+        notes = file.create_dataset("note", (rows,), h5py.string_dtype())
+        notes[0] = "x" * 900_000
+        file.flush()
+        start = notes.id.get_offset()
+    content = bytearray(path.read_bytes())
+    content[start : start + 16 * rows] = content[start : start + 16] * rows
+    path.write_bytes(content)
+    assert "more than any compression allows" in refused(path)
 
 
 @pytest.mark.parametrize("ending", ["sys.exit('torn')", "os.kill(os.getpid(), signal.SIGSEGV)"])

@@ -101,7 +101,7 @@ def test_what_is_no_fit_is_not_opened(stored, tmp_path):
     other.write_bytes(b"")
     assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
     other.write_bytes(stored.read_bytes()[:10_000])
-    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    assert refusal(bs.open_fit, other).startswith(f"{other}: the file is cut off (10000 of ")
     xr.Dataset({"x": ("i", [1.0, 2.0])}).to_netcdf(other, engine="h5netcdf")
     assert refusal(bs.open_fit, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
 

@@ -1,4 +1,5 @@
 import json
+import os
 import sys
 import warnings
 
@@ -164,6 +165,16 @@ def test_a_damaged_file_is_made_again(own_cache):
         with stages(seed=1) as stage:
             assert stage("one", lambda: "again") == "again"
         kept.clear()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives a file to another user")
+def test_what_another_user_left_is_not_read(own_cache):
+    kept.put("one", 5)
+    (path,) = own_cache.glob("*.stage")
+    os.chown(path, os.geteuid() + 1, -1)
+    assert kept.get("one") is None and path.exists()
+    os.chown(path, os.geteuid(), -1)
+    assert kept.get("one") == 5
 
 
 def test_where_nothing_can_be_kept_all_is_made(monkeypatch, tmp_path):

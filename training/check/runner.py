@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import time
 from pathlib import Path
 
@@ -103,7 +104,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
-    out, where, tables = Path(out).expanduser().resolve(), chosen_device(device), tables or full()
+    out, where, tables = Path(os.path.realpath(os.path.expanduser(out))), chosen_device(device), tables or full()
     start, limit = time.monotonic(), 60 * minutes
     kept = _Kept(out, where)
     for group, steps in (("agreement", CHECKS), ("speed", SPEEDS)):

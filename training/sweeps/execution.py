@@ -45,7 +45,7 @@ def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_
         If a signal stopped it, after everything was saved.
     """
     guard = Guard(_checked(time_limit))
-    out = Path(out).expanduser().resolve()
+    out = Path(os.path.realpath(os.path.expanduser(out)))
     _prepare(out)
     with contextlib.ExitStack() as stack:
         if scheduler is not None:

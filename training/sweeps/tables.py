@@ -4,6 +4,7 @@ import contextlib
 import copy
 import functools
 import math
+import os
 import tomllib
 import types
 import typing
@@ -18,6 +19,7 @@ from ..engine.loop import Optimisation
 
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message
+LONGEST_NAME = 100  # characters, since files are called so
 WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", types.NoneType: ""}
 STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -41,8 +43,10 @@ def read_tables(path, make):
     InputError
         If the file cannot be read, or `make` raises it; the message begins with the file's name.
     """
-    path = Path(path).expanduser()
-    label = printable(path.name)
+    path = Path(os.path.expanduser(path))
+    label = printable(path.name or path)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"{label}: this is a device or a pipe; save the sweep as a file")
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -185,9 +189,11 @@ def named_tables(section, given, known, reserved=()):
     for position, table in enumerate(given, 1):
         label = f"{section}: {one} {position}"
         name = table_of(label, table, known).get("name", f"{one}-{position}")
-        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or name in reserved:
+        usable = isinstance(name, str) and name.replace("-", "").replace("_", "").isalnum()
+        if not usable or len(name) > LONGEST_NAME or name in reserved:
             but = "".join(f", and not {quoted(other)}" for other in reserved)
-            raise InputError(f'{label}: name is {name!r}; give letters, digits, "-" and "_"{but}')
+            at_most = f"at most {LONGEST_NAME} " * (usable and len(name) > LONGEST_NAME)
+            raise InputError(f'{label}: name is {name!r}; give {at_most}letters, digits, "-" and "_"{but}')
         if name in tables:
             raise InputError(f"{section}: {quoted(name)} is the name of several; give each its own")
         tables[name] = table

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.inference.calibration import simulation as calibration
@@ -130,6 +131,13 @@ def test_the_probability_of_uniform_ranks_is_uniform():
 )
 def test_ranks_that_are_not_uniform_are_improbable(ranks):
     assert p_uniform(ranks) < 0.01
+
+
+@pytest.mark.parametrize("quantities", [1, 200, 5000])
+def test_a_flaw_is_flagged_among_however_many_quantities(quantities):
+    others = (np.arange(quantities - 1) + 0.5) / quantities
+    table = pd.DataFrame({"p_uniform": [p_uniform(np.arange(50)), *others]}, ["off", *map(str, range(len(others)))])
+    assert not_uniform(table) == ["off"]
 
 
 def test_the_band_holds_uniform_ranks_as_often_as_it_says():

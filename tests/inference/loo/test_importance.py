@@ -27,6 +27,23 @@ def test_tails_are_as_long_as_the_effective_draws_of_each_unit_allow():
         assert abs(float(k[i]) - float(expected)) < 0.2 * abs(float(k[i]) - float(other))
 
 
+def test_too_few_draws_for_a_tail_are_refused_and_a_few_more_are_not():
+    density = norm.logpdf(2.0, np.random.default_rng(1).standard_normal((1, 25, 3)))
+    assert np.isfinite(smoothed(-density, dataarray(density))[0]).all()
+    with pytest.raises(bs.InputError, match="needs at least 25 draws, and there are 24; sample more"):
+        smoothed(-density[:, 1:], dataarray(density[:, 1:]))
+
+
+def test_where_no_tail_can_be_fitted_pareto_k_is_infinite_and_nothing_is_nan():
+    density = np.random.default_rng(1).standard_normal((4, 250, 3))
+    density[2, 5, 1] = -720  # beside its ratio all others are 0
+    density[..., 2] = -1.5
+    log_weights, k = smoothed(-density, dataarray(density))
+    np.testing.assert_allclose(np.exp(log_weights).sum(("chain", "draw")), 1)
+    assert float(k[0]) < 0.7 and np.isinf(k[1:]).all()
+    np.testing.assert_allclose(logsumexp(log_weights + density, axis=(0, 1))[1:], [-720 + np.log(1000), -1.5])
+
+
 def test_without_a_unit_a_cut_weighs_its_imputations_anew():
     """A mean theta with prior N(0, 1) of rows theta + x phi + noise; phi is known from elsewhere, N(0.5, 0.07)."""
     random = np.random.default_rng(2)

@@ -51,3 +51,12 @@ def test_the_entry_of_a_fit_names_what_the_prior_decides(runs):
 
 def test_the_built_in_runs_decide_the_constants(fit_default):
     assert fit_entry(fit_default)["prior_sensitive"] == {}
+
+
+def test_chains_that_stay_where_they_are_tell_nothing_of_the_prior():
+    stuck = tree(20, 1.0)
+    for name in stuck.children:
+        group = stuck[name].to_dataset()
+        stuck[name] = xr.DataTree(xr.zeros_like(group) + group.isel(chain=0, draw=0, drop=True))
+    found = power_scaling(stuck, stuck["posterior"]["mean"], log_likelihood=stuck["log_likelihood"]["y"].sum("run"))
+    assert np.isnan(found["prior"]) and "cannot be told" in found["diagnosis"]

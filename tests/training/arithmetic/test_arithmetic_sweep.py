@@ -375,6 +375,7 @@ def test_the_papers_runs():
         ("evaluations = 4", "evaluations = 0", "evaluations is 0"),
         ('name = "looped"', 'name = "embeddings"', "the name of several"),
         ('name = "looped"', 'name = "a/b"', "give letters"),
+        ('name = "looped"', f'name = "{"n" * 101}"', "give at most 100 letters"),
         ('name = "looped"', "model = {heads = 2, depth = 1}", 'key "depth" is unknown'),
         ('name = "looped"', "training = {save_seconds = 1}", "holds for the whole sweep"),
         ("longest = 3", "longest = 2147483648", "cells; give smaller lengths"),

@@ -116,10 +116,15 @@ def test_damaged_records_are_named(kind, tiny, unbroken, tmp_path):
 def test_calls_that_cannot_be_are_refused(kind, tiny, tmp_path):
     with pytest.raises(InputError, match=r"no\.toml: the file cannot be opened"):
         kind.train(tmp_path / "no.toml", tmp_path / "out")
+    with pytest.raises(InputError, match="zero: this is a device or a pipe"):
+        kind.train("/dev/zero", tmp_path / "out")
     with pytest.raises(InputError, match="time limit is -1"):
         kind.train(tiny, tmp_path / "out", time_limit=-1)
     with pytest.raises(InputError, match="cannot be made"):
         kind.train(tiny, tiny / "out")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match="loop: cannot be made"):
+        kind.train(tiny, tmp_path / "loop")
     with pytest.raises(InputError, match="device"):
         kind.train(tiny, tmp_path / "out", device="cuda:99")
 

@@ -1,5 +1,6 @@
 """What a corpus is, and the corpora that a sweep's file can name."""
 
+import os
 from pathlib import Path
 from typing import Protocol
 
@@ -83,12 +84,12 @@ def _synthetic(options, base, folder):
 def _text(options, base, folder):
     files = options.pop("files")
     files = [files] if isinstance(files, str) else files
-    return open_text([str(base / Path(file).expanduser()) for file in files], folder=folder, **options)
+    return open_text([str(base / os.path.expanduser(file)) for file in files], folder=folder, **options)
 
 
 def _tokens(options, base, folder):
     for name in {"training", "evaluation"} & set(options):
-        options[name] = base / Path(options[name]).expanduser()
+        options[name] = base / os.path.expanduser(options[name])
     return open_token_files(options.pop("training"), options.pop("evaluation", None), **options)
 
 

@@ -2,7 +2,7 @@
 
 import glob
 import hashlib
-from pathlib import Path
+import os
 
 from ....datasets.wording import printable, quoted
 from ....errors import InputError
@@ -73,7 +73,7 @@ def text_files(patterns):
     """
     found = set()
     for pattern in patterns:
-        matches = glob.glob(str(Path(pattern).expanduser()), recursive=True)
+        matches = glob.glob(os.path.expanduser(pattern), recursive=True)
         if not matches:
             raise InputError(f"corpus: no file matches {quoted(pattern)}; check the path, which counts from the sweep")
         found.update(matches)

@@ -1,6 +1,7 @@
 """Tokens in files of uint16, as nanoGPT writes them, read as random windows."""
 
 import functools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,7 +139,7 @@ def open_token_files(training, evaluation=None, *, vocabulary, held_out=0.05):
     check_whole("corpus: vocabulary", vocabulary, 2, LARGEST)
     if not 0 < held_out < 1:
         raise InputError(f"corpus: held_out is {held_out}; give a share between 0 and 1, such as 0.05")
-    paths = [str(Path(path).expanduser().resolve()) for path in (training, evaluation) if path is not None]
+    paths = [os.path.realpath(os.path.expanduser(path)) for path in (training, evaluation) if path is not None]
     counts = [_checked(path, vocabulary) for path in paths]
     if evaluation is None:
         cut = counts[0] - round(counts[0] * held_out)
