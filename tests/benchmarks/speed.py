@@ -3,7 +3,8 @@
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT]
 
 Parts: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the second), ``report`` (with an
-empty cache, again with nothing changed, and what `--full` adds), ``samplers`` (least effective draws a CPU second of
+empty cache and again with nothing changed), ``full`` (what `--full` takes with an empty cache, hours on few cores),
+``samplers`` (least effective draws a CPU second of
 Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run), ``growth``
 (microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats, each in a
 process of its own; those of one machine mean little on another, ratios of one run more.
@@ -23,7 +24,7 @@ import time
 import timeit
 from pathlib import Path
 
-PARTS = ("commands", "report", "samplers", "growth")
+PARTS = ("commands", "report", "full", "samplers", "growth")
 ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
 BENCHMARKS = (3, 6, 25, 100)
 CLI = [sys.executable, "-m", "bayescaling.cli"]
@@ -69,19 +70,21 @@ def commands(repeats):
     return rows + [(f"`{' '.join(name)}`", *seconds) for name, seconds in zip(timed, both, strict=True)]
 
 
-def reports(repeats):
-    """Rows of the table on reports: name, one process, as many processes as there are cores."""
+def reports(repeats, timed):
+    """Rows of the table on reports: name, one process, as many processes as there are cores.
+
+    Each is timed in a folder and with a cache that the one before left.
+    """
     found = {}
     for processes in (1, os.cpu_count() or 1):
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
                 command = [*CLI, "report", "--out", out, "--processes", str(processes)]
-                seconds = [clocked(c, cache) for c in (command, command, [*command, "--full"])]
+                seconds = [clocked([*command, *words], cache) for words in timed.values()]
             found.setdefault(processes, []).append(seconds)
     medians = {n: [statistics.median(x) for x in zip(*each, strict=True)] for n, each in found.items()}
     one, several = medians.values() if len(medians) == 2 else [*medians.values()] * 2
-    names = ("`report`, empty cache", "`report`, nothing changed", "`report --full` after it")
-    return list(zip(names, one, several, strict=True))
+    return list(zip(timed, one, several, strict=True))
 
 
 def sample(which):
@@ -193,11 +196,14 @@ def main():
         return
     machine = f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
     said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
+
+    def of_reports(timed):
+        return table(["seconds, medians", "one process", "a process a core"], reports(options.repeats, timed))
+
     made = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
-        "report": lambda: table(
-            ["seconds, medians", "one process", "a process a core"], reports(max(1, options.repeats // 3))
-        ),
+        "report": lambda: of_reports({"`report`, empty cache": [], "`report`, nothing changed": []}),
+        "full": lambda: of_reports({"`report --full`, empty cache": ["--full"]}),
         "samplers": lambda: table(
             ["Chinchilla's law, 4 x (1000 + 1000)", "least bulk ESS", "CPU seconds", "ESS a CPU second, relative"],
             ess(options.repeats),
