@@ -56,6 +56,11 @@ def _interrupt(number, _):
     raise KeyboardInterrupt
 
 
+def taken(numbers):
+    """Take note of signals that were received elsewhere; the exit status is that of the last."""
+    _received.extend(numbers)
+
+
 def interrupted():
     """Say that the command was interrupted and what it kept; returns the exit status."""
     kept = next((KEPT[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in KEPT), None)

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import console
+from . import console, signals
 from .errors import InputError
 
 
@@ -60,7 +60,8 @@ def _trained(training, sweep, options):
             time_limit=options.time_limit,
             progress=not options.json,
         )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        signals.taken(interrupt.args)
         kept = len(list((options.out / "runs").glob("*.nc")))
         print(
             f"{kept} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "options": {"inference", "reports", "training"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"datasets", "errors", "inference", "reports"},
-    "sweeps": {"console", "errors"},
+    "sweeps": {"console", "errors", "signals"},
     "reporting": {"errors", "inputs", "models", "inference", "reports"},
     "comparisons": {"console", "datasets", "errors", "inference", "models", "reports"},
     "rollouts": {"console", "files", "inference", "inputs", "reports"},

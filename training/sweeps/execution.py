@@ -42,7 +42,7 @@ def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_
     InputError
         If the sweep, a device, a checkpoint or the folder cannot be used.
     KeyboardInterrupt
-        If a signal stopped it, after everything was saved.
+        If a signal stopped it, after everything was saved; with the signal's number.
     """
     guard = Guard(_checked(time_limit))
     out = Path(os.path.realpath(os.path.expanduser(out)))
@@ -67,7 +67,7 @@ def train(kind, sweep, out, *, executor=None, scheduler=None, device=None, time_
             raise
         result = trainer.gather()
     if guard.signalled is not None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(guard.signalled)
     if result is not None:
         result.attrs["status"] = status
     return result

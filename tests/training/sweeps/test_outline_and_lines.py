@@ -79,7 +79,8 @@ def test_lines_are_written_where_there_is_no_terminal(kind, tiny, tmp_path, monk
     assert rounds and not [line for line in rounds if "left" in line]
 
 
-def test_an_interrupt_says_what_is_kept(kind, tiny, tmp_path):
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
     command = [
         sys.executable,
         "-m",
@@ -94,9 +95,9 @@ def test_an_interrupt_says_what_is_kept(kind, tiny, tmp_path):
     ) as child:
         while child.poll() is None and not list(tmp_path.glob("out/checkpoints/*/*")):
             pass
-        os.kill(child.pid, signal.SIGINT)
+        os.kill(child.pid, getattr(signal, name))
         out, told = child.communicate()
-    if child.returncode == 130:
+    if child.returncode == status:
         assert f"are kept in {tmp_path / 'out'}; the same command goes on" in told and "Traceback" not in told
     else:
         assert child.returncode == 0 and "finished" in out
