@@ -2,12 +2,12 @@
 
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT]
 
-Parts: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the second), ``report`` (with an
-empty cache and again with nothing changed), ``full`` (what `--full` takes with an empty cache, hours on few cores),
-``samplers`` (least effective draws a CPU second of
-Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run), ``growth``
-(microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats, each in a
-process of its own; those of one machine mean little on another, ratios of one run more.
+Parts, all but ``full`` where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process
+and the second), ``report`` (with an empty cache and again with nothing changed), ``full`` (`report --full` with an
+empty cache, hours on few cores), ``samplers`` (least effective draws a CPU second of Chinchilla's law on the built-in
+runs under several samplers, as ratios to the default in the same run), ``growth`` (microseconds of a density with its
+gradient against rows and benchmarks). Seconds are medians over repeats, each in a process of its own; those of one
+machine mean little on another, ratios of one run more.
 """
 
 import argparse
@@ -71,20 +71,16 @@ def commands(repeats):
 
 
 def reports(repeats, timed):
-    """Rows of the table on reports: name, one process, as many processes as there are cores.
+    """Rows of the table on reports, of as many processes as there are cores: name, seconds.
 
     Each is timed in a folder and with a cache that the one before left.
     """
-    found = {}
-    for processes in (1, os.cpu_count() or 1):
-        for _ in range(repeats):
-            with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
-                command = [*CLI, "report", "--out", out, "--processes", str(processes)]
-                seconds = [clocked([*command, *words], cache) for words in timed.values()]
-            found.setdefault(processes, []).append(seconds)
-    medians = {n: [statistics.median(x) for x in zip(*each, strict=True)] for n, each in found.items()}
-    one, several = medians.values() if len(medians) == 2 else [*medians.values()] * 2
-    return list(zip(timed, one, several, strict=True))
+    found = []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
+            command = [*CLI, "report", "--out", out, "--processes", str(os.cpu_count() or 1)]
+            found.append([clocked([*command, *words], cache) for words in timed.values()])
+    return [(name, statistics.median(each)) for name, each in zip(timed, zip(*found, strict=True), strict=True)]
 
 
 def sample(which):
@@ -185,7 +181,7 @@ def table(header, rows):
 def main():
     """Measure, and write what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=[part for part in PARTS if part != "full"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", metavar="FILE.md")
     parser.add_argument("--note", default="")
@@ -198,7 +194,7 @@ def main():
     said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
 
     def of_reports(timed):
-        return table(["seconds, medians", "one process", "a process a core"], reports(options.repeats, timed))
+        return table(["seconds, medians", "a process a core"], reports(options.repeats, timed))
 
     made = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
