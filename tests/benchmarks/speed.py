@@ -1,6 +1,6 @@
 """How long commands take, how many effective draws a CPU second gives, how a density grows with its table.
 
-    python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT]
+    python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT] [--keep FOLDER]
 
 Parts, all but ``full`` where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process
 and the second), ``report`` (with an empty cache and again with nothing changed), ``full`` (`report --full` with an
@@ -70,15 +70,15 @@ def commands(repeats):
     return rows + [(f"`{' '.join(name)}`", *seconds) for name, seconds in zip(timed, both, strict=True)]
 
 
-def reports(repeats, timed):
+def reports(repeats, timed, keep=None):
     """Rows of the table on reports, of as many processes as there are cores: name, seconds.
 
-    Each is timed in a folder and with a cache that the one before left.
+    Each is timed in a folder and with a cache that the one before left. The last report stays in the folder `keep`.
     """
     found = []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
-            command = [*CLI, "report", "--out", out, "--processes", str(os.cpu_count() or 1)]
+            command = [*CLI, "report", "--out", keep or out, "--processes", str(os.cpu_count() or 1)]
             found.append([clocked([*command, *words], cache) for words in timed.values()])
     return [(name, statistics.median(each)) for name, each in zip(timed, zip(*found, strict=True), strict=True)]
 
@@ -185,6 +185,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", metavar="FILE.md")
     parser.add_argument("--note", default="")
+    parser.add_argument("--keep", metavar="FOLDER", help="where the last report stays")
     parser.add_argument("--sample", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.sample:
@@ -194,7 +195,7 @@ def main():
     said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
 
     def of_reports(timed):
-        return table(["seconds, medians", "a process a core"], reports(options.repeats, timed))
+        return table(["seconds, medians", "a process a core"], reports(options.repeats, timed, options.keep))
 
     made = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
