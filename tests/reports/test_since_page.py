@@ -128,7 +128,7 @@ def test_simulated_tables_start_from_the_medians_of_the_posterior(entry, two):
     assert set(found["quantities"]) == {*analysis.CALIBRATED, "rate[before]", "rate[after]"}
 
 
-def test_progress_to_2023_stands_beside_that_since(entry):
+def test_halving_times_to_2023_stand_beside_those_since(entry):
     for found in entry["earlier"]["units"].values():
         assert 12 * np.log(2) / np.log(found["factor"]["q50"]) == pytest.approx(found["halving"]["q50"], rel=0.01)
         assert 6 < found["halving"]["q50"] < 20
