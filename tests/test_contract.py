@@ -182,6 +182,7 @@ def test_functions_of_arviz_take_a_fit_as_it_is(studied):
         assert float(azs.eti(fit, var_names=[name])[name].isnull().sum()) == 0
 
 
+@pytest.mark.filterwarnings("ignore:In a future version of xarray:FutureWarning")  # of how arviz_plots calls it
 @pytest.mark.parametrize("plot", ["plot_forest", "plot_dist", "plot_trace", "plot_prior_posterior"])
 def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
     _, fit = studied
