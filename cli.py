@@ -165,7 +165,7 @@ def doubling(
     from .inference import diagnose, doubling_times, open_fit
     from .reports import results
 
-    fits = {name: open_fit(path) for name, path in zip(console.names_of(files), files, strict=True)}
+    fits = {name: open_fit(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
     found = {path: doubling_times(fit, compute=compute, year=year) for path, fit in fits.items()}
     diagnostics = {path: diagnose(fit) for path, fit in fits.items()}
     if json:

@@ -11,7 +11,7 @@ def of_files(files, weighting, json):
 
     if len(set(files)) < len(files):
         raise InputError("a file is named twice; name each fit once")
-    fits = {name: open_fit(path) for name, path in zip(console.names_of(files), files, strict=True)}
+    fits = {name: open_fit(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
     table = compare(fits, weighting=weighting, progress=console.interactive(json))
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
     if json:

@@ -101,16 +101,16 @@ def _least_width(position, name, cells):
     return min(found, LABEL) if position == 0 else found
 
 
-def names_of(files):
-    """Name files by the last parts of their paths, as few as tell them apart.
+def names_of(files, json):
+    """Name files as they were given where JSON is asked for, else by the last parts that tell their paths apart.
 
     Examples
     --------
-    >>> names_of(["out/a/fit.nc", "out/b/fit.nc"]), names_of(["out/a/fit.nc", "out/b/other.nc"])
-    (['a/fit.nc', 'b/fit.nc'], ['fit.nc', 'other.nc'])
+    >>> names_of(["out/a/fit.nc", "out/b/fit.nc"], json=False), names_of(["out/fit.nc"], json=True)
+    (['a/fit.nc', 'b/fit.nc'], ['out/fit.nc'])
     """
     paths = [Path(file) for file in files]
-    for count in range(1, max(len(path.parts) for path in paths)):
+    for count in range(1, 1 if json else max(len(path.parts) for path in paths)):
         names = ["/".join(path.parts[-count:]) for path in paths]
         if len(set(names)) == len(set(paths)):
             return names

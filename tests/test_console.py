@@ -69,4 +69,5 @@ def test_a_long_label_is_broken_rather_than_a_number(monkeypatch):
     ],
 )
 def test_files_are_named_by_as_little_as_tells_them_apart(files, names):
-    assert console.names_of(files) == names
+    assert console.names_of(files, json=False) == names
+    assert console.names_of(files, json=True) == files

@@ -11,8 +11,6 @@ from .llvm import COMPARISONS, OPERATIONS, Lines, module
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"
-
-
 # Numbers kept on the way: the density, what is not finite of the gradient; what coordinates that are not sampled are
 # read from, and where their slopes go.
 PLACES = "total", "spoilt", "none", "unused"

@@ -104,10 +104,10 @@ class Traced:
         lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
         used = self._in_use(arrays)
-        # Where among those sampled each coordinate is, in whole numbers; below 0 where it is not.
-        held[""] = np.where(used, np.cumsum(used) - 1, -1)
-        places = [x.ctypes.data for x in held.values()]
-        return np.array([*places[:-1], *sizes, places[-1]], np.uintp), held
+        # Where among those sampled each coordinate is; below 0 where it is not.
+        order = np.where(used, np.cumsum(used) - 1, -1).astype(np.int64)
+        user = [*(x.ctypes.data for x in held.values()), *sizes, order.ctypes.data]
+        return np.array(user, np.uintp), held | {"order": order}
 
     def _check(self, law, blocks, arrays):
         used = self._in_use(arrays)

@@ -136,8 +136,7 @@ def _entry(found, table):
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
             pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
-    known = table[table["training_compute_flop"].notna()].drop_duplicates("model")
-    known = known[known["compute_confidence"].isin(["Confident", "Likely"])]
+    known = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {
             "models": int(table["model"].nunique()),
