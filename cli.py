@@ -46,6 +46,12 @@ def fit(
 ):
     """Fit a law to a table of runs with NUTS."""
     from .files import check_writable
+
+    chosen = inputs.law_named(law, fitting)
+    table = inputs.table_for(chosen, data, fitting)
+    if out:
+        check_writable(out)
+    # Only now, for these take longer than reading a table that may have to be refused.
     from .inference import fit as fit_law
     from .inference import loo, metadata, save_fit
     from .inference.diagnostics import sentence
@@ -54,10 +60,6 @@ def fit(
     from .reports import results
     from .reports.entries import fit_entry
 
-    chosen = inputs.law_named(law, fitting)
-    table = inputs.table_for(chosen, data, fitting)
-    if out:
-        check_writable(out)
     showing = console.interactive(fitting.json)
     asked = inputs.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
     with console.verdict_later(unless=fitting.json):
@@ -95,15 +97,16 @@ def calibrate(
 ):
     """Fit a law to tables simulated from it, to check that its intervals cover at their nominal rate."""
     from .files import check_writable
-    from .inference import calibrate as calibrate_law
-    from .inference import calibration_table
-    from .inference.calibration.simulation import sentence
-    from .reports import results
 
     chosen = inputs.law_named(law, fitting)
     table = inputs.table_for(chosen, data, fitting)
     if out:
         check_writable(out)
+    from .inference import calibrate as calibrate_law
+    from .inference import calibration_table
+    from .inference.calibration.simulation import sentence
+    from .reports import results
+
     found = calibrate_law(
         chosen,
         table,

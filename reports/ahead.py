@@ -9,6 +9,7 @@ from ..datasets import load, sha256
 from ..errors import DiagnosticWarning
 from ..inference.executor import mapped, processes
 from . import kept
+from .output import write_posteriors
 from .pages import PAGES
 from .stages import Stages
 
@@ -33,13 +34,17 @@ def parts(names):
     return found
 
 
-def make_ahead(names, shown, *, full, fresh, options):
-    """Make the stages of pages in parallel, where `parallel` says so, and keep them.
+def make_ahead(names, out, written, shown, *, full, fresh, options):
+    """Make the stages of pages in parallel, where `parallel` says so, keep them and write their posteriors.
 
     Parameters
     ----------
     names : sequence of str
         Of pages.
+    out : Path
+        Folder of the report.
+    written : set of str
+        Gets the names of the posteriors.
     shown : Stages
         Its bar shows what runs.
     full, fresh : bool
@@ -59,8 +64,8 @@ def make_ahead(names, shown, *, full, fresh, options):
         watch = threading.Thread(target=_watch, args=(journal, shown, over))
         watch.start()
         try:
-            for _ in mapped(_made, (journal, full, fresh, options), _longest_first(apart)):
-                pass
+            for posteriors in mapped(_made, (journal, out, full, fresh, options), _longest_first(apart)):
+                written.update(posteriors)
         finally:
             over.set()
             watch.join()
@@ -76,8 +81,8 @@ def _longest_first(apart):
 
 
 def _made(shared, names):
-    """Make the stages of some pages; what is found stays in the cache."""
-    journal, full, fresh, options = shared
+    """Make the stages of some pages and write their posteriors, whose names are returned; the rest is in the cache."""
+    journal, out, full, fresh, options = shared
     published, posteriors = load("published"), {}
     with (
         Stages([], False, full=full, fresh=fresh, journal=journal, options=options) as stage,
@@ -86,7 +91,10 @@ def _made(shared, names):
         warnings.simplefilter("ignore", DiagnosticWarning)  # said when the report is put together
         for page in (PAGES[name] for name in names):
             own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
-            posteriors |= page.analyse(own, published, posteriors, **options).posteriors
+            found = page.analyse(own, published, posteriors, **options).posteriors
+            write_posteriors(out, found)
+            posteriors |= found
+    return list(posteriors)
 
 
 def _watch(journal, shown, over):

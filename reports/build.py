@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,12 @@ from ..datasets import load, sha256
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.fitting.fit import check_options
-from . import results
+from . import again, results
 from .ahead import make_ahead
 from .front import answers, claims, front, optimum_draws
 from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
-from .stages import Stages
+from .stages import Stages, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,14 +73,23 @@ def report(
         if page not in PAGES:
             raise InputError(unknown("page", page, PAGES))
     prepare(out)
-    published = load("published")
     options = {"seed": seed, "sampler": sampler, **settings}
+    key = again.key_of(pages=pages, full=full, options=options)
+    document, warned = (None, []) if fresh else again.again(out, key)
+    if document is None:
+        return _made(out, pages, key, progress, full=full, fresh=fresh, options=options)
+    told(warned)
+    return document
+
+
+def _made(out, pages, key, progress, **choice):
+    """Put a report together of the results of its stages, made now or kept."""
+    published, options, written = load("published"), choice["options"], set()
     chosen = [page for name, page in PAGES.items() if name in pages]
     document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
     names = [name for page in chosen for name in page.stages]
     extras = [name for page in chosen for name in page.extras]
-    choice = {"full": full, "fresh": fresh, "options": options}
-    ahead = partial(make_ahead, [page.name for page in chosen], **choice)
+    ahead = partial(make_ahead, [page.name for page in chosen], out, written, **choice)
     with Stages(names, progress, extras=extras, ahead=ahead, **choice) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:
@@ -106,8 +116,9 @@ def report(
             }
             for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
         ]
-        write(out, document, posteriors, TITLE, parts, stage.warned, front(document))
-    return document
+        write(out, document, posteriors, TITLE, parts, stage.warned, front(document), written=written)
+        again.keep(out, key, stage)
+    return json.loads(results.to_json(document))
 
 
 def _merge(document, entries):

@@ -27,7 +27,9 @@ COMPUTED = ("datasets", "inference", "models", "reports")
 # What only draws and prints: folders, files by their whole names, and by their ends.
 DRAWN = {"reports/drawing", "reports/front"}
 DRAWN_FILES = {"cli.py", "console.py", "options.py"}
-DRAWN_FILES |= {f"reports/{name}.py" for name in ("render", "anchors", "output", "build", "pages", "summaries")}
+DRAWN_FILES |= {
+    f"reports/{name}.py" for name in ("again", "ahead", "render", "anchors", "output", "build", "pages", "summaries")
+}
 DRAWN_FILES |= {f"reports/progress/{name}.py" for name in ("forest", "wording", "conclusions")}
 DRAWN_ENDS = ("page.py", "figures.py")
 
@@ -51,6 +53,15 @@ def code():
     return found.hexdigest()
 
 
+def files():
+    """Digest of all files of the package that a report is made of, those that only draw and the tables included."""
+    found = hashlib.sha256()
+    for path in sorted(path for name in COMPUTED for path in (PACKAGE / name).rglob("*") if path.is_file()):
+        if path.suffix != ".pyc":
+            found.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()
+
+
 def draws(name):
     """Whether a file of the package, by its path within, only draws and prints.
 
@@ -68,9 +79,18 @@ def key_of(**what):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def has(key):
+    """Whether something is kept under a key."""
+    return _path(key).is_file()
+
+
+def _path(key):
+    return folder() / f"{key}{SUFFIX}"
+
+
 def get(key):
     """Return the result kept under a key, or None; a damaged file is deleted, one of another user left alone."""
-    path = folder() / f"{key}{SUFFIX}"
+    path = _path(key)
     try:
         # What is unpickled may run code.
         if os.name == "posix" and path.stat().st_uid != os.geteuid():
@@ -97,7 +117,7 @@ def put(key, result):
     """
     content = seal(zlib.compress(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), 1))
     try:
-        with written_whole(folder() / f"{key}{SUFFIX}") as partial:
+        with written_whole(_path(key)) as partial:
             partial.write_bytes(content)
     except InputError:
         return False

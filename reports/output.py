@@ -8,6 +8,8 @@ from ..inference.diagnostics import sentence
 from . import results
 from .render import render
 
+RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
+
 
 def prepare(out):
     """Make the folder of a report, before the work whose results go there.
@@ -18,12 +20,12 @@ def prepare(out):
         If it cannot be made or written to.
     """
     try:
-        (out / "posteriors").mkdir(parents=True, exist_ok=True)
+        (out / POSTERIORS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"{printable(out)}: the folder cannot be made ({error.strerror}); choose another place with --out"
         ) from None
-    for name in ("results.json", "index.html", "posteriors/fit.nc"):
+    for name in (RESULTS, PAGE, f"{POSTERIORS}/fit.nc"):
         check_writable(out / name)
 
 
@@ -35,8 +37,10 @@ def judge_chains(document, posteriors):
     }
 
 
-def write(out, document, posteriors, title, parts, warned, front=None):
+def write(out, document, posteriors, title, parts, warned, front=None, *, written=()):
     """Write a report.
+
+    Files of posteriors whose names are in `written` are there already.
 
     Parameters
     ----------
@@ -48,10 +52,20 @@ def write(out, document, posteriors, title, parts, warned, front=None):
         As for `render`.
     """
     html = render(title, parts, document, warned, front)
+    write_posteriors(out, {name: fitted for name, fitted in posteriors.items() if name not in written})
+    write_pages(out, results.to_json(document), html)
+
+
+def write_posteriors(out, posteriors):
+    """Write the posteriors of a report, by their names."""
     for name, fitted in posteriors.items():
-        save_fit(fitted, out / "posteriors" / f"{file_name(name)}.nc")
-    results.write_text(results.to_json(document), out / "results.json")
-    results.write_text(html, out / "index.html")
+        save_fit(fitted, out / POSTERIORS / f"{file_name(name)}.nc")
+
+
+def write_pages(out, document, html):
+    """Write the texts of a report."""
+    results.write_text(document, out / RESULTS)
+    results.write_text(html, out / PAGE)
 
 
 def file_name(name):

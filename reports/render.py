@@ -17,6 +17,7 @@ from .drawing.tables import MINUS, Table
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
+LOOK = "simple_white"  # Plotly's template of all figures, which is long
 HEIGHT = 450  # pixels, of a figure that says none
 WIDE = 7  # columns from which a table is set small in print
 SORTABLE = 4  # rows from which a table can be sorted
@@ -33,7 +34,6 @@ class _Blocks:
 
     def __init__(self, fits):
         self.figures = self.tables = 0
-        self.template = None
         self._fits = fits
 
     def __call__(self, block, section):
@@ -58,9 +58,7 @@ class _Blocks:
         for name, axis in shown["layout"].items():
             if isinstance(axis, dict) and "tickvals" in axis:
                 axis["tickvals"] = np.asarray(drawn.layout[name].tickvals).tolist()  # not packed: the script reads them
-        # All figures have one template, which is long.
-        template = shown["layout"].pop("template", None)
-        self.template = self.template or template
+        shown["layout"].pop("template", None)
         return {
             "kind": "figure",
             "number": self.figures,
@@ -92,6 +90,7 @@ def render(title, parts, document, warned, front=None):
     front : str, optional
         HTML that stands before the first part.
     """
+    import plotly.io as pio
     from plotly.offline import get_plotlyjs
 
     anchor = Anchors()
@@ -123,7 +122,7 @@ def render(title, parts, document, warned, front=None):
         bibtex="\n".join([entry, *(source.bibtex for source in SOURCES)]),
         css=(HERE / "page.css").read_text(encoding="utf-8"),
         script=(HERE / "page.js").read_text(encoding="utf-8"),
-        template=_script(block.template),
+        template=_script(pio.templates[LOOK].to_plotly_json()),
         optimum=_script(document["optimum"]) if document.get("optimum") else "",
         plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode() if block.figures else "",
     )

@@ -41,11 +41,13 @@ class Stages:
         Diagnostic warnings, those of kept results too.
     extras : dict of str to str
         When each result that `extra` gave was made, None where it was not.
+    keys : list of str
+        Under which results were looked for.
     """
 
     def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, ahead=None, **settings):
         self._journal, self._once = journal, {"ahead": ahead, "fresh": fresh}
-        self.seconds, self.warned, self.extras, self._done = {}, [], {}, set()
+        self.seconds, self.warned, self.extras, self.keys, self._done = {}, [], {}, [], set()
         self._names, self._progress, self._full, self._settings = names, progress, full, settings
         self._asked = set(names) - (set() if full else set(extras))
 
@@ -154,12 +156,14 @@ class Stages:
 
     def _kept(self, name, more, *, wanted=True):
         """Return a result that is kept; where it is not and is wanted, after those of all pages were made ahead."""
-        found = None if self._once["fresh"] else kept.get(self._key(name, more))
+        key = self._key(name, more)
+        self.keys.append(key)
+        found = None if self._once["fresh"] else kept.get(key)
         ahead = self._once.pop("ahead", None) if found is None and wanted else None
         if ahead is None or not ahead(self):
             return found
         self._once["fresh"] = False
-        return kept.get(self._key(name, more))
+        return kept.get(key)
 
     def _made(self, name, make, more, judged=()):
         """Make a result and keep it, with all that is said of it."""
@@ -176,11 +180,16 @@ class Stages:
     def _told(self, name, found):
         """Say what is said of a result, and return it."""
         self.seconds[name] = found["seconds"]
-        for message in found["warned"]:
-            self.warned.append(message)
-            warnings.warn(message, DiagnosticWarning, stacklevel=4)
+        self.warned += found["warned"]
+        told(found["warned"], 5)
         self.advance(name)
         return found["result"]
+
+
+def told(messages, level=3):
+    """Say diagnostic warnings again."""
+    for message in messages:
+        warnings.warn(message, DiagnosticWarning, stacklevel=level)
 
 
 def _copied(value):

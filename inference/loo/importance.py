@@ -7,7 +7,10 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
+import hashlib
+import threading
 import warnings
+from collections import OrderedDict
 
 import numpy as np
 import xarray as xr
@@ -24,6 +27,7 @@ from ..tails import pareto_smoothed
 from .weights import sum_error
 
 STORED = "importance_sampling"
+MOST_KEPT = 250_000_000  # bytes of log weights: of thirty fits of 245 rows and 4,000 draws
 LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
 
 
@@ -167,14 +171,22 @@ def smoothed(log_ratios, density):
     InputError
         If the draws are too few for a tail.
     """
-    import arviz_stats.base as azb
-
     chains, draws, units = log_ratios.shape
     if chains * draws < LEAST_DRAWS:
         raise InputError(
             f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
         )
-    likelihood = np.exp(density.values - density.values.max((0, 1)))
+    log_weights, k = _KEPT.found(_smoothed, log_ratios, density.values)
+    unit = density.dims[-1]
+    shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
+    return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
+
+
+def _smoothed(log_ratios, density):
+    import arviz_stats.base as azb
+
+    chains, draws, units = log_ratios.shape
+    likelihood = np.exp(density - density.max((0, 1)))
     log_weights, k = np.empty((units, chains * draws)), np.empty(units)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)
@@ -182,9 +194,35 @@ def smoothed(log_ratios, density):
             ess = azb.array_stats.ess(likelihood[..., i], method="mean", chain_axis=0, draw_axis=1)
             efficiency = float(ess) / (chains * draws)
             log_weights[i], k[i] = pareto_smoothed(log_ratios[..., i].ravel(), efficiency if efficiency > 0 else 1.0)
-    unit = density.dims[-1]
-    shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
-    return shaped, xr.DataArray(k, dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
+    return log_weights, k
+
+
+class _Kept:
+    """What a function of arrays found last, by their content: one fit is asked for the same weights several times."""
+
+    def __init__(self, most):
+        self._most, self._found, self._lock = most, OrderedDict(), threading.Lock()
+
+    def found(self, function, *arrays):
+        """Return what the function gives, an earlier result where the arrays are the same; not to be written to."""
+        digest = hashlib.blake2b()
+        for array in arrays:
+            digest.update(repr((array.shape, array.dtype)).encode())
+            digest.update(np.ascontiguousarray(array))
+        key = digest.digest()
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        result = function(*arrays)
+        with self._lock:
+            self._found[key] = result
+            while sum(each.nbytes for kept in self._found.values() for each in kept) > self._most:
+                self._found.popitem(last=False)
+        return result
+
+
+_KEPT = _Kept(MOST_KEPT)
 
 
 def cut_factor(density, codes):

@@ -37,14 +37,20 @@ def stacking(elpd_i):
         If a value is not finite.
     """
     elpd_i = _finite(elpd_i)
+    return _stacked(elpd_i, np.full((1, len(elpd_i)), 1 / len(elpd_i)))[0]
+
+
+def _stacked(elpd_i, shares):
+    """Stacking weights of observations that count for shares of their own, a row of `shares` each: (row, model)."""
     density = np.exp(elpd_i - elpd_i.max(axis=1, keepdims=True))
-    weights = np.full(elpd_i.shape[1], 1 / elpd_i.shape[1])
+    weights, left = np.full((len(shares), density.shape[1]), 1 / density.shape[1]), np.arange(len(shares))
     for _ in range(STEPS):
-        gain = (density / (density @ weights)[:, None]).mean(axis=0)
-        weights = weights * gain
-        if gain.max() - 1 < TOLERANCE:
+        gain = (shares[left] / (weights[left] @ density.T)) @ density
+        weights[left] *= gain
+        left = left[gain.max(axis=1) - 1 >= TOLERANCE]
+        if not len(left):
             break
-    return weights / weights.sum()
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def bootstrapped(elpd_i, *, replicates=100, seed=0):
@@ -62,7 +68,9 @@ def bootstrapped(elpd_i, *, replicates=100, seed=0):
     ndarray, shape (replicate, model)
     """
     elpd_i, rng = _finite(elpd_i), np.random.default_rng(seed)
-    return np.stack([stacking(elpd_i[rng.integers(0, len(elpd_i), len(elpd_i))]) for _ in range(replicates)])
+    count = len(elpd_i)
+    drawn = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(replicates)]
+    return _stacked(elpd_i, np.array(drawn) / count)
 
 
 def pseudo_bma(elpd_i, *, bootstrap=1000, seed=0):

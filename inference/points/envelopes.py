@@ -23,7 +23,10 @@ from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COLUMNS = ("parameters", "tokens", "training_flop", "loss")
+SIZED = ("parameters", "tokens", "training_flop")
+COLUMNS = (*SIZED, "loss")
+WIDTH, MINIMUM_RUNS = 0.1, 8
+BINS = 20
 FEWEST_OPTIMA = 3
 FEWEST_SIZES = 4
 
@@ -81,7 +84,11 @@ class PowerLaw:
 
 
 def fit_isoflop(
-    runs: pd.DataFrame, *, budgets: Sequence[float] | None = None, width: float = 0.1, minimum_runs: int = 8
+    runs: pd.DataFrame,
+    *,
+    budgets: Sequence[float] | None = None,
+    width: float = WIDTH,
+    minimum_runs: int = MINIMUM_RUNS,
 ) -> PowerLaw:
     """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
 
@@ -125,6 +132,43 @@ def fit_isoflop(
     """
     check_isoflop(budgets=budgets, width=width, minimum_runs=minimum_runs)
     columns = positive_columns(runs, COLUMNS, purpose="fit_isoflop")
+    groups = _equal_compute(columns, runs, budgets, width, minimum_runs)
+    points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
+    return _power_law("isoFLOP parabolas", points)
+
+
+def exponents_by_isoflop(runs, losses):
+    """Exponents that `fit_isoflop` finds in tables of the same runs with other losses.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As for `fit_isoflop`, but for the loss.
+    losses : ndarray, shape (run, table)
+
+    Returns
+    -------
+    ndarray, shape (table,)
+        NaN where there are fewer than 3 optima.
+
+    Raises
+    ------
+    InputError
+        As `fit_isoflop` does.
+    """
+    columns, found = positive_columns(runs, SIZED, purpose="fit_isoflop"), []
+    for group in _equal_compute(columns, runs):
+        log_parameters = np.log(columns["parameters"][group])
+        if _too_few(log_parameters, MINIMUM_RUNS):
+            continue
+        lowest, _, inside = _parabolas(log_parameters, losses[group])
+        log_compute = np.log(columns["training_flop"][group]).mean()
+        found.append((np.full(len(lowest), log_compute), np.where(inside, lowest, np.nan)))
+    return _exponents(found, losses.shape[1])
+
+
+def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
+    """Rows of about one compute, group by group."""
     log_compute = np.log10(columns["training_flop"])
     if budgets is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
@@ -136,11 +180,10 @@ def fit_isoflop(
             f"{place}: column 'training_flop' has no {minimum_runs} runs within {width:g} decades; "
             "raise width, lower minimum_runs or give budgets"
         )
-    points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
-    return _power_law("isoFLOP parabolas", points)
+    return groups
 
 
-def check_isoflop(*, budgets=None, width=0.1, minimum_runs=8):
+def check_isoflop(*, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
     """Refuse options of `fit_isoflop` that no table could be used with.
 
     Raises
@@ -157,7 +200,7 @@ def check_isoflop(*, budgets=None, width=0.1, minimum_runs=8):
             raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
 
 
-def fit_frontier(runs: pd.DataFrame, *, bins: int = 20, minimum_runs: int = 3) -> PowerLaw:
+def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PowerLaw:
     """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
@@ -200,12 +243,29 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = 20, minimum_runs: int = 3) -
     if minimum_runs < FEWEST_OPTIMA:
         raise InputError(f"minimum_runs must be {FEWEST_OPTIMA} or more for an inner optimum, not {minimum_runs!r}")
     columns = positive_columns(runs, COLUMNS, purpose="fit_frontier")
+    groups = _bins_of_compute(columns, bins)
+    points = [_best_run({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
+    return _power_law("frontier of final losses", points)
+
+
+def exponents_by_frontier(runs, losses):
+    """Exponents that `fit_frontier` finds in tables of the same runs with other losses; see `exponents_by_isoflop`."""
+    columns, found = positive_columns(runs, SIZED, purpose="fit_frontier"), []
+    for group in _bins_of_compute(columns):
+        log_parameters = np.log(columns["parameters"][group])
+        best = losses[group].argmin(axis=0)
+        inside = (len(group) >= FEWEST_OPTIMA) & _within(log_parameters, log_parameters[best])
+        log_compute = np.log(columns["training_flop"][group])
+        found.append((log_compute[best], np.where(inside, log_parameters[best], np.nan)))
+    return _exponents(found, losses.shape[1])
+
+
+def _bins_of_compute(columns, bins=BINS):
+    """Rows of bins equal in log C, those that hold any."""
     log_compute = np.log10(columns["training_flop"])
     edges = np.linspace(log_compute.min(), log_compute.max(), bins + 1)
     bin_of = np.clip(np.searchsorted(edges, log_compute, side="right") - 1, 0, bins - 1)
-    groups = [np.flatnonzero(bin_of == i) for i in np.unique(bin_of)]
-    points = [_best_run({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
-    return _power_law("frontier of final losses", points)
+    return [np.flatnonzero(bin_of == i) for i in np.unique(bin_of)]
 
 
 def _densest_windows(log_compute, width, minimum_runs):
@@ -248,16 +308,33 @@ def _parabola_minimum(group, minimum_runs):
     compute, runs = np.exp(np.log(group["training_flop"]).mean()), len(log_parameters)
     if runs < minimum_runs:
         return _point(compute, runs, reason=f"fewer than {minimum_runs} runs")
-    if len(np.unique(log_parameters)) < FEWEST_SIZES:
+    if _too_few(log_parameters, minimum_runs):
         return _point(compute, runs, reason=f"fewer than {FEWEST_SIZES} model sizes")
-    centre = log_parameters.mean()
-    bend, tilt, level = np.polyfit(log_parameters - centre, group["loss"], 2)
-    lowest = centre - tilt / (2 * bend) if bend > 0 else np.inf
-    if not log_parameters.min() < lowest < log_parameters.max():
+    (lowest,), (loss,), (inside,) = _parabolas(log_parameters, group["loss"][:, None])
+    if not inside:
         return _point(compute, runs, reason="the parabola has no minimum within the sizes of the group")
     parameters = np.exp(lowest)
-    tokens = compute / (FLOP_PER_PARAMETER_TOKEN * parameters)
-    return _point(compute, runs, parameters, tokens, level - tilt**2 / (4 * bend))
+    return _point(compute, runs, parameters, compute / (FLOP_PER_PARAMETER_TOKEN * parameters), loss)
+
+
+def _too_few(log_parameters, minimum_runs):
+    return len(log_parameters) < minimum_runs or len(np.unique(log_parameters)) < FEWEST_SIZES
+
+
+def _parabolas(log_parameters, losses):
+    """Where parabolas through losses, (run, table), are lowest in log N, their values there, whether within the sizes.
+
+    Each has shape (table,).
+    """
+    centre = log_parameters.mean()
+    bend, tilt, level = np.polyfit(log_parameters - centre, losses, 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lowest = np.where(bend > 0, centre - tilt / (2 * bend), np.inf)
+        return lowest, level - tilt**2 / (4 * bend), _within(log_parameters, lowest)
+
+
+def _within(sizes, size):
+    return (sizes.min() < size) & (size < sizes.max())
 
 
 def _best_run(group, minimum_runs):
@@ -265,7 +342,7 @@ def _best_run(group, minimum_runs):
     best, reason = int(loss.argmin()), ""
     if len(loss) < minimum_runs:
         reason = f"fewer than {minimum_runs} runs"
-    elif not parameters.min() < parameters[best] < parameters.max():
+    elif not _within(parameters, parameters[best]):
         reason = "the best run is the smallest or largest of its bin"
     return _point(compute[best], len(loss), parameters[best], tokens[best], loss[best], reason=reason)
 
@@ -297,6 +374,21 @@ def _power_law(estimator, points):
         converged=converged,
         message=message,
     )
+
+
+def _exponents(levels, tables):
+    """Exponents through optima of several tables: `levels` are pairs of log C and log N*, each of shape (table,)."""
+    if not levels:
+        return np.full(tables, np.nan)
+    log_compute, log_size = np.moveaxis(np.array(levels), 1, 0)
+    used = np.isfinite(log_size)
+    count = used.sum(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_compute, log_size = (
+            np.where(used, x - np.where(used, x, 0.0).sum(0) / count, 0.0) for x in (log_compute, log_size)
+        )
+        exponents = (log_compute * log_size).sum(0) / (log_compute**2).sum(0)
+    return np.where(count >= FEWEST_OPTIMA, exponents, np.nan)
 
 
 def _regress(compute, size):

@@ -60,14 +60,22 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     >>> power_scaling(fit, fit["posterior"]["exponent_parameters"])["prior"] < 0.05
     True
     """
+    (found,) = _power_scalings(fit, {"quantity": quantity}, log_likelihood).values()
+    return found
+
+
+def _power_scalings(fit, quantities, log_likelihood=None):
+    """Take `power_scaling` of several quantities, by their names, whose draws are weighted alike."""
     import arviz_stats as azs
 
-    finite = quantity.where(np.isfinite(quantity), quantity.median()).drop_vars(list(quantity.coords))
-    coords = {name: fit["posterior"][name] for name in ("chain", "draw")}
+    finite = {
+        name: x.where(np.isfinite(x), x.median()).drop_vars(list(x.coords)).variable for name, x in quantities.items()
+    }
+    coords = {name: fit["posterior"][name] for name in DRAWS}
     whole = total(fit) if log_likelihood is None else log_likelihood
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset({"quantity": finite}, coords=coords),
+            "posterior": xr.Dataset(finite, coords=coords),
             "log_likelihood": whole.expand_dims("all", -1).to_dataset(name="density"),
             "log_prior": fit["log_prior"].to_dataset(),
         }
@@ -76,13 +84,17 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), _unlogged("arviz_stats"):
         warnings.simplefilter("ignore", UserWarning)
         try:
-            found = azs.psense_summary(tree, round_to=6).iloc[0]
+            table = azs.psense_summary(tree, round_to=6)
         except ValueError:  # of the largest weights, which are all the same
-            found = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "cannot be told: chains stay where they are"}
+            nothing = {"prior": np.nan, "likelihood": np.nan, "diagnosis": "cannot be told: chains stay where they are"}
+            return dict.fromkeys(quantities, nothing)
     return {
-        "prior": float(found["prior"]),
-        "likelihood": float(found["likelihood"]),
-        "diagnosis": str(found["diagnosis"]),
+        name: {
+            "prior": float(row["prior"]),
+            "likelihood": float(row["likelihood"]),
+            "diagnosis": str(row["diagnosis"]),
+        }
+        for name, (_, row) in zip(quantities, table.iterrows(), strict=True)
     }
 
 
@@ -112,13 +124,10 @@ def prior_sensitive(fit, names):
     dict of str to float
         The distance of `power_scaling`, by name.
     """
-    posterior, whole = fit["posterior"].to_dataset(), total(fit)
+    posterior = fit["posterior"].to_dataset()
     scalars = flatten(posterior[[name for name in names if name in posterior]])
-    found = {
-        name: power_scaling(fit, xr.DataArray(x, dims=DRAWS), log_likelihood=whole)["prior"]
-        for name, x in scalars.items()
-    }
-    return {name: distance for name, distance in found.items() if distance > SENSITIVE}
+    found = _power_scalings(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in scalars.items()}) if scalars else {}
+    return {name: each["prior"] for name, each in found.items() if each["prior"] > SENSITIVE}
 
 
 def prior_driven(fit, *, draws=4000, seed=0):

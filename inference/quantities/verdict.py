@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...datasets.columns import SIZES
-from ...errors import DiagnosticWarning, InputError
+from ...errors import InputError
 from ...models import stats as st
 from ...models.draws import DRAWS
-from ..points.envelopes import fit_frontier, fit_isoflop
+from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata
 from .misfit import MISFIT, misfit
 from .sensitivity import prior_driven
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEY = "verdict"
 FITS, OFF, NOT = "fits", "off", "does not fit"
 EXPONENT = "exponent_parameters"
-ESTIMATORS = {"exponent by iso-FLOP": fit_isoflop, "exponent by the frontier": fit_frontier}
+ESTIMATORS = {"exponent by iso-FLOP": exponents_by_isoflop, "exponent by the frontier": exponents_by_frontier}
 REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
 LEAST_REPLICATES = 50
 MOST_ROWS = 5000  # of tables that are drawn from the law
@@ -116,43 +116,29 @@ def _against_estimators(fit):
     rows = table_of(fit)
     if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
         return {}
-    found = {name: _exponent(estimator, rows) for name, estimator in ESTIMATORS.items()}
-    found = {name: exponent for name, exponent in found.items() if exponent is not None}
-    if not found:
-        return {}
-    tables = list(_replicated(fit, rows))
-    tests = {name: _beside(found[name], [_exponent(ESTIMATORS[name], table) for table in tables]) for name in found}
+    losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
+    found = {}
+    for name, estimator in ESTIMATORS.items():
+        with suppress(InputError):  # said where it is asked for, by `points`
+            found[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
+    tests = {name: _beside(x[0], x[1:]) for name, x in found.items() if np.isfinite(x[0])}
     return {name: test for name, test in tests.items() if test is not None}
 
 
 def _replicated(fit, rows):
-    """Yield tables whose losses some of the draws foretell."""
+    """Losses of tables that some of the draws foretell, an ndarray (table, row)."""
     draws = draws_of(fit)
     z = draws.real_line()
     each = -(-REPLICATES // z.sizes["chain"])
     chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))
     few = draws.from_real_line(z.isel(draw=chosen))
     losses = draws.law.from_scale(few.replicate(np.random.default_rng(0)).transpose(*DRAWS, ...).values)
-    for loss in losses.reshape(-1, len(rows))[:REPLICATES]:
-        yield rows.assign(loss=loss)
-
-
-def _exponent(estimator, table):
-    """Exponent of N* in C that an estimator finds, None where it finds none."""
-    if not (table["loss"] > 0).all():
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)  # said where they are asked for, by `points`
-        try:
-            found = estimator(table)
-        except InputError:
-            return None
-    return found.exponent if found.converged and np.isfinite(found.exponent) else None
+    return losses.reshape(-1, len(rows))[:REPLICATES]
 
 
 def _beside(observed, replicated):
     """Test an estimate against replicates, by their ranks and by a normal of their quartiles, whichever is milder."""
-    values = np.array([x for x in replicated if x is not None])
+    values = replicated[np.isfinite(replicated)]
     if len(values) < LEAST_REPLICATES:
         return None
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])

@@ -8,7 +8,6 @@ far from the run; p(y | u) is computed once at each, and for every draw the inte
 """
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .. import stats as st
 from . import modes
@@ -20,6 +19,7 @@ MORE = 4
 FREEDOM = 5
 WIDER = 3.0
 CHUNK = 4_000_000
+CACHED = 100_000  # numbers that are worked on at a time, in a core's own memory
 
 
 class Points:
@@ -75,16 +75,24 @@ class Points:
             Efficiency is how many equal weights, of all points, would give an integral as exact.
         """
         u, shape = self.u[run], mean.shape[:-1]
-        mean, spread = mean.reshape(-1, mean.shape[-1]), spread.reshape(-1, spread.shape[-1])
-        out, size = np.empty((2, len(mean))), max(1, CHUNK // len(u))
+        centre = u.mean(0)
+        mean, spread = mean.reshape(-1, mean.shape[-1]) - centre, spread.reshape(-1, spread.shape[-1])
+        # The square of (u - mean)/spread, added up over parts, is a product of what draws and points have by part.
+        by_point = np.concatenate([(u - centre) ** 2, u - centre], axis=1).T
+        by_draw = np.concatenate([-0.5 / spread**2, mean / spread**2], axis=1)
+        log_scale = -0.5 * ((mean / spread) ** 2).sum(-1) - np.log(spread).sum(-1)
+        out, size = np.empty((2, len(mean))), max(1, CACHED // len(u))
         for start in range(0, len(mean), size):
             of = slice(start, start + size)
-            scaled = sum(((u[:, i] - mean[of, i, None]) / spread[of, i, None]) ** 2 for i in range(u.shape[-1]))
-            normaliser = np.log(spread[of]).sum(-1) + 0.5 * u.shape[-1] * np.log(2 * np.pi)
-            log_weights = self.log_ratio[run] - 0.5 * scaled
-            out[0, of] = logsumexp(log_weights, axis=1) - np.log(len(u)) - normaliser
-            share = np.exp(log_weights - log_weights.max(1, keepdims=True))
-            out[1, of] = share.sum(1) ** 2 / (share**2).sum(1)
+            weights = by_draw[of] @ by_point
+            weights += self.log_ratio[run]
+            most = weights.max(1)
+            weights -= most[:, None]
+            np.exp(weights, out=weights)
+            total = weights.sum(1)
+            out[0, of] = np.log(total) + most + log_scale[of]
+            out[1, of] = total**2 / np.einsum("ij,ij->i", weights, weights)
+        out[0] -= np.log(len(u)) + 0.5 * u.shape[-1] * np.log(2 * np.pi)
         return out[0].reshape(shape), out[1].reshape(shape)
 
 

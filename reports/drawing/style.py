@@ -32,7 +32,7 @@ def figure(*traces, x=None, y=None, height=420, **layout):
 
     drawn = go.Figure([*traces])
     drawn.update_layout(
-        template="simple_white",
+        template="none",  # a page has one for all its figures
         font=FONT,
         height=height,
         margin={"l": 70, "r": 55, "t": 30, "b": 60},

@@ -199,7 +199,7 @@ def _specifications(found, work):
 
 
 def _left_out(found, work):
-    found.scores[INDEPENDENT] = score_progress(found.fits, fitter=work.fitter, seed=work.seed)
+    _score(found, INDEPENDENT, found.fits, work)
     found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
 
 
@@ -207,10 +207,13 @@ def _paper_effects(found, work):
     found.driven = {k: prior_driven(found.fits[k]) for k in _with_weight(found.comparison)}
     laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
     found.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
-    found.scores[EFFECTS] = score_progress(found.effects, fitter=work.fitter, seed=work.seed)
+    _score(found, EFFECTS, found.effects, work)
     found.mixed = mixed_scores(found.scores)
-    for noise, fits in ((INDEPENDENT, found.fits), (EFFECTS, found.effects)):
-        found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
+
+
+def _score(found, noise, fits, work):
+    found.scores[noise] = score_progress(fits, fitter=work.fitter, seed=work.seed)
+    found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
 
 
 def _future(found, work):

@@ -31,7 +31,7 @@ STAGES = (FITS, EARLIER, *EXTRAS, NUMBERS)
 DECADE = math.log(10)
 PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
 SIMULATIONS = 50
-BRIEF = 500  # draws of a chain where one thing is changed, and of what foretells later models
+BRIEF = 500  # iterations of a chain that adapt; its draws where one thing is changed, or other data are the subject
 SIMULATED = {"draws": 300, "tune": 300, "chains": 2}  # settings of fits to simulated tables
 REFITTED = {"draws": 400, "tune": 400, "chains": 2}  # and of refits without a model
 CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
@@ -68,10 +68,10 @@ class SinceFindings(Findings):
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the law of scores with one pace and with two; see `Page.analyse`."""
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
-    fits = stage(FITS, lambda: _each(table, options))
-    found = SinceFindings(fits, stage(EARLIER, lambda: earlier_progress(options)))
-    found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
+    fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))
+    found = SinceFindings(fits, stage(EARLIER, lambda: earlier_progress(brief)))
+    found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
     found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
     found.rests = stage.extra(RESTS, lambda: rests(LAWS, table, brief))
     found.calibrated = stage.extra(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))

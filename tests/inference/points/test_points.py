@@ -6,7 +6,12 @@ import pytest
 from bayescaling import load
 from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.inference.points import huber
-from bayescaling.inference.points.envelopes import fit_frontier, fit_isoflop
+from bayescaling.inference.points.envelopes import (
+    exponents_by_frontier,
+    exponents_by_isoflop,
+    fit_frontier,
+    fit_isoflop,
+)
 from bayescaling.inference.points.parametric import _sample, fit_huber
 from bayescaling.models.loss import chinchilla
 from bayescaling.models.loss.noise import huber_logp
@@ -312,3 +317,22 @@ def test_envelopes_warn_without_enough_optima(noise_free, estimator):
 def test_envelopes_refuse_bad_options(runs, estimator, options, message):
     with pytest.raises(InputError, match=message):
         estimator(runs, **options)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "of_tables"), [(fit_isoflop, exponents_by_isoflop), (fit_frontier, exponents_by_frontier)]
+)
+def test_exponents_of_many_tables_are_those_of_each(runs, estimator, of_tables):
+    losses = runs["loss"].to_numpy()[:, None] * np.exp(
+        np.random.default_rng(1).normal(0, [0, 0.01, 0.1], (len(runs), 3))
+    )
+    each = [estimator(runs.assign(loss=loss)).exponent for loss in losses.T]
+    np.testing.assert_allclose(of_tables(runs, losses), each, rtol=1e-9)
+    assert len(set(each)) == 3
+
+
+def test_a_table_without_optima_has_no_exponent(runs):
+    falling = 30 - np.log(runs["parameters"].to_numpy())
+    for of_tables in (exponents_by_isoflop, exponents_by_frontier):
+        (found,) = of_tables(runs, falling[:, None])
+        assert np.isnan(found)

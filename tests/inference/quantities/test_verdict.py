@@ -67,13 +67,13 @@ def test_groups_that_the_law_takes_no_account_of_are_named(fitter, simulated, qu
 
 def test_an_estimate_is_set_beside_those_of_tables_from_the_law():
     rng = np.random.default_rng(0)
-    replicated = list(rng.normal(0.5, 0.02, 100))
+    replicated = rng.normal(0.5, 0.02, 100)
     assert _beside(0.51, replicated)["p"] > 0.3
     far = _beside(0.6, replicated)
     assert not far["fits"] and far["statistic"] == pytest.approx(5, abs=1)
     # A wide tail that reached as far a single time is not to be told from chance.
-    assert _beside(0.6, [*replicated[:-1], 0.62])["fits"]
-    assert _beside(0.6, replicated[:30] + [None] * 70) is None
+    assert _beside(0.6, np.append(replicated[:-1], 0.62))["fits"]
+    assert _beside(0.6, np.append(replicated[:30], np.full(70, np.nan))) is None
 
 
 def test_iso_flop_and_frontier_are_tested_where_the_table_has_them(judged):
