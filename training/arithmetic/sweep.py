@@ -165,13 +165,13 @@ def make_sweep(tables):
     InputError
         If a key or value cannot be used.
     """
-    tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
-    common = {section: checked(section, tables.get(section, {}), keys, whole=False) for section, keys in COMMON.items()}
-    arms = {}
-    for name, arm in named_tables("arms", tables["arms"], ARM).items():
-        with located(f"arm {name}: "):
-            arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
-    with located("training: "):
+    with located():
+        tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
+        common = {name: checked(name, tables.get(name, {}), keys, whole=False) for name, keys in COMMON.items()}
+        arms = {}
+        for name, arm in named_tables("arms", tables["arms"], ARM).items():
+            with located(f"arm {name}: "):
+                arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
         execution = Execution(**chosen(common["training"], EXECUTION))
     return Sweep(arms, execution)
 

@@ -219,11 +219,11 @@ def make_sweep(tables, *, base=".", folder="."):
     >>> len(sweep.runs(sweep.stages[0], best={}))
     8
     """
-    made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
-    corpus = table_of("corpus", made["corpus"])
-    if "preset" in tables and corpus.get("kind", "synthetic") != "synthetic":
-        corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
     with located():
+        made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
+        corpus = table_of("corpus", made["corpus"])
+        if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
+            corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
         model = checked("model", made["model"], MODEL)
         training = checked("training", made["training"], TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)

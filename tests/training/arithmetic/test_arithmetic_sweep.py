@@ -385,6 +385,7 @@ def test_the_papers_runs():
         ("learning_rate = 0.003", "learning_rate = inf", "training: learning_rate is inf; give a finite number"),
         ("seeds = [0]", "seeds = [1" + "0" * 400 + "]", "give a finite number below 2\\^63"),
         ("seeds = [0]", "seeds = [" + "[" * 5000, "within each other without end"),
+        ('name = "looped"', f'name = "{"[" * 5000}"', r"name is '\[{200,400} \.\.\. \[+'; give letters"),
     ],
 )
 def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
