@@ -38,7 +38,7 @@ class Key(NamedTuple):
     such: str = ""
 
 
-PRESET = "A sweep whose tables those of the file replace, key by key or, where they are lists, whole."
+PRESET = "A sweep whose tables the file's replace: key by key, but a corpus and lists of tables whole."
 CLIP = Key(NotNegative, 1.0, "Largest norm of the gradient; 0 does not clip.")
 
 
