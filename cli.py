@@ -241,7 +241,7 @@ def reconcile(
     console.print_diagnostics(file, diagnose(fitted))
 
 
-@app.command()
+@app.command(cls=sweeps.helped(".training"))
 @options.shares(options.Sweep)
 def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = None, *, sweep):
     """Train a sweep of small language models and write their losses as a table of runs."""
@@ -250,7 +250,7 @@ def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = N
     sweeps.run(training, file, preset, sweep)
 
 
-@app.command()
+@app.command(cls=sweeps.helped(".training.arithmetic"))
 @options.shares(options.Sweep)
 def arithmetic(file: options.ArithmeticSweep = None, preset: options.ArithmeticPreset = None, *, sweep):
     """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""

@@ -1,9 +1,42 @@
-"""What the commands that train a sweep have in common: its outline, its training, and what is said of it."""
+"""What the commands that train a sweep have in common: help, outline, training, and what is said of a sweep."""
 
+import importlib
 import sys
+
+from typer.core import TyperCommand
 
 from . import console, signals
 from .errors import InputError
+
+
+def helped(package):
+    """Make the class of a command whose help ends with the keys of a sweep's file.
+
+    Parameters
+    ----------
+    package : str
+        Of the kind of sweep, within this one; it is imported when help is asked for.
+    """
+
+    class Command(TyperCommand):
+        def format_epilog(self, context, formatter):
+            try:
+                keys = importlib.import_module(package, __package__).sweep_keys()
+            except InputError as error:
+                formatter.write_paragraph()
+                formatter.write_text(f"What FILE.toml may have is not listed here: {error}")
+                return
+            for table, rows in keys.groupby("table", sort=False):
+                with formatter.section(f"{table} of FILE.toml" if table else "FILE.toml"):
+                    formatter.write_dl(
+                        [(_with_default(row), f"{row.meaning} Takes {row.takes}.") for row in rows.itertuples()]
+                    )
+
+    return Command
+
+
+def _with_default(row):
+    return f"{row.key} (needed)" if row.default == "needed" else f"{row.key} = {row.default}"
 
 
 def run(training, file, preset, options, *, accuracies=None):

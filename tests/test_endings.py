@@ -76,6 +76,19 @@ COMMANDS = {
     "progress-since": (["progress-since", "--years", "2023:2025", *SHORT], "since", False),
     "compare progress": (["compare", "progress", "--json"], None, True),
 }
+# It takes no settings of its sampler, and with its own and all specifications it takes minutes.
+SHORT_PROGRESS = """
+import functools
+import bayescaling.inference as inference
+from bayescaling.models import SPECIFICATIONS
+for number in {*SPECIFICATIONS} - {1, 2, 7, 8, 12, 16}:
+    del SPECIFICATIONS[number]
+inference.fit_progress = functools.partial(inference.fit_progress, draws=60, tune=60, chains=2)
+from bayescaling.cli import main
+main()
+"""
+HERE = Path(__file__).parent
+OF_OTHERS = {"numba", "matplotlib"}  # folders of the cache that other packages keep
 LAWS_FOLLOW = ("fit", "calibrate", "--law")
 FOLDERS = ("report", "trained", "arithmetic", "since")
 SIGNALS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
@@ -100,8 +113,10 @@ class Place:
         """Start a command, in a process group of its own."""
         words, usual, _ = COMMANDS[name]
         place = [] if usual is None else ["--out", str(usual if out is None else out)]
-        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache"), "NUMBA_OPT": "1"}
-        command = [sys.executable, "-m", "bayescaling.cli", *words, *place]
+        more = options.pop("environment", {})
+        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache"), "NUMBA_OPT": "1"} | more
+        program = ["-c", SHORT_PROGRESS] if name == "compare progress" else ["-m", "bayescaling.cli"]
+        command = [sys.executable, *program, *words, *place]
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         return subprocess.Popen(command, cwd=self.folder, env=environment, text=True, start_new_session=True, **options)
 
@@ -368,7 +383,38 @@ def outputs(name, place, rng, count):
     place.remove(name)
 
 
-SORTS = {"kills": kills, "signals": signals, "pipes": pipes, "outputs": outputs}
+# What is on disk ------------------------------------------------------------------------------------------------------
+
+
+def flushes(name, place, rng, count):
+    """Say which files were not flushed to disk before they were renamed into place, or their folder not after it."""
+    log = place.folder / "flushed.jsonl"
+    path = os.pathsep.join(filter(None, [str(HERE / "flushed"), os.environ.get("PYTHONPATH")]))
+    given = {*place.folder.iterdir(), log}
+    status, _, errors = place.done(name, environment={"FLUSHED": str(log), "PYTHONPATH": path})
+    if status:
+        yield f"ended with {status}: {errors[-500:]}"
+        return
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    renamed = [(position, line) for position, line in enumerate(lines) if "renamed" in line]
+    for position, line in renamed:
+        if line["unflushed"]:
+            yield f"{line['renamed']}: renamed before {line['unflushed']} was flushed"
+        if not any(
+            (after.get("flushed"), after["process"]) == (line["folder"], line["process"]) for after in lines[position:]
+        ):
+            yield f"{line['renamed']}: its folder was not flushed"
+    known = {number for _, line in renamed for number in line["files"]}
+    written = [path for path in place.folder.rglob("*") if path.is_file() and not given & {path, *path.parents}]
+    for path in written:
+        if path.stat().st_ino not in known and not OF_OTHERS & {*path.parts}:
+            yield f"{path}: written where it is"
+    if not renamed or not written:
+        yield "wrote nothing"
+    place.remove(name)
+
+
+SORTS = {"kills": kills, "signals": signals, "pipes": pipes, "outputs": outputs, "flushes": flushes}
 
 
 @pytest.fixture
@@ -398,7 +444,7 @@ def main():
     parser.add_argument("--only", action="append", help="a sort, or a command")
     asked = parser.parse_args()
     only = set(asked.only or ())
-    counts = {"kills": asked.kills, "signals": asked.signals, "pipes": 1, "outputs": 1}
+    counts = {"kills": asked.kills, "signals": asked.signals, "pipes": 1, "outputs": 1, "flushes": 1}
     faults = collections.Counter()
     print(f"{'command':<20}{'sort':<10}{'times':>7}{'faults':>8}{'seconds':>9}", flush=True)
     for name in COMMANDS:
@@ -409,9 +455,9 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 place = Place(folder)
                 found = list(attempt(name, place, random.Random(f"{asked.seed} {name} {sort}"), counts[sort]))
-            times = {"kills": asked.kills, "signals": len(SIGNALS) * asked.signals, "pipes": 2, "outputs": 11}[sort]
+            times = counts | {"signals": len(SIGNALS) * asked.signals, "pipes": 2, "outputs": 11}
             faults[sort] += len(found)
-            print(f"{name:<20}{sort:<10}{times:>7}{len(found):>8}{time.monotonic() - began:>9.0f}", flush=True)
+            print(f"{name:<20}{sort:<10}{times[sort]:>7}{len(found):>8}{time.monotonic() - began:>9.0f}", flush=True)
             for said in found:
                 print(f"  {said}", flush=True)
     sys.exit(bool(sum(faults.values())))

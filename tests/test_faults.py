@@ -45,8 +45,9 @@ FEW, FEW_FILES = 40, 10  # files are slow to make
 SHARES = {
     "priors": 30,
     "priors of progress": 10,
+    "sweeps": 10,
     "damaged": 4,
-    "packed": 4,
+    "packed": 1,
     "stages": 4,
     "crafted": 0.25,
     "of others": 0.1,

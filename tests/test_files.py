@@ -1,8 +1,10 @@
+import json
 import os
 import stat
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import bayescaling as bs
 import pytest
@@ -67,6 +69,42 @@ def test_a_disk_that_fills_while_a_file_is_written_leaves_the_earlier_one(form, 
     assert done.returncode == 0 and done.stderr == ""
     assert done.stdout.startswith("kept.nc: cannot be written (File too large); make room") and len(done.stdout) < 120
     assert (tmp_path / "kept.nc").read_text() == "earlier" and os.listdir(tmp_path) == ["kept.nc"]
+
+
+WRITE = """
+    import os, sys
+    from bayescaling.files import written_whole
+    if sys.argv[1] == "whole":
+        with written_whole("file") as partial:
+            partial.write_text("whole")
+        with written_whole("folder") as partial:
+            partial.mkdir()
+            (partial / "part").write_text("whole")
+    elif sys.argv[1] == "unflushed":
+        with open("partial", "w") as file:
+            file.write("whole")
+        os.replace("partial", "file")
+    else:
+        with open("partial", "w") as file:
+            os.fsync(file.fileno())
+            file.write("whole")
+        os.replace("partial", "file")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "unflushed"),
+    [("whole", {"file": 0, "folder": 0}), ("unflushed", {"file": 1}), ("written after", {"file": 1})],
+)
+def test_what_is_renamed_into_place_was_flushed_before(how, unflushed, tmp_path):
+    log = tmp_path / "flushed.jsonl"
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parent / "flushed"), os.environ.get("PYTHONPATH")]))
+    done = run(WRITE, tmp_path, how, env=os.environ | {"FLUSHED": str(log), "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    renamed = {Path(line["renamed"]).name: len(line["unflushed"]) for line in lines if "renamed" in line}
+    assert renamed == unflushed
+    assert (lines[-1].get("flushed") == tmp_path.stat().st_ino) == (how == "whole")
 
 
 DIE = """

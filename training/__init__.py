@@ -21,7 +21,7 @@ __all__, __getattr__, __dir__ = lazy(
         "language.presets": ["PRESETS", "preset"],
         "language.records": ["table"],
         "language.runs": ["Run"],
-        "language.sweep": ["Stage", "Sweep", "make_sweep", "read_sweep"],
+        "language.sweep": ["Stage", "Sweep", "make_sweep", "read_sweep", "sweep_keys"],
         "language.transformer": ["Configuration", "Decoder"],
         "sweeps.options": ["Execution"],
     },

@@ -25,6 +25,6 @@ __all__, __getattr__, __dir__ = lazy(
         "problems.vocabulary": ["decode", "encode"],
         "records": ["accuracies"],
         "splits": ["axes", "default_cells", "regions"],
-        "sweep": ["Sweep", "make_sweep", "read_sweep"],
+        "sweep": ["Sweep", "make_sweep", "read_sweep", "sweep_keys"],
     },
 )

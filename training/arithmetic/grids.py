@@ -1,10 +1,16 @@
 """Cells of problems on which models are judged."""
 
 from ...errors import InputError
-from ..engine.checks import check_flag, check_whole
+from ..engine.fields import Count, Whole
+from ..sweeps.keys import Key, checked
 
 # As McLeish et al. (2024, arXiv:2405.17399, section 4) judge addition.
-LONGEST, DIAGONAL_TO = 100, 160
+CELLS = {
+    "longest": Key(Count, 100, "Models are judged on all pairs of lengths from 1 to it."),
+    "every": Key(Count, 1, "Only on its multiples."),
+    "diagonal": Key(bool, False, "Only on pairs of equal lengths."),
+    "diagonal_to": Key(Whole, 160, "And on pairs of equal lengths above longest and up to it; 0 for none."),
+}
 MOST = 100_000  # cells
 
 
@@ -14,8 +20,7 @@ def cells_of(table):
     Parameters
     ----------
     table : mapping
-        ``longest`` (100): all pairs of lengths from 1 to it; with ``every`` only its multiples; with ``diagonal`` only
-        pairs of equal lengths. ``diagonal_to`` (160): pairs of equal lengths above `longest` and up to it; 0 for none.
+        Keys as `CELLS` has them.
 
     Returns
     -------
@@ -26,13 +31,8 @@ def cells_of(table):
     InputError
         If a value cannot be used.
     """
-    longest, every, last = (
-        table.get(name, default) for name, default in (("longest", LONGEST), ("every", 1), ("diagonal_to", DIAGONAL_TO))
-    )
-    for name, value, least in (("longest", longest, 1), ("every", every, 1), ("diagonal_to", last, 0)):
-        check_whole(f"evaluation: {name}", value, least)
-    diagonal = table.get("diagonal", False)
-    check_flag("evaluation: diagonal", diagonal)
+    checked("evaluation", {name: table[name] for name in CELLS if name in table}, CELLS)
+    longest, every, diagonal, last = (table.get(name, key.usual) for name, key in CELLS.items())
     lengths = range(every, longest + 1, every)
     if not lengths:
         raise InputError(f"evaluation: every is {every} and longest {longest}; give a longest of at least as much")

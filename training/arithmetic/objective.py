@@ -4,12 +4,12 @@
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 
-from ...errors import InputError
-from ..engine.checks import check_choice, check_flag
+from ..engine.fields import Share, check_fields
 from .problems.vocabulary import PAD
 
 AVERAGES = ("tokens", "positions", "problems")
@@ -26,26 +26,23 @@ class Objective:
     average : str
         ``"tokens"``, the mean over all tokens that count; ``"positions"``, their sum over the number of all positions,
         padding included, B (S - 1) for B problems whose longest can have S tokens, so that short answers count less
-        ([Mc24], multiplication); ``"problems"``, the mean over problems of the mean over the tokens of each.
+        (McLeish et al. 2024, multiplication); ``"problems"``, the mean over problems of the mean over the tokens of
+        each.
     alpha : float
-        Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha. [Mc24]
-        describes this combination; its public code has 1.
+        Weight of the progressive loss; the pass through all recurrences, with gradient, has weight 1 - alpha.
+        McLeish et al. (2024) describe this combination; their public code has 1.
     divide_gradients : bool
-        Whether gradients of the block's weights are divided by the recurrences. [Mc24] describes it for multiplication;
-        in its public code it has no effect.
+        Whether gradients of the block's weights are divided by the recurrences. McLeish et al. (2024) describe it for
+        multiplication; in their public code it has no effect.
     """
 
     masked: bool = True
-    average: str = "tokens"
-    alpha: float = 1.0
+    average: Literal[AVERAGES] = "tokens"
+    alpha: Share = 1.0
     divide_gradients: bool = False
 
     def __post_init__(self):
-        for name in ("masked", "divide_gradients"):
-            check_flag(f"training: {name}", getattr(self, name))
-        check_choice("training: average", self.average, AVERAGES)
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 <= self.alpha <= 1:
-            raise InputError(f"training: alpha is {self.alpha!r}; give a number from 0 to 1")
+        check_fields(self, "training")
 
     def counted(self, batch):
         """Weigh the tokens of a batch of problems.

@@ -3,9 +3,12 @@
 import functools
 import math
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from ...errors import InputError
-from ..engine.checks import check_whole
+from ..engine.fields import Count, Share, check_fields
 from ..engine.loop import Optimisation
 from ..engine.schedules import SCHEDULES
 
@@ -38,20 +41,17 @@ class Plan:
     (7, [0, 5, 10, 20, 35, 55, 75, 80])
     """
 
-    samples: int
-    batch: int
-    microbatch: int
-    ramp: float = 0.0
+    samples: Count
+    batch: Count
+    microbatch: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)]
+    ramp: Share = 0.0
 
     def __post_init__(self):
-        for name, most in (("samples", None), ("batch", None), ("microbatch", MOST_AT_ONCE)):
-            check_whole(f"training: {name}", getattr(self, name), 1, most)
+        check_fields(self, "training")
         if self.batch % self.microbatch:
             raise InputError(
                 f"training: batch is {self.batch} with microbatches of {self.microbatch}; give a multiple of them"
             )
-        if isinstance(self.ramp, bool) or not isinstance(self.ramp, int | float) or not 0 <= self.ramp <= 1:
-            raise InputError(f"training: ramp is {self.ramp!r}; give a share of the samples, 0 to 1")
 
     @property
     def starts(self):

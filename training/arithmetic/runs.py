@@ -4,11 +4,12 @@ import functools
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import torch
 
 from ...errors import InputError
-from ..engine.checks import check_choice, check_flag, check_whole
+from ..engine.fields import Count, Whole, check_fields
 from ..engine.hardware import PRECISIONS
 from ..sweeps import runs
 from .models.draws import drawn, recurrences_drawn
@@ -34,17 +35,14 @@ class Grid:
     """
 
     cells: tuple[tuple[int, int], ...]
-    count: int = 100
-    seed: int = 0
-    offsets: tuple[int, ...] = (0,)
+    count: Count = 100
+    seed: Whole = 0
+    offsets: tuple[Whole, ...] = (0,)
 
     def __post_init__(self):
         object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
         object.__setattr__(self, "offsets", tuple(self.offsets))
-        for name, least in (("count", 1), ("seed", 0)):
-            check_whole(f"evaluation: {name}", getattr(self, name), least)
-        for offset in self.offsets:
-            check_whole("evaluation: offset", offset, 0)
+        check_fields(self, "evaluation")
         if len(set(self.offsets)) < len(self.offsets):
             raise InputError(f"evaluation: offset is {list(self.offsets)!r}; give each once")
 
@@ -77,7 +75,7 @@ class Run(runs.Run):
     buckets : bool
         Whether problems of similar length go through the model together.
     precision : str
-        ``"auto"``, ``"float32"`` or ``"bfloat16"``.
+        ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes bfloat16 on a GPU that has it, else float32.
     seed : int
         Of the initial weights, of the problems and of everything random in training.
     noise_device : str
@@ -90,16 +88,15 @@ class Run(runs.Run):
     objective: Objective
     optimisation: PlannedOptimisation
     evaluate_at: tuple[int, ...]
-    evaluation_problems: int
+    evaluation_problems: Count
     grid: Grid
     buckets: bool = True
-    precision: str = "auto"
+    precision: Literal[PRECISIONS] = "auto"
     seed: int = 0
     noise_device: str = "auto"
 
     def __post_init__(self):
-        check_choice("training: precision", self.precision, PRECISIONS)
-        check_flag("training: buckets", self.buckets)
+        check_fields(self, "training")
 
     @property
     def plan(self) -> Plan:

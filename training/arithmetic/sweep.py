@@ -1,47 +1,37 @@
 """A sweep of arithmetic models: arms of a task, embeddings, architectures and seeds, read from a TOML file."""
 
+import inspect
 import re
 from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from ...datasets.wording import quoted
 from ...errors import InputError
-from ..engine.checks import check_choice, check_whole
+from ..engine.fields import Whole
+from ..engine.loop import Optimisation
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
 from ..sweeps.options import Execution
 from ..sweeps.runs import evaluation_marks
-from ..sweeps.tables import (
-    chosen,
-    located,
-    named_tables,
-    optimiser_settings,
-    read_tables,
-    seeds_of,
-    table_of,
-    with_preset,
-)
-from .grids import cells_of
+from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
+from .grids import CELLS, cells_of
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
-from .problems import TASKS
+from .problems import TASKS, Operation, Sorting, Task
+from .problems.task import TRAINED
 from .runs import Grid, Run
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
-ARM = ("name", "task", "lengths", "options", "embeddings", "architectures", "model", "training", "evaluation")
 # Settings of a model apart from the axes of an arm.
-MODEL = (*("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_positions", "noise", "block", "initial"),)
+SHAPE = ("d_model", "heads", "feed_forward", "k_max", "table_rows", "random_positions", "noise", "block", "initial")
 OBJECTIVE = tuple(field.name for field in fields(Objective))
 SETTINGS = ("learning_rate", "schedule", "betas", "epsilon", "decay", "clip", "rise", "fall")
 PLAN = ("samples", "batch", "microbatch", "ramp")
 EXECUTION = ("compile", "save_seconds", "deterministic")
-TRAINING = (
-    *(*PLAN, *SETTINGS, *OBJECTIVE, *EXECUTION),
-    *("evaluations", "evaluation_problems", "buckets", "precision", "seeds"),
-)
-EVALUATION = ("longest", "every", "diagonal", "diagonal_to", "count", "seed", "offset")
-# Tables that all arms share, whose keys an arm may replace.
-COMMON = {"model": MODEL, "training": TRAINING, "evaluation": EVALUATION}
 # Those of McLeish et al. (2024, arXiv:2405.17399).
 PAPER_OPTIMISER = {
     "learning_rate": 1e-4,
@@ -51,9 +41,67 @@ PAPER_OPTIMISER = {
     "decay": 0.01,
     "clip": 0.5,
 }
-SHAPE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})(?:\+(injection|first|none))?")
-MOST = 10**6  # evaluations of a run, and problems of each
+ARCHITECTURE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})(?:\+(injection|first|none))?")
 INJECTED = {"injection": "every-layer", "first": "first-layer", "none": "none"}
+# Evaluations of a run, and problems of each.
+Many = Annotated[int, Field(ge=1, le=10**6)]
+Length = Annotated[int, Field(ge=1, le=TRAINED)]
+Table = dict[str, Any]
+
+# Every key of a sweep's file. The first three tables are common to all arms, whose own replace them key by key.
+COMMON = {
+    "model": keys_of(Configuration, SHAPE, feed_forward=Said("2 d_model")),
+    "training": keys_of(Plan, PLAN, microbatch=Said("batch"))
+    | keys_of(Optimisation, SETTINGS, **PAPER_OPTIMISER)
+    | {"clip": CLIP._replace(usual=PAPER_OPTIMISER["clip"])}
+    | keys_of(Objective, OBJECTIVE)
+    | keys_of(Run, ("buckets", "precision"))
+    | {
+        "evaluations": Key(Many, 20, "Times in a run that the loss and the share of right answers are measured."),
+        "evaluation_problems": Key(Many, 1024, "Problems on which they are, from the training distribution."),
+        "seeds": seeds_below(2**62),
+    }
+    | keys_of(Execution, EXECUTION),
+    "evaluation": CELLS
+    | keys_of(Grid, ("count", "seed"))
+    | {
+        "offset": Key(
+            Whole | Annotated[tuple[Whole, ...], Field(min_length=1)],
+            0,
+            "Offset of Abacus embeddings at which models are judged; or a list, to compare them.",
+            "[0, 8]",
+        )
+    },
+}
+ARM = {
+    "name": Key(str, Said("arm-1, ..."), "Name of the arm."),
+    "task": Key(Literal[tuple(TASKS)], NEEDED, "What is learned.", '"addition"'),
+    "lengths": Key(
+        Length | Annotated[tuple[Length, ...], Field(min_length=1)],
+        NEEDED,
+        "Most digits of an operand in training; or a list, to train for each.",
+        "20",
+    ),
+    "options": Key(Table, Said("none"), "Options of the task."),
+    "embeddings": Key(
+        Annotated[tuple[Literal[SCHEMES], ...], Field(min_length=1)],
+        NEEDED,
+        "Position schemes: every one is trained.",
+        '["abacus", "nope"]',
+    ),
+    "architectures": Key(
+        Annotated[tuple[str, ...], Field(min_length=1)],
+        NEEDED,
+        "Layers x recurrences: 16x1, 8x2. With +injection the problem is added before every layer, with +first before "
+        "the block's first layer in each recurrence (usual of several recurrences), with +none before the very first.",
+        '["16x1", "8x2"]',
+    ),
+} | {name: Key(Table, Said("none"), f"Keys of [{name}] that differ in this arm.") for name in COMMON}
+OPTIONS = (
+    keys_of(Task, ("hints", "labels", "padding", "padding_rate", "buckets"))
+    | keys_of(Operation, ("reverse",))
+    | keys_of(Sorting, ("numbers",), numbers=Said("lengths"))
+)
 
 
 @dataclass(frozen=True)
@@ -117,28 +165,47 @@ def make_sweep(tables):
     InputError
         If a key or value cannot be used.
     """
-    tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
-    common = {section: table_of(section, tables.get(section, {}), known) for section, known in COMMON.items()}
-    arms = {}
-    for name, arm in named_tables("arms", tables["arms"], ARM).items():
-        with located(f"arm {name}: "):
-            arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
-    with located("training: "):
-        execution = Execution(**chosen(common["training"], EXECUTION, "training", Execution))
+    with located():
+        tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
+        common = {name: checked(name, tables.get(name, {}), keys, whole=False) for name, keys in COMMON.items()}
+        arms = {}
+        for name, arm in named_tables("arms", tables["arms"], ARM).items():
+            with located(f"arm {name}: "):
+                arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
+        execution = Execution(**chosen(common["training"], EXECUTION))
     return Sweep(arms, execution)
 
 
+def sweep_keys():
+    """List the keys of a sweep's file, with what each takes, its default and what it means.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+
+    Examples
+    --------
+    >>> from bayescaling.training.arithmetic import sweep_keys
+    >>> keys = sweep_keys().set_index(["table", "key"])
+    >>> keys.loc[("[evaluation]", "longest"), "default"]
+    '100'
+    """
+    preset = {"preset": Key(Literal[tuple(PRESETS)], Said("none"), PRESET)}
+    common = {f"[{name}]": keys for name, keys in COMMON.items()}
+    return listed({"": preset, **common, "[[arms]]": ARM, "options of [[arms]]": OPTIONS})
+
+
 def _runs(arm, common):
-    tables = {
-        section: common[section] | table_of(section, arm.get(section, {}), known) for section, known in COMMON.items()
-    }
+    checked("", arm, ARM)
+    tables = {}
+    for section, keys in COMMON.items():
+        own = checked(section, arm.get(section, {}), keys, whole=False)
+        tables[section] = checked(section, common[section] | own, keys)
     for key in EXECUTION:
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
-    for embedding in _listed(arm, "embeddings"):
-        check_choice("embedding", embedding, SCHEMES)
-    shapes = [_shape(text) for text in _listed(arm, "architectures")]
-    seeds = seeds_of(tables["training"], 62)
+    shapes = [_shape(text) for text in arm["architectures"]]
     made = []
     for task in _tasks(arm):
         cells = cells_of(tables["evaluation"])
@@ -148,9 +215,13 @@ def _runs(arm, common):
             _run(task, cells, embedding, shape, seed, tables)
             for embedding in arm["embeddings"]
             for shape in shapes
-            for seed in seeds
+            for seed in _setting(tables, "training", "seeds")
         ]
     return made
+
+
+def _setting(tables, section, key):
+    return tables[section].get(key, COMMON[section][key].usual)
 
 
 def _run(task, cells, embedding, shape, seed, tables):
@@ -164,72 +235,46 @@ def _run(task, cells, embedding, shape, seed, tables):
         **_of_scheme(tables["model"], embedding),
     )
     # Only Abacus embeddings have offsets.
-    offsets = _offsets(tables["evaluation"]) if "abacus" in model.parts else (0,)
+    given = _setting(tables, "evaluation", "offset")
+    offsets = tuple(given if isinstance(given, list) else [given]) if "abacus" in model.parts else (0,)
     if "abacus" in model.parts:
         check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
         check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
     training = tables["training"]
     plan = _plan(training)
     settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
-    evaluations, problems = training.get("evaluations", 20), training.get("evaluation_problems", 1024)
-    for name, value in (("evaluations", evaluations), ("evaluation_problems", problems)):
-        check_whole(f"training: {name}", value, 1, MOST)
     return Run(
         task,
         model,
-        Objective(**chosen(training, OBJECTIVE, "training", Objective)),
+        Objective(**chosen(training, OBJECTIVE)),
         PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
-        evaluation_marks(plan.updates, evaluations),
-        problems,
-        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"), "evaluation", Grid)),
+        evaluation_marks(plan.updates, _setting(tables, "training", "evaluations")),
+        _setting(tables, "training", "evaluation_problems"),
+        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"))),
         seed=seed,
-        **chosen(training, ("buckets", "precision"), "training", Run),
+        **chosen(training, ("buckets", "precision")),
     )
-
-
-def _offsets(evaluation):
-    given = evaluation.get("offset", 0)
-    listed = given if isinstance(given, list) else [given]
-    if not listed:
-        raise InputError("evaluation: offset is []; give a whole number, or a list of them to compare, such as [0, 8]")
-    for offset in listed:
-        check_whole("evaluation: offset", offset, 0)
-    return tuple(listed)
 
 
 def _of_scheme(model, embedding):
     # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
-    found = chosen(model, MODEL, "model", Configuration)
+    found = chosen(model, SHAPE)
     return {key: value for key, value in found.items() if key != "random_positions" or "fire" in embedding}
 
 
 def _plan(training):
-    for needed in ("samples", "batch"):
-        if needed not in training:
-            raise InputError(f"training: {needed} is missing; give a whole number")
-    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN, "training", Plan))
+    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
 
 
 def _tasks(arm):
-    name = arm.get("task")
-    check_choice("task", name, TASKS)
-    options = table_of("options", arm.get("options", {}))
-    lengths = arm.get("lengths")
-    if lengths is None or lengths == []:
-        raise InputError("lengths is missing; give the most digits to train on, such as 20")
-    return [TASKS[name](length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
-
-
-def _listed(arm, name):
-    values = arm.get(name)
-    if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-        example = '["abacus", "nope"]' if name == "embeddings" else '["16x1", "8x2"]'
-        raise InputError(f"{name} is {values!r}; give a list of names, such as {example}")
-    return values
+    made, options, lengths = TASKS[arm["task"]], arm.get("options", {}), arm["lengths"]
+    known = {name: OPTIONS[name] for name in OPTIONS if name in inspect.signature(made).parameters}
+    checked("options", options, known)
+    return [made(length, **options) for length in (lengths if isinstance(lengths, list) else [lengths])]
 
 
 def _shape(text):
-    found = SHAPE.fullmatch(text)
+    found = ARCHITECTURE.fullmatch(text)
     if not found:
         raise InputError(
             f'architecture {quoted(text)} is unknown; write layers x recurrences, such as "16x1", "16x1+injection", '

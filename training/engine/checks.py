@@ -26,17 +26,6 @@ def check_whole(label, value, least=1, most=None):
         raise InputError(f"{label} is {value!r}; give a whole number {allowed}")
 
 
-def check_flag(label, value):
-    """Refuse what is neither true nor false.
-
-    Raises
-    ------
-    InputError
-    """
-    if not isinstance(value, bool):
-        raise InputError(f"{label} is {value!r}; give true or false")
-
-
 def check_choice(label, value, choices):
     """Refuse what is none of the choices.
 

@@ -4,13 +4,14 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 from ...errors import InputError
+from .fields import BelowOne, Count, NotNegative, Positive, Share, Whole, check_fields
 from .guard import Guard
-from .schedules import FALL, RISE, check_schedule, factor
+from .schedules import FALL, RISE, SCHEDULES, factor
 from .steps import GraphStepper, Stepper
 
 FINISHED, PAUSED, DIVERGED = "finished", "paused", "diverged"
@@ -55,33 +56,23 @@ class Optimisation:
     [0.001, 0.01, 0.005, 0.0]
     """
 
-    learning_rate: float
-    schedule: str = "constant"
-    updates: int = 4000
-    warmup: int = 0
-    betas: tuple[float, float] = (0.9, 0.95)
-    epsilon: float = 1e-8
-    decay: float = 0.01
-    clip: float | None = 1.0
-    rise: float = RISE
-    fall: float = FALL
+    learning_rate: Positive
+    schedule: Literal[tuple(SCHEDULES)] = "constant"
+    updates: Count = 4000
+    warmup: Whole = 0
+    betas: tuple[BelowOne, BelowOne] = (0.9, 0.95)
+    epsilon: Positive = 1e-8
+    decay: NotNegative = 0.01
+    clip: Positive | None = 1.0
+    rise: Share = RISE
+    fall: Share = FALL
 
     def __post_init__(self):
-        object.__setattr__(self, "betas", tuple(self.betas))
-        check_schedule(self.schedule)
-        for name, right, mend in (
-            ("learning_rate", 0 < self.learning_rate < math.inf, "a positive number"),
-            ("updates", isinstance(self.updates, int) and self.updates >= 1, "a whole number of at least 1"),
-            ("warmup", isinstance(self.warmup, int) and 0 <= self.warmup <= self.updates, "0 to updates"),
-            ("betas", len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas), "two numbers of [0, 1)"),
-            ("epsilon", 0 < self.epsilon < math.inf, "a positive number"),
-            ("decay", 0 <= self.decay < math.inf, "a number of at least 0"),
-            ("clip", self.clip is None or self.clip > 0, "a positive number"),
-            ("rise", 0 <= self.rise <= 1, "a share of the run, 0 to 1"),
-            ("fall", 0 <= self.fall <= 1, "a share of the run, 0 to 1"),
-        ):
-            if not right:
-                raise InputError(f"training: {name} is {getattr(self, name)!r}; give {mend}")
+        if isinstance(self.betas, list):
+            object.__setattr__(self, "betas", tuple(self.betas))
+        check_fields(self, "training")
+        if self.warmup > self.updates:
+            raise InputError(f"training: warmup is {self.warmup}; give at most the updates of the run, {self.updates}")
 
     def rate(self, step):
         """Learning rate of the update after `step` others."""

@@ -2,8 +2,6 @@
 
 import math
 
-from .checks import check_choice
-
 # Shares of the run in which a trapezoid rises and falls, as McLeish et al. (2024, arXiv:2405.17399) train.
 RISE, FALL = 0.1, 0.1
 
@@ -52,14 +50,3 @@ def factor(schedule, step, updates, warmup=0, rise=RISE, fall=FALL):
     if step < warmup:
         return (step + 1) / warmup
     return SCHEDULES[schedule]((step - warmup) / max(1, updates - warmup), rise, fall)
-
-
-def check_schedule(name):
-    """Refuse an unknown schedule.
-
-    Raises
-    ------
-    InputError
-        Naming the schedules there are.
-    """
-    check_choice("schedule", name, SCHEDULES)

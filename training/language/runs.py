@@ -1,9 +1,10 @@
 """One run of a language model: what is trained, on what, and how."""
 
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from ...errors import InputError
-from ..engine.checks import check_choice
+from ..engine.fields import Count, Positive, check_fields
 from ..engine.hardware import PRECISIONS
 from ..engine.loop import Optimisation
 from ..sweeps import runs
@@ -27,7 +28,7 @@ class Run(runs.Run):
     evaluation_tokens : int
         Tokens predicted in an evaluation, at most.
     precision : str
-        ``"auto"``, ``"float32"`` or ``"bfloat16"``.
+        ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes bfloat16 on a GPU that has it, else float32.
     seed : int
         Of the initial weights and of the order of the training text.
     budget_fraction : float
@@ -46,21 +47,21 @@ class Run(runs.Run):
     corpus: Corpus
     optimisation: Optimisation
     evaluate_at: tuple[int, ...]
-    batch_tokens: int = 65536
-    evaluation_tokens: int = 65536
-    precision: str = "auto"
+    batch_tokens: Count = 65536
+    evaluation_tokens: Count = 65536
+    precision: Literal[PRECISIONS] = "auto"
     seed: int = 0
-    budget_fraction: float = 1.0
+    budget_fraction: Positive = 1.0
 
     def __post_init__(self):
+        check_fields(self, "training")
         context = self.model.context
         for name in ("batch_tokens", "evaluation_tokens"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < context or value % context:
+            if value % context:
                 raise InputError(
                     f"training: {name} is {value!r}; give a positive multiple of the context, {context} tokens"
                 )
-        check_choice("training: precision", self.precision, PRECISIONS)
         if self.corpus.vocabulary > self.model.vocabulary:
             raise InputError(
                 f"model: vocabulary is {self.model.vocabulary} and the corpus has tokens of "

@@ -1,25 +1,21 @@
 """A sweep: stages of runs over sizes, learning rates, schedules, budgets and seeds, read from a TOML file."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ...datasets.wording import quoted
 from ...errors import InputError
-from ..engine.checks import check_choice, check_whole
+from ..engine.fields import Count, Positive
 from ..engine.loop import Optimisation
-from ..engine.schedules import check_schedule
+from ..engine.schedules import SCHEDULES
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
 from ..sweeps.options import Execution
 from ..sweeps.runs import evaluation_marks
-from ..sweeps.tables import (
-    chosen,
-    located,
-    named_tables,
-    optimiser_settings,
-    read_tables,
-    seeds_of,
-    table_of,
-    with_preset,
-)
-from .corpora.corpus import Corpus, open_corpus
+from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
+from .corpora.corpus import KIND, KINDS, Corpus, open_corpus
+from .loss import ROUTES
 from .presets import GPT2_VOCABULARY, PRESETS
 from .runs import Run
 from .transformer import Configuration
@@ -27,11 +23,10 @@ from .transformer import Configuration
 BEST = "best"
 MOST_UPDATES, MOST_EVALUATIONS = 10**9, 10**5
 SECTIONS = ("preset", "corpus", "model", "training", "stages")
-MODEL = ("sizes", "heads", "tied", "context", "vocabulary")
 SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall")
 EXECUTION = tuple(field.name for field in fields(Execution))
-TRAINING = ("updates", "batch_tokens", "evaluations", "evaluation_tokens", "seeds", "precision", *SETTINGS, *EXECUTION)
-STAGE = ("name", "schedule", "learning_rates", "budgets", "keep")
+SHAPE = ("heads", "tied", "context", "vocabulary")
+SHARED = ("batch_tokens", "evaluation_tokens", "precision")
 
 
 @dataclass(frozen=True)
@@ -60,10 +55,37 @@ class Stage:
     """
 
     name: str
-    schedule: str
-    learning_rates: tuple[float, ...] | str
-    budgets: tuple[float, ...] = (1.0,)
-    keep: str = "all"
+    schedule: Literal[tuple(SCHEDULES)]
+    learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
+    budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
+    keep: Literal["all", "best"] = "all"
+
+
+# Every key of a sweep's file but those of a corpus, which depend on its kind.
+MODEL = {
+    "sizes": Key(
+        Annotated[tuple[tuple[Count, Count], ...], Field(min_length=1)],
+        NEEDED,
+        "Pairs of width d_model, a multiple of the heads, and number of layers.",
+        "[[16, 1], [32, 3]]",
+    ),
+    **keys_of(Configuration, SHAPE, vocabulary=Said("the corpus's")),
+}
+TRAINING = {
+    "updates": Key(Count | tuple[Count, ...], NEEDED, "Updates of the full budget; a list has one for each size."),
+    **keys_of(Run, SHARED),
+    "evaluations": Key(Annotated[int, Field(ge=1, le=MOST_EVALUATIONS)], 20, "Evaluations of a run, evenly spaced."),
+    "seeds": seeds_below(2**63),
+    **keys_of(Optimisation, SETTINGS),
+    "clip": CLIP,
+    **keys_of(Execution, EXECUTION),
+    "loss_route": Key(
+        Literal["auto", *ROUTES], "auto", "How the cross-entropy is computed, which changes speed and memory alone."
+    ),
+}
+STAGE = keys_of(
+    Stage, ("name", "schedule", "learning_rates", "budgets", "keep"), name=Said("stage-1, ..."), schedule="constant"
+)
 
 
 @dataclass(frozen=True)
@@ -197,46 +219,58 @@ def make_sweep(tables, *, base=".", folder="."):
     >>> len(sweep.runs(sweep.stages[0], best={}))
     8
     """
-    made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
-    corpus = table_of("corpus", made["corpus"])
-    if "preset" in tables and corpus.get("kind", "synthetic") != "synthetic":
-        corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
     with located():
-        model = table_of("model", made["model"], MODEL)
-        training = table_of("training", made["training"], TRAINING)
+        made = with_preset(tables, SECTIONS, PRESETS, needed=SECTIONS[1:], whole=("corpus", "stages"))
+        corpus = table_of("corpus", made["corpus"])
+        if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
+            corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
+        model = checked("model", made["model"], MODEL)
+        training = checked("training", made["training"], TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)
         return _assembled(corpus, model, training, made["stages"])
 
 
+def sweep_keys():
+    """List the keys of a sweep's file, with what each takes, its default and what it means.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+
+    Examples
+    --------
+    >>> from bayescaling.training import sweep_keys
+    >>> keys = sweep_keys().set_index(["table", "key"])
+    >>> print(keys.loc[("[model]", "heads")].to_string())
+    takes      a whole number of at least 1
+    default                               4
+    meaning     Attention heads of a block.
+    """
+    preset = {"preset": Key(Literal[tuple(PRESETS)], Said("none"), PRESET)}
+    corpora = {"[corpus]": {"kind": KIND}}
+    corpora |= {f'[corpus] of kind "{kind}"': keys for kind, (keys, _) in KINDS.items()}
+    return listed({"": preset, **corpora, "[model]": MODEL, "[training]": TRAINING, "[[stages]]": STAGE})
+
+
 def _assembled(corpus, model, training, stages):
-    shape = chosen(model, ("heads", "tied", "context", "vocabulary"), "model", Configuration)
-    shape = {"vocabulary": corpus.vocabulary} | shape
-    sizes = tuple(Configuration(d, layers, **shape) for d, layers in _sizes(model))
-    updates = _updates(training, len(sizes))
+    shape = {"vocabulary": corpus.vocabulary} | chosen(model, SHAPE)
+    sizes = tuple(Configuration(d, layers, **shape) for d, layers in model["sizes"])
+    updates = _updates(training["updates"], len(sizes))
     optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
-    shared = chosen(training, ("batch_tokens", "evaluation_tokens", "precision"), "training", Run)
-    base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **shared)
-    evaluations = training.get("evaluations", 20)
-    check_whole("training: evaluations", evaluations, 1, MOST_EVALUATIONS)
-    execution, stages = Execution(**chosen(training, EXECUTION, "training", Execution)), _stages(stages)
+    base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
+    evaluations, seeds = (training.get(key, TRAINING[key].usual) for key in ("evaluations", "seeds"))
+    execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)
     longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
     if longest > MOST_UPDATES:
         raise InputError(f"stages: a run has {longest:.3g} updates; give fewer, at most {MOST_UPDATES:,}")
-    return Sweep(base, sizes, updates, evaluations, seeds_of(training, 63), stages, execution)
+    return Sweep(base, sizes, updates, evaluations, tuple(seeds), stages, execution)
 
 
-def _sizes(model):
-    sizes = model.get("sizes")
-    if not isinstance(sizes, list) or not sizes or not all(isinstance(s, list) and len(s) == 2 for s in sizes):
-        raise InputError(f"model: sizes is {sizes!r}; give pairs of d_model and layers, such as [[16, 1], [32, 3]]")
-    return sizes
-
-
-def _updates(training, sizes):
-    updates = training.get("updates")
-    each = updates if isinstance(updates, list) else [updates] * sizes
-    if len(each) != sizes or not all(isinstance(u, int) and not isinstance(u, bool) and u >= 1 for u in each):
-        raise InputError(f"training: updates is {updates!r}; give a whole number, or one for each of the {sizes} sizes")
+def _updates(given, sizes):
+    each = given if isinstance(given, list) else [given] * sizes
+    if len(each) != sizes:
+        raise InputError(f"training: updates is {given!r}; give a whole number, or one for each of the {sizes} sizes")
     return tuple(each)
 
 
@@ -252,23 +286,11 @@ def _stages(given):
 
 
 def _stage(label, name, table):
-    schedule = table.get("schedule", "constant")
-    check_schedule(schedule)
-    rates, budgets, keep = table.get("learning_rates"), table.get("budgets", [1.0]), table.get("keep", "all")
-    if rates != BEST and not _positive(rates):
-        raise InputError(f'{label}: learning_rates is {rates!r}; give positive numbers, such as [0.001], or "best"')
-    if not _positive(budgets):
-        raise InputError(f"{label}: budgets is {budgets!r}; give positive shares of the updates, such as [0.5, 1.0]")
-    check_choice(f"{label}: keep", keep, ("all", BEST))
-    if keep == BEST and schedule != "constant":
-        raise InputError(f'{label}: keep is "best" with schedule {quoted(schedule)}; rates are compared at "constant"')
-    rates = rates if rates == BEST else tuple(map(float, rates))
-    return Stage(name, schedule, rates, tuple(map(float, budgets)), keep)
-
-
-def _positive(values):
-    return (
-        isinstance(values, list)
-        and bool(values)
-        and all(isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < float("inf") for x in values)
-    )
+    given = {name: STAGE[name].usual for name in STAGE} | checked(label, table, STAGE) | {"name": name}
+    if given["keep"] == BEST and given["schedule"] != "constant":
+        raise InputError(
+            f'{label}: keep is "best" with schedule {quoted(given["schedule"])}; rates are compared at "constant"'
+        )
+    if given["learning_rates"] != BEST:
+        given["learning_rates"] = tuple(map(float, given["learning_rates"]))
+    return Stage(**given | {"budgets": tuple(map(float, given["budgets"]))})

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from ...errors import InputError
-from ..engine.checks import check_whole
+from ..engine.fields import Count, check_fields
 
 # Width of a block's network over that of the stream, as in GPT-2 (Radford et al. 2019).
 EXPANSION = 4
@@ -45,16 +45,15 @@ class Configuration:
     (807440, 3072)
     """
 
-    d_model: int
-    layers: int
-    vocabulary: int = 50257
-    context: int = 16
-    heads: int = 4
+    d_model: Count
+    layers: Count
+    vocabulary: Count = 50257
+    context: Count = 16
+    heads: Count = 4
     tied: bool = True
 
     def __post_init__(self):
-        for name in ("d_model", "layers", "vocabulary", "context", "heads"):
-            check_whole(f"model: {name}", getattr(self, name))
+        check_fields(self, "model")
         if self.d_model % self.heads:
             raise InputError(f"model: d_model is {self.d_model} with {self.heads} heads; give a multiple of the heads")
 

@@ -1,12 +1,10 @@
 """How runs are computed."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from ...errors import InputError
-from ..engine.checks import check_flag
 from ..engine.compilation import can_compile
-
-CHOICES = ("auto", True, False)
+from ..engine.fields import NotNegative, check_fields
 
 
 @dataclass(frozen=True)
@@ -36,18 +34,13 @@ class Execution:
     """
 
     loss_route: str = "auto"
-    compile: bool | str = "auto"
+    compile: bool | Literal["auto"] = "auto"
     graph: bool = False
-    save_seconds: float = 60.0
+    save_seconds: NotNegative = 60.0
     deterministic: bool = False
 
     def __post_init__(self):
-        if not any(self.compile is choice or self.compile == choice == "auto" for choice in CHOICES):
-            raise InputError(f'training: compile is {self.compile!r}; give true, false or "auto"')
-        for name in ("graph", "deterministic"):
-            check_flag(f"training: {name}", getattr(self, name))
-        if not self.save_seconds >= 0:
-            raise InputError(f"training: save_seconds is {self.save_seconds!r}; give a number of at least 0")
+        check_fields(self, "training")
 
     def compiles(self, device):
         """Whether to compile on a device: if that is wanted and possible."""

@@ -2,26 +2,18 @@
 
 import contextlib
 import copy
-import functools
 import math
 import os
 import tomllib
-import types
-import typing
 from pathlib import Path
-
-from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
 from ..engine.checks import check_choice
-from ..engine.loop import Optimisation
 
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message
 LONGEST_NAME = 100  # characters, since files are called so
-WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", types.NoneType: ""}
-STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 def read_tables(path, make):
@@ -200,90 +192,14 @@ def named_tables(section, given, known, reserved=()):
     return tables
 
 
-def chosen(table, keys, section, kind):
-    """Give those of the keys that a table has, with their values, checked by the types of a dataclass's fields.
-
-    Parameters
-    ----------
-    table : mapping
-    keys : sequence of str
-        Names of fields.
-    section : str
-        Name of the table.
-    kind : type
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    InputError
-    """
-    found = {key: table[key] for key in keys if key in table}
-    for key, value in found.items():
-        _check_type(f"{section}: {key}", value, _hints(kind)[key])
-    return found
-
-
-@functools.cache
-def _hints(kind):
-    return typing.get_type_hints(kind)
-
-
-@functools.cache
-def _adapter(hint):
-    return TypeAdapter(hint, config=STRICT)
-
-
-def _check_type(place, value, hint):
-    try:
-        _adapter(hint).validate_python(tuple(value) if isinstance(value, list) else value)
-    except ValidationError as error:
-        raise InputError(f"{place} is {value!r}; give {_words(hint)}") from error
-
-
-def _words(hint):
-    """Say what a type takes."""
-    of = typing.get_args(hint)
-    if typing.get_origin(hint) is tuple:
-        number = "" if of[-1] is ... else f"{len(of)} "
-        return f"a list of {number}{_words(of[0]).removeprefix('a ')}s"
-    return " or ".join(filter(None, map(_words, of))) if of else WORDS[hint]
+def chosen(table, keys):
+    """Give those of the keys that a table has, with their values."""
+    return {key: table[key] for key in keys if key in table}
 
 
 def optimiser_settings(training, keys):
     """Give those settings of the optimiser that a table has; a clip of 0 is None, which clips nothing."""
-    settings = chosen(training, keys, "training", Optimisation)
+    settings = chosen(training, keys)
     if settings.get("clip") == 0:
         settings["clip"] = None
     return settings
-
-
-def seeds_of(training, bits):
-    """Give the seeds of a sweep, checked.
-
-    Parameters
-    ----------
-    training : mapping
-        With ``seeds`` or without.
-    bits : int
-        Seeds are below 2^bits.
-
-    Returns
-    -------
-    tuple of int
-        (0,) by default.
-
-    Raises
-    ------
-    InputError
-    """
-    seeds = training.get("seeds", [0])
-    if not isinstance(seeds, list | tuple) or not seeds or not all(_seed(seed, bits) for seed in seeds):
-        raise InputError(f"training: seeds is {seeds!r}; give whole numbers of at least 0, such as [0, 1, 2]")
-    return tuple(seeds)
-
-
-def _seed(value, bits):
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**bits

@@ -376,7 +376,7 @@ def test_or_has_every_place_once():
         (lambda: Addition(3, reverse="no"), "reverse is 'no'"),
         (lambda: Addition(3, labels=1000), "labels is 1000; give a whole number from 1 to 240"),
         (lambda: Addition(20, hints="plain", labels=20), r"cell \(20, 20\): numbers of 21 digits need 21 index hints"),
-        (lambda: Sorting(3, numbers=0), r"cell \(0, 3\): give whole numbers from 1"),
+        (lambda: Sorting(3, numbers=0), "task: numbers is 0; give a whole number of at least 1"),
         (lambda: Sorting(3, numbers=11, labels=10), "11 numbers need as many labels and labels is 10; raise it"),
         (lambda: Addition(3).batch(0, 0, 0, CPU), "count is 0"),
         (lambda: Addition(3).cell(0, 3, 10, 0, CPU), r"cell \(0, 3\): give whole numbers from 1"),

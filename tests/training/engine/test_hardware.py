@@ -1,9 +1,9 @@
 import pytest
 import torch
 from bayescaling.errors import InputError
-from bayescaling.training.engine.checks import check_choice, check_flag, check_whole
+from bayescaling.training.engine.checks import check_choice, check_whole
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
-from bayescaling.training.engine.schedules import check_schedule, factor
+from bayescaling.training.engine.schedules import factor
 
 CPU = torch.device("cpu")
 
@@ -29,10 +29,8 @@ def test_what_this_machine_can_do():
         (lambda: chosen_device("mps"), "cannot be trained on"),
         (lambda: chosen_device("cuda:99"), "is not here"),
         (lambda: chosen_precision("fp8", CPU), "choose one of auto, float32, bfloat16"),
-        (lambda: check_schedule("cosin"), 'schedule "cosin" is unknown; did you mean "cosine"'),
         (lambda: check_whole("model: heads", True), "model: heads is True; give a whole number of at least 1"),
         (lambda: check_whole("model: heads", 9, 1, 8), "model: heads is 9; give a whole number from 1 to 8"),
-        (lambda: check_flag("model: tied", 1), "model: tied is 1; give true or false"),
         (lambda: check_choice("corpus: kind", "txt", ("text",)), 'corpus: kind "txt" is unknown; did you mean "text"'),
     ],
 )

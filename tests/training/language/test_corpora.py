@@ -149,8 +149,8 @@ def write(path, data):
     [
         ({"kind": "books"}, 'kind "books" is unknown'),
         ({"kind": "synthetic", "exponnt": 1}, 'did you mean "exponent"'),
-        ({"kind": "synthetic", "exponent": "steep"}, "wrong type"),
-        ({"kind": "text", "files": "a.txt"}, 'needs "vocabulary"'),
+        ({"kind": "synthetic", "exponent": "steep"}, "exponent is 'steep'; give a number above 0 and below 20"),
+        ({"kind": "text", "files": "a.txt"}, "vocabulary is missing"),
         ({"kind": "text", "files": "none*.txt", "vocabulary": 300}, "no file matches"),
         ({"kind": "text", "files": "a.pdf", "vocabulary": 300}, "save it as one"),
         ({"kind": "text", "files": "latin.txt", "vocabulary": 300}, "byte 0xef is not UTF-8"),

@@ -132,7 +132,7 @@ def test_text_trains_too(kind, tmp_path):
         ("vocabulary = 32", "vocabulary = 1", "vocabulary is 1;"),
         ("heads = 2", "heads = 3", "multiple of the heads"),
         ("heads = 2", "vocabulary = 31", "vocabulary is 31 and the corpus has tokens of 32"),
-        ("[[4, 1], [8, 1]]", "[4, 8]", "pairs of d_model and layers"),
+        ("[[4, 1], [8, 1]]", "[4, 8]", "lists of 2 whole numbers"),
         ("[40, 60]", "[40]", "one for each of the 2 sizes"),
         ("[40, 60]", '"many"', "updates is 'many'"),
         ("batch_tokens = 256", "batch_tokens = 100", "multiple of the context"),

@@ -213,7 +213,7 @@ def test_frequencies_follow_zipf():
         ({"exponent": math.nan}, "exponent is nan"),
         ({"successors": 0}, "successors is 0"),
         ({"backoff": (0.5, 0.5, 0.5)}, "sum to 1"),
-        ({"backoff": (0.5, 0.5)}, "three positive weights"),
+        ({"backoff": (0.5, 0.5)}, "give a list of 3 positive numbers"),
     ],
 )
 def test_a_law_that_cannot_be_is_refused(options, message):

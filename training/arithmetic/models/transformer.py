@@ -7,14 +7,15 @@ text and its public code differ, the default follows the code.
 import functools
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 
 from ....errors import InputError
-from ...engine.checks import check_choice, check_whole
 from ...engine.compilation import Compiled
-from .positions import Abacus, Fire, ordered_positions, parts, rotated, rotation
+from ...engine.fields import Count, NotNegative, Whole, check_fields
+from .positions import SCHEMES, Abacus, Fire, ordered_positions, parts, rotated, rotation
 
 INJECTIONS = ("none", "every-layer", "first-layer")
 BLOCKS = ("post-norm", "pre-norm")
@@ -53,43 +54,37 @@ class Configuration:
     noise : float
         Standard deviation of the noise in the initial state in training; in evaluation there is none.
     block : str
-        ``"post-norm"``, LayerNorm after each addition and gated GELU ([Mc24]); ``"pre-norm"``, RMSNorm before
-        attention and before a SwiGLU network (Shazeer 2020, arXiv:2002.05202).
+        ``"post-norm"``, LayerNorm after each addition and gated GELU (McLeish et al. 2024); ``"pre-norm"``, RMSNorm
+        before attention and before a SwiGLU network (Shazeer 2020, arXiv:2002.05202).
     initial : str
         Initial weights: ``"deepnorm"``, Xavier normal with gain (8 layers R)^(-1/4) but 1 for queries and keys (Wang et
-        al. 2022, arXiv:2203.00555), embeddings of standard deviation d^(-1/2) ([Mc24]); ``"normal"``, standard
-        deviation 0.02.
+        al. 2022, arXiv:2203.00555), embeddings of standard deviation d^(-1/2) (McLeish et al. 2024); ``"normal"``,
+        standard deviation 0.02.
     """
 
-    vocabulary: int
-    d_model: int = 1024
-    heads: int = 16
-    layers: int = 16
-    recurrences: int = 1
-    injection: str = "none"
-    embedding: str = "abacus"
-    feed_forward: int | None = None
-    k_max: int = 100
-    table_rows: int = 512
-    random_positions: int = 0
-    noise: float = 0.02
-    block: str = "post-norm"
-    initial: str = "deepnorm"
+    vocabulary: Count
+    d_model: Count = 1024
+    heads: Count = 16
+    layers: Count = 16
+    recurrences: Count = 1
+    injection: Literal[INJECTIONS] = "none"
+    embedding: Literal[SCHEMES] = "abacus"
+    feed_forward: Count | None = None
+    k_max: Count = 100
+    table_rows: Count = 512
+    random_positions: Whole = 0
+    noise: NotNegative = 0.02
+    block: Literal[BLOCKS] = "post-norm"
+    initial: Literal[INITIALS] = "deepnorm"
 
     def __post_init__(self):
         if self.feed_forward is None and isinstance(self.d_model, int):
             object.__setattr__(self, "feed_forward", 2 * self.d_model)
-        counts = ("vocabulary", "d_model", "heads", "layers", "recurrences", "feed_forward", "k_max", "table_rows")
-        for name, least in (*((name, 1) for name in counts), ("random_positions", 0)):
-            check_whole(f"model: {name}", getattr(self, name), least)
+        check_fields(self, "model")
         if self.d_model % self.heads:
             raise InputError(f"model: d_model is {self.d_model} with {self.heads} heads; give a multiple of the heads")
         if self.feed_forward % 2:
             raise InputError(f"model: feed_forward is {self.feed_forward}; give an even number, half of it gates")
-        if not isinstance(self.noise, int | float) or not 0 <= self.noise < math.inf:
-            raise InputError(f"model: noise is {self.noise!r}; give a number of at least 0")
-        for name, choices in (("injection", INJECTIONS), ("block", BLOCKS), ("initial", INITIALS)):
-            check_choice(f"model: {name}", getattr(self, name), choices)
         if "rope" in self.parts and self.d_model // self.heads % 2:
             raise InputError(
                 f"model: d_model is {self.d_model} with {self.heads} heads; rotary positions need an even width of a "

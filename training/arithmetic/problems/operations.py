@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import torch
 
-from ...engine.checks import check_flag
 from ...engine.randomness import below, hashed
 from .digits import added, drawn, lengths, multiplied, subtracted
 from .layout import Part, symbol
@@ -32,10 +31,6 @@ class Operation(Task):
     reverse: bool = True
 
     token: ClassVar[int]
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_flag("task: reverse", self.reverse)
 
     def length(self, first, second):
         """Count the tokens of the longest problem of a cell, the end included."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 
 from ....errors import InputError
-from ...engine.checks import check_flag
+from ...engine.fields import Count
 from ...engine.randomness import below, hashed
 from .digits import DTYPE, drawn, ranked
 from .layout import Part, labels, symbol
@@ -32,12 +32,12 @@ class Sorting(Task):
         As `Task` takes them.
     reverse : bool
         Whether numbers are written with their lowest digit first.
-    numbers : int, optional
-        Most numbers of a problem in training, `largest` by default.
+    numbers : int, default `largest`
+        Most numbers of a problem in training.
     """
 
     reverse: bool = True
-    numbers: int | None = None
+    numbers: Count | None = None
 
     name: ClassVar[str] = "sorting"
 
@@ -45,7 +45,6 @@ class Sorting(Task):
         if self.numbers is None:
             object.__setattr__(self, "numbers", self.largest)
         super().__post_init__()
-        check_flag("task: reverse", self.reverse)
 
     @property
     def longest(self):

@@ -6,13 +6,15 @@ text and its public code differ, the default follows the code.
 
 import functools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import torch
+from pydantic import Field
 
 from ....datasets.wording import quoted, shortened
 from ....errors import InputError
-from ...engine.checks import check_choice, check_flag, check_whole
+from ...engine.checks import check_whole
+from ...engine.fields import ProperShare, check_fields
 from ...engine.randomness import below, hashed
 from . import layout, vocabulary
 from .layout import Batch
@@ -45,31 +47,25 @@ class Task:
     labels : int
         Size of the pool of hints, and of the labels of numbers to sort.
     padding : bool
-        Whether training problems have padding in random places before their end ([Mc24], random padding).
+        Whether training problems have padding in random places before their end, the random padding of McLeish et al.
+        (2024).
     padding_rate : float
         Probability of padding before a token; given the first, a second one has a tenth of it, and a third a hundredth.
     buckets : int
         Largest number of shapes of the batches that `batches` makes.
     """
 
-    largest: int
-    hints: str = "none"
-    labels: int = POOL
+    largest: Annotated[int, Field(ge=1, le=TRAINED)]
+    hints: Literal[HINTS] = "none"
+    labels: Annotated[int, Field(ge=1, le=len(vocabulary.LABELS))] = POOL
     padding: bool = False
-    padding_rate: float = 0.1
-    buckets: int = 4
+    padding_rate: ProperShare = 0.1
+    buckets: Annotated[int, Field(ge=1, le=64)] = 4
 
     name: ClassVar[str]
 
     def __post_init__(self):
-        check_whole("task: largest", self.largest, 1, TRAINED)
-        check_whole("task: buckets", self.buckets, 1, 64)
-        check_whole("task: labels", self.labels, 1, len(vocabulary.LABELS))
-        check_choice("task: hints", self.hints, HINTS)
-        check_flag("task: padding", self.padding)
-        rate = self.padding_rate
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
-            raise InputError(f"task: padding_rate is {rate!r}; give a number above 0 and below 1")
+        check_fields(self, "task")
         self.check(*self.longest)
 
     @property

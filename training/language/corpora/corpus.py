@@ -1,15 +1,15 @@
 """What a corpus is, and the corpora that a sweep's file can name."""
 
 import os
+from dataclasses import fields
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 
-from ....datasets.wording import quoted, unknown
-from ....errors import InputError
-from ...engine.checks import check_choice
-from .documents import hugging_face, open_documents
+from ...engine.fields import check_value
+from ...sweeps.keys import NEEDED, Key, checked, keys_of
+from .documents import Paths, hugging_face, open_documents
 from .synthetic import Synthetic
 from .text import open_text
 from .token_files import open_token_files
@@ -64,17 +64,10 @@ def open_corpus(table, *, base, folder):
     64
     """
     options = dict(table)
-    kind = options.pop("kind", "synthetic")
-    check_choice("corpus: kind", kind, KINDS)
-    needed, optional, opener = KINDS[kind]
-    for option in needed - set(options):
-        raise InputError(f"corpus: a corpus of {kind} needs {quoted(option)}; add it")
-    for option in set(options) - needed - optional:
-        raise InputError(unknown(f"corpus: for {kind}, option", option, sorted(needed | optional)))
-    try:
-        return opener(options, Path(base), Path(folder))
-    except TypeError as error:
-        raise InputError(f"corpus: an option has a value of the wrong type ({error}); correct it") from error
+    kind = options.pop("kind", KIND.usual)
+    check_value("corpus: kind", kind, KIND.takes)
+    keys, opener = KINDS[kind]
+    return opener(dict(checked(f"corpus of {kind}", options, keys)), Path(base), Path(folder))
 
 
 def _synthetic(options, base, folder):
@@ -100,13 +93,16 @@ def _hugging_face(options, base, folder):
     return open_documents(hugging_face(name, **where), folder=folder, name=label, **options)
 
 
+FILES = Key(Paths, NEEDED, "Files .txt or .txt.gz, in UTF-8, or patterns such as books/*.txt.")
+# By name: the options of a corpus, and what opens it.
 KINDS = {
-    "synthetic": (set(), {"vocabulary", "exponent", "successors", "backoff", "seed"}, _synthetic),
-    "text": ({"files", "vocabulary"}, {"held_out"}, _text),
-    "tokens": ({"training", "vocabulary"}, {"evaluation", "held_out"}, _tokens),
+    "synthetic": (keys_of(Synthetic, [field.name for field in fields(Synthetic)]), _synthetic),
+    "text": ({"files": FILES, **keys_of(open_text, ("vocabulary", "held_out"))}, _text),
+    "tokens": (keys_of(open_token_files, ("training", "evaluation", "vocabulary", "held_out")), _tokens),
     "hugging-face": (
-        {"name", "vocabulary", "tokens"},
-        {"column", "configuration", "split", "files", "held_out", "sample"},
+        keys_of(hugging_face, ("name", "column", "configuration", "split", "files"))
+        | keys_of(open_documents, ("vocabulary", "tokens", "held_out", "sample")),
         _hugging_face,
     ),
 }
+KIND = Key(Literal[tuple(KINDS)], "synthetic", "What is trained on, by which the other keys follow.")

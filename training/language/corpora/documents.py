@@ -3,11 +3,18 @@
 import hashlib
 import itertools
 import json
+import os
+from collections.abc import Callable, Iterable
+from typing import Annotated
+
+from pydantic import Field
 
 from ....datasets.wording import quoted, shortened
 from ....errors import InputError
-from .tokenisers import tokenised_once
+from ...engine.fields import Count, ProperShare
+from .tokenisers import Tokenised, tokenised_once
 
+Paths = str | Annotated[tuple[str, ...], Field(min_length=1)]
 # Documents on which a tokeniser is trained.
 SAMPLE = 10_000
 SHADOWED = (
@@ -16,7 +23,16 @@ SHADOWED = (
 )
 
 
-def open_documents(documents, *, vocabulary, folder, name, tokens, held_out=0.05, sample=SAMPLE):
+def open_documents(
+    documents: Callable[[], Iterable[str]],
+    *,
+    vocabulary: Tokenised,
+    folder: str | os.PathLike,
+    name: str,
+    tokens: Count,
+    held_out: ProperShare = 0.05,
+    sample: Count = SAMPLE,
+):
     """Tokenise documents, once, and open the tokens as a corpus.
 
     Parameters
@@ -67,7 +83,14 @@ def open_documents(documents, *, vocabulary, folder, name, tokens, held_out=0.05
     )
 
 
-def hugging_face(name, *, column="text", configuration=None, split="train", files=None):
+def hugging_face(
+    name: str,
+    *,
+    column: str = "text",
+    configuration: str | None = None,
+    split: str = "train",
+    files: Paths | None = None,
+):
     """Stream the documents of a Hugging Face data set.
 
     Parameters

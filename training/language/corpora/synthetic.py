@@ -14,13 +14,14 @@ document before it.
 import functools
 import hashlib
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import Field
 
 from ....errors import InputError
-from ...engine.checks import check_whole
+from ...engine.fields import Positive, check_fields
 from ...engine.randomness import hashed, low_bits, top_bits
 
 BITS = 32
@@ -59,19 +60,17 @@ class Synthetic:
     True
     """
 
-    vocabulary: int = 4096
-    exponent: float = 1.4
-    successors: int = 4
-    backoff: tuple[float, float, float] = (0.25, 0.35, 0.4)
+    vocabulary: Annotated[int, Field(ge=FEWEST, le=MOST)] = 4096
+    exponent: Annotated[float, Field(gt=0, lt=20)] = 1.4
+    successors: Annotated[int, Field(ge=1, le=64)] = 4
+    backoff: tuple[Positive, Positive, Positive] = (0.25, 0.35, 0.4)
     seed: int = 0
 
     def __post_init__(self):
-        object.__setattr__(self, "backoff", tuple(self.backoff))
-        check_whole("corpus: vocabulary", self.vocabulary, FEWEST, MOST)
-        if not 0 < self.exponent < 20:
-            raise InputError(f"corpus: exponent is {self.exponent}; give a number above 0 and below 20, such as 1.4")
-        check_whole("corpus: successors", self.successors, 1, 64)
-        if len(self.backoff) != 3 or min(self.backoff) <= 0 or abs(sum(self.backoff) - 1) > 1e-9:
+        if isinstance(self.backoff, list):
+            object.__setattr__(self, "backoff", tuple(self.backoff))
+        check_fields(self, "corpus")
+        if abs(sum(self.backoff) - 1) > 1e-9:
             raise InputError(f"corpus: backoff is {list(self.backoff)}; give three positive weights that sum to 1")
 
     @functools.cached_property

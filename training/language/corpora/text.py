@@ -3,16 +3,20 @@
 import glob
 import hashlib
 import os
+from collections.abc import Sequence
 
 from ....datasets.wording import printable, quoted
 from ....errors import InputError
 from ....files import sha256_of_file
-from .tokenisers import pieces_of, tokenised_once
+from ...engine.fields import ProperShare
+from .tokenisers import Tokenised, pieces_of, tokenised_once
 
 SUFFIXES = (".txt", ".txt.gz")
 
 
-def open_text(paths, *, vocabulary, folder, held_out=0.05):
+def open_text(
+    paths: str | Sequence[str], *, vocabulary: Tokenised, folder: str | os.PathLike, held_out: ProperShare = 0.05
+):
     """Tokenise text files, once, and open the tokens as a corpus.
 
     Each file is a document. The tokeniser is trained on all of them, and both it and the tokens are kept in `folder`

@@ -4,14 +4,16 @@ import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
+from pydantic import Field
 
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
 from ....files import sha256_of_file
-from ...engine.checks import check_whole
+from ...engine.fields import ProperShare, check_value, hints
 from ...engine.randomness import below, hashed
 
 # Tokens that uint16 can hold, and tokens checked at once.
@@ -100,7 +102,13 @@ class StoredTokens:
         return _resident(span, device)[places].long() & 0xFFFF
 
 
-def open_token_files(training, evaluation=None, *, vocabulary, held_out=0.05):
+def open_token_files(
+    training: str | os.PathLike,
+    evaluation: str | os.PathLike | None = None,
+    *,
+    vocabulary: Annotated[int, Field(ge=2, le=LARGEST)],
+    held_out: ProperShare = 0.05,
+):
     """Open files of tokens as a corpus.
 
     Parameters
@@ -136,9 +144,8 @@ def open_token_files(training, evaluation=None, *, vocabulary, held_out=0.05):
     >>> len(corpus.training), len(corpus.evaluation)
     (950, 50)
     """
-    check_whole("corpus: vocabulary", vocabulary, 2, LARGEST)
-    if not 0 < held_out < 1:
-        raise InputError(f"corpus: held_out is {held_out}; give a share between 0 and 1, such as 0.05")
+    for name, value in (("vocabulary", vocabulary), ("held_out", held_out)):
+        check_value(f"corpus: {name}", value, hints(open_token_files)[name])
     paths = [os.path.realpath(os.path.expanduser(path)) for path in (training, evaluation) if path is not None]
     counts = [_checked(path, vocabulary) for path in paths]
     if evaluation is None:

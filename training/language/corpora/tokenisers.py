@@ -3,17 +3,22 @@
 import gzip
 import zlib
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
 from ....files import unwritable, written_whole
+from ...engine.fields import check_value
 from .token_files import LARGEST, open_token_files
 
 END_OF_TEXT = "<|endoftext|>"
 # The 256 bytes and the end of text.
 SMALLEST = 257
+# The vocabulary of a corpus that is tokenised here.
+Tokenised = Annotated[int, Field(ge=SMALLEST, le=LARGEST)]
 # Characters of a piece of text, and pieces encoded at once.
 PIECE = 2**16
 BATCH = 256
@@ -42,11 +47,7 @@ def train_tokeniser(pieces, vocabulary):
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     except ModuleNotFoundError as error:
         raise InputError("corpus: tokenizers is not installed; pip install 'bayescaling[training]'") from error
-    if not (isinstance(vocabulary, int) and SMALLEST <= vocabulary <= LARGEST):
-        raise InputError(
-            f"corpus: vocabulary is {vocabulary}; a byte-level tokeniser takes a whole number from {SMALLEST} "
-            f"to {LARGEST}"
-        )
+    check_value("corpus: vocabulary", vocabulary, Tokenised)
     tokeniser = Tokenizer(models.BPE())
     tokeniser.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokeniser.decoder = decoders.ByteLevel()

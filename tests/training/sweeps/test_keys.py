@@ -1,0 +1,124 @@
+"""Keys of sweeps' files: each is listed once, checked by what is listed, and told by the help of the command."""
+
+import importlib
+import re
+
+import pytest
+from bayescaling.cli import app
+from bayescaling.errors import InputError
+from bayescaling.training import arithmetic, language
+from bayescaling.training.engine.fields import Count, Positive, check_value, described, words
+from bayescaling.training.sweeps.keys import NEEDED, Key, Said, checked, keys_of, listed
+from typer.testing import CliRunner
+
+KINDS = {"train": "language", "arithmetic": "arithmetic"}
+PRESETS = {
+    name: importlib.import_module(f"bayescaling.training.{kind}.presets").PRESETS for name, kind in KINDS.items()
+}
+SWEEPS = {name: importlib.import_module(f"bayescaling.training.{kind}.sweep") for name, kind in KINDS.items()}
+
+
+def tables_of(command):
+    """Keys by table of a sweep's file."""
+    sweep = SWEEPS[command]
+    if command == "arithmetic":
+        return sweep.COMMON | {"arms": sweep.ARM, "options": sweep.OPTIONS}
+    corpora = {f"corpus of {kind}": keys for kind, (keys, _) in language.corpora.corpus.KINDS.items()}
+    return {"model": sweep.MODEL, "training": sweep.TRAINING, "stages": sweep.STAGE} | corpora
+
+
+EVERY = [(command, table, key) for command in KINDS for table, keys in tables_of(command).items() for key in keys]
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_help_lists_every_key_with_its_default(command):
+    said = CliRunner().invoke(app, [command, "--help"], terminal_width=200)
+    text = re.sub(r"-\s+", "-", " ".join(said.output.split()))
+    for row in SWEEPS[command].sweep_keys().itertuples():
+        assert f"{row.key} (needed)" in text or f"{row.key} = {row.default}" in text
+        assert re.sub(r"-\s+", "-", row.meaning) in text and f"Takes {row.takes}." in text
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_every_key_is_listed(command):
+    found = SWEEPS[command].sweep_keys()
+    assert set(found["key"]) >= {key for of, _, key in EVERY if of == command}
+    assert not found.duplicated(["table", "key"]).any()
+    assert (found != "").drop(columns="table").all(axis=None)
+
+
+@pytest.mark.parametrize(("command", "table", "name"), EVERY, ids=map(" ".join, EVERY))
+def test_a_default_is_what_a_key_takes_and_nonsense_is_not(command, table, name):
+    key = tables_of(command)[table][name]
+    if key.usual is not NEEDED and key.usual is not None and not isinstance(key.usual, Said):
+        checked(table, {name: key.usual}, {name: key})
+    with pytest.raises(InputError, match=f"{name} (is|.* is unknown)"):
+        checked(table, {name: [[[0.5]]]}, {name: key})
+
+
+@pytest.mark.parametrize("command", KINDS)
+def test_presets_have_no_other_keys(command):
+    tables = tables_of(command)
+    for preset in PRESETS[command].values():
+        for section, given in preset.items():
+            for table in given if isinstance(given, list) else [given]:
+                if section in tables:
+                    checked(section, table, tables[section], whole=section in ("stages", "arms"))
+
+
+@pytest.mark.parametrize(
+    ("takes", "said"),
+    [
+        (Count, "a whole number of at least 1"),
+        (Positive | None, "a positive number"),
+        (tuple[Count, ...] | bool, "a list of whole numbers of at least 1 or true or false"),
+        (dict[str, int], "a table"),
+    ],
+)
+def test_what_a_type_takes_is_said(takes, said):
+    assert words(takes) == said
+
+
+def test_what_is_said_of_a_key_is_what_its_parameter_has():
+    def made(first: Count, second: Positive = 0.5):
+        """Make something.
+
+        Parameters
+        ----------
+        first : int
+            How many
+            of ``them``.
+        second : float
+            How large.
+
+        Returns
+        -------
+        object
+        """
+
+    assert described(made) == {"first": "How many of them.", "second": "How large."}
+    keys = keys_of(made, ("first", "second"), first=Said("as many"))
+    assert keys == {
+        "first": Key(Count, "as many", "How many of them."),
+        "second": Key(Positive, 0.5, "How large."),
+    }
+    assert listed({"[it]": keys}).to_dict("list") == {
+        "table": ["[it]"] * 2,
+        "key": ["first", "second"],
+        "takes": ["a whole number of at least 1", "a positive number"],
+        "default": ["as many", "0.5"],
+        "meaning": ["How many of them.", "How large."],
+    }
+
+
+@pytest.mark.parametrize("value", [True, 1.5, "1", None, 0, float("nan"), [1]])
+def test_a_value_of_another_type_is_refused(value):
+    with pytest.raises(InputError, match=r"^there is .*; give a whole number of at least 1, such as 3$"):
+        check_value("there", value, Count, "3")
+
+
+def test_a_missing_key_is_named():
+    with pytest.raises(InputError, match=r"^model: size is missing; give a whole number of at least 1$"):
+        checked("model", {}, {"size": Key(Count, NEEDED, "How large.")})
+    assert checked("model", {}, {"size": Key(Count, NEEDED, "How large.")}, whole=False) == {}
+    assert arithmetic.make_sweep({"preset": "demo"}).arms

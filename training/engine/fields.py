@@ -1,0 +1,170 @@
+"""Fields of settings: the annotation of each is its type and range, by which it is checked and described."""
+
+import dataclasses
+import functools
+import inspect
+import os
+import re
+import types
+import typing
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+
+Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+BelowOne = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+ProperShare = Annotated[float, Field(gt=0, lt=1)]
+
+BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
+STRICT = ConfigDict(strict=True, allow_inf_nan=False)
+WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    dict: "a table",
+    types.NoneType: "",
+    os.PathLike: "",
+}
+PLURALS = {"a whole number": "whole numbers", "a number": "numbers", "a positive number": "positive numbers"}
+
+
+def check_fields(settings, section):
+    """Check the fields of a dataclass whose annotations give a range, or the types of plain values.
+
+    Parameters
+    ----------
+    settings : object
+        An instance of a dataclass.
+    section : str
+        What its fields are of, such as ``"training"``.
+
+    Raises
+    ------
+    InputError
+    """
+    for name in (field.name for field in dataclasses.fields(settings)):
+        hint = hints(type(settings))[name]
+        if _is_plain(hint):
+            check_value(f"{section}: {name}", getattr(settings, name), hint)
+
+
+def check_value(label, value, hint, such=""):
+    """Refuse a value that is not of a type or out of its range.
+
+    Parameters
+    ----------
+    label : str
+        Where it is from, such as ``"training: evaluations"``.
+    value : object
+        Lists stand for tuples, as they do in TOML.
+    hint : type
+    such : str
+        An example of what is right, for the message.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        _adapter(hint).validate_python(_frozen(value))
+    except ValidationError as error:
+        first = error.errors()[0]
+        alone = all(isinstance(part, int) for part in first["loc"])  # and none of several types
+        if first["type"] == "literal_error" and isinstance(first["input"], str) and alone:
+            raise InputError(unknown(label, first["input"], _choices(hint))) from None
+        example = f", such as {such}" if such else ""
+        raise InputError(f"{label} is {value!r}; give {words(hint)}{example}") from None
+
+
+def words(hint):
+    """Say what a type and its range take, such as "a whole number of at least 1"."""
+    of, origin = typing.get_args(hint), typing.get_origin(hint)
+    if origin is Annotated:
+        return _ranged(of[0], [limit for each in of[1:] for limit in getattr(each, "metadata", ())])
+    if origin is typing.Literal:
+        return " or ".join(filter(None, [", ".join(f'"{each}"' for each in of[:-1]), f'"{of[-1]}"']))
+    if origin is tuple:
+        number = "" if of[-1] is ... else f"{len(of)} "
+        return f"a list of {number}{_plural(words(of[0]))}"
+    return " or ".join(filter(None, map(words, of))) if of and origin is not dict else WORDS[origin or hint]
+
+
+def _ranged(hint, limits):
+    bounds = {name: getattr(limit, name) for limit in limits for name in BOUNDS if hasattr(limit, name)}
+    if bounds == {"gt": 0} and hint is float:
+        return "a positive number"
+    if set(bounds) == {"ge", "le"}:
+        return f"{words(hint)} from {bounds['ge']} to {bounds['le']}"
+    return " ".join([words(hint), " and ".join(f"{BOUNDS[name]} {_number(x)}" for name, x in bounds.items())]).strip()
+
+
+def _number(bound):
+    power = bound.bit_length() - 1 if isinstance(bound, int) else 0
+    return f"2^{power}" if power > 30 and bound == 2**power else bound
+
+
+def _plural(said):
+    """Say the same of several."""
+    for one in sorted(PLURALS, key=len, reverse=True):
+        if said.startswith(one):
+            return PLURALS[one] + said[len(one) :]
+    return re.sub("^a list", "lists", said)
+
+
+def described(kind):
+    """Read what the docstring of a dataclass or function says of each parameter.
+
+    Parameters
+    ----------
+    kind : type or callable
+
+    Returns
+    -------
+    dict of str to str
+        In plain text.
+    """
+    _, _, section = inspect.getdoc(kind).partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", f"{section}\n\n")[0]
+    found = {}
+    for names, text in re.findall(r"^(\w[\w, ]*)(?: :[^\n]*)?\n((?:    .*\n?|\n)*)", section, re.MULTILINE):
+        plain = " ".join(text.replace("``", "").replace("`", "").split())
+        found |= dict.fromkeys(names.split(", "), plain)
+    return found
+
+
+@functools.cache
+def hints(kind):
+    """Annotations of a dataclass or function, with their ranges."""
+    return typing.get_type_hints(kind, include_extras=True)
+
+
+@functools.cache
+def _adapter(hint):
+    return TypeAdapter(hint, config=STRICT)
+
+
+def _is_plain(hint):
+    """Whether a type is of numbers, texts and lists of them."""
+    of = [each for each in typing.get_args(hint) if each is not ...]
+    if typing.get_origin(hint) in (Annotated, typing.Literal):
+        return True
+    return all(map(_is_plain, of)) if of else hint in WORDS
+
+
+def _choices(hint):
+    """Every choice that a type names."""
+    if typing.get_origin(hint) is typing.Literal:
+        return typing.get_args(hint)
+    return tuple(choice for each in typing.get_args(hint) for choice in _choices(each))
+
+
+def _frozen(value):
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
