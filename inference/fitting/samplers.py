@@ -21,6 +21,7 @@ from ...errors import InputError
 from ...models.backend import pymc
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.symbols import UntraceableError
+from .later import nutpie
 from .traced import Traced
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
@@ -179,11 +180,10 @@ class OfModel(Program):
         self.names = [variable.name for variable in model.free_RVs]
         start = time.perf_counter()
         if sampler == "nutpie":
-            import nutpie
             from pytensor.graph.traversal import ancestors
 
             with _quiet():
-                self._nutpie = nutpie.compile_pymc_model(model)
+                self._nutpie = nutpie().compile_pymc_model(model)
                 self._used = {variable.name for variable in ancestors([model.logp()])}
         self.seconds = time.perf_counter() - start
 
@@ -226,9 +226,7 @@ class OfModel(Program):
 
 
 def _sample_with_nutpie(compiled, settings, seed, progress, **options):
-    import nutpie
-
-    run = nutpie.sample(
+    run = nutpie().sample(
         compiled,
         **settings.asked,
         cores=settings.workers,

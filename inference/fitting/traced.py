@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...models.symbols import Graph, Symbols, UntraceableError, holds
 from .emitted import source
+from .later import nutpie
 from .llvm import address, copied
 
 COORDINATE = "unconstrained_parameter"
@@ -47,8 +48,7 @@ class Traced:
 
     def model(self, arrays):
         """Return what nutpie samples, with data of its own."""
-        import nutpie.compile_pymc as nutpie
-
+        compiled = nutpie().compile_pymc.CompiledPyMCModel
         user, held = self._addresses(arrays)
         start = self.start[self._in_use(arrays)]
         n = len(start)
@@ -65,8 +65,8 @@ class Traced:
             "n_expanded": n,
             "shape_info": (["z"], [slice(0, n)], [(n,)]),
         }
-        needed = [f.name for f in dataclasses.fields(nutpie.CompiledPyMCModel) if f.default is dataclasses.MISSING]
-        return nutpie.CompiledPyMCModel(**{name: known.get(name) for name in needed})
+        needed = [f.name for f in dataclasses.fields(compiled) if f.default is dataclasses.MISSING]
+        return compiled(**{name: known.get(name) for name in needed})
 
     def __call__(self, z, arrays):
         """Log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""

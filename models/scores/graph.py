@@ -35,14 +35,12 @@ def model(law, rows, reference=None):
         mean, variance = expected(values, law.pace, d, families)
         capability = pm.Normal("capability", mean, variance**0.5, shape=len(reference["models"]))
         slope, difficulty, log_noise = items(values, raw, d)
-        of_items = noise.of_items(log_noise)
         for where, sign in (("inner", 1), ("low", 1), ("high", -1)):
             item = d[f"{where}_item"]
             eta = sign * logits(capability, slope, difficulty, d[f"{where}_model"], item)
-            own = [x[item] for x in of_items]
             if where == "inner":
-                found = noise.log_density(eta, own, d["inner_log_score"], d["inner_log_rest"])
+                found = noise.log_density(eta, log_noise[item], d["inner_log_score"], d["inner_log_rest"])
             else:
-                found = noise.log_below(eta, own)
+                found = noise.log_below(eta, log_noise[item])
             pm.Potential(f"{where}_scores", found.sum())
     return model

@@ -44,12 +44,12 @@ class Nodes:
     def _of_model(self, draws, rows, model):
         """Log density of the rows of one model at its nodes, (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
-        of_items, (_, items) = noise.of_items(draws.log_noise), design.codes(rows, draws.reference)
+        _, items = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
-            of_item = [x[..., [item]] for x in of_items]
+            log_noise = draws.log_noise[..., [item]]
             eta = draws.slope[..., [item]] * (self.capability[model] - draws.difficulty[..., [item]])
             if design.at_low(score) or design.at_high(score):
-                total = total + noise.log_below(eta if design.at_low(score) else -eta, of_item)
+                total = total + noise.log_below(eta if design.at_low(score) else -eta, log_noise)
             else:
-                total = total + noise.log_density(eta, of_item, np.log(score), np.log1p(-score))
+                total = total + noise.log_density(eta, log_noise, np.log(score), np.log1p(-score))
         return total

@@ -251,10 +251,9 @@ class Scores(Law):
         if self.family_effects:
             found.append((FAMILY_UNITS, -0.5 * (np.log(2 * np.pi) + families**2)))
         noise = NOISES[self.noise]
-        of_items = noise.of_items(log_noise)
         for where in design.WHERE:
             model, item = data[f"{where}_model"], data[f"{where}_item"]
-            eta, own = logits(capability, slope, difficulty, model, item), [pick(x, item) for x in of_items]
+            eta, own = logits(capability, slope, difficulty, model, item), pick(log_noise, item)
             if where == "inner":
                 term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
             else:

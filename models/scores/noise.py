@@ -10,12 +10,11 @@ import math
 import numpy as np
 import scipy.special
 
-from ..arrays import exp, gammaln, log, log1p, maximum, minimum, where
+from ..arrays import exp, gammaln, log, log1p, logaddexp, where
 
 END = 0.005  # the resolution of most benchmarks: one question of 200
 LOG_END, LOG_REST = np.log(END), np.log1p(-END)
 TERMS = 32
-FURTHEST = 700.0  # of logits: exp(710) is more than a number holds
 FREEDOM = 4
 LEAST = 1e-300
 
@@ -24,61 +23,51 @@ class Beta:
     """A beta about the mean, its precision ``0.25 / noise**2``: noise is nearly the sd of a score at a mean of 1/2."""
 
     @staticmethod
-    def of_items(log_noise):
-        """Give what densities take of items: precisions, and logarithms of their gamma functions."""
-        precision = _precision(log_noise)
-        return precision, gammaln(precision)
-
-    @staticmethod
-    def log_density(eta, of_item, log_score, log_rest):
+    def log_density(eta, log_noise, log_score, log_rest):
         """Log density of a score away from the ends.
 
         Parameters
         ----------
         eta : array_like
             Logit of the mean.
-        of_item : tuple of array_like
-            What `of_items` gives of the item of each score.
+        log_noise : array_like
         log_score, log_rest : array_like
             Logarithms of the score and of 1 less the score.
         """
-        precision, of_precision = of_item
-        a, b = _shapes(eta, precision)
-        return of_precision - gammaln(a) - gammaln(b) + (a - 1) * log_score + (b - 1) * log_rest
+        precision, a, b = _shapes(eta, log_noise)
+        return gammaln(precision) - gammaln(a) - gammaln(b) + (a - 1) * log_score + (b - 1) * log_rest
 
     @staticmethod
-    def log_below(eta, of_item):
+    def log_below(eta, log_noise):
         """Log probability of a score of at most `END`.
 
         The incomplete beta by its hypergeometric series, equation 8.17.8 of the NIST Digital Library of Mathematical
         Functions, whose terms are positive and fall from where ``n > END / (4 noise**2)``: of noise from 0.01 on, the
         first 32 leave out less than a millionth.
         """
-        precision, of_precision = of_item
-        a, b = _shapes(eta, precision)
+        precision, a, b = _shapes(eta, log_noise)
         term = total = 1.0
         for n in range(TERMS):
             term = term * (END * (precision + n) / (a + 1 + n))
             total = total + term
-        return a * LOG_END + b * LOG_REST + of_precision - gammaln(a + 1) - gammaln(b) + log(total)
+        return a * LOG_END + b * LOG_REST + gammaln(precision) - gammaln(a + 1) - gammaln(b) + log(total)
 
     @staticmethod
     def cdf(eta, log_noise, score):
         """Probability of a score of at most the one given; arrays of NumPy."""
-        a, b = _shapes(eta, _precision(log_noise))
+        _, a, b = _shapes(eta, log_noise)
         return scipy.special.betainc(np.maximum(a, LEAST), np.maximum(b, LEAST), score)
 
     @staticmethod
     def draw(eta, log_noise, rng):
         """Scores drawn at random; arrays of NumPy."""
-        a, b = _shapes(eta, _precision(log_noise))
+        _, a, b = _shapes(eta, log_noise)
         return rng.beta(np.maximum(a, LEAST), np.maximum(b, LEAST))
 
     @staticmethod
     def sd(eta, log_noise):
         """Give the standard deviation of scores; arrays of NumPy."""
-        precision = _precision(log_noise)
-        a, b = _shapes(eta, precision)
+        precision, a, b = _shapes(eta, log_noise)
         return np.sqrt(a * b / (1 + precision)) / precision
 
 
@@ -86,21 +75,16 @@ class LogitT4:
     """Student t of 4 degrees of freedom on the logit, its scale ``4 noise``: at 1/2 a score then moves by the noise."""
 
     @staticmethod
-    def of_items(log_noise):
-        """Give what densities take of items: scales, and their logarithms."""
-        return 4 * exp(log_noise), log_noise + LOG_4
-
-    @staticmethod
-    def log_density(eta, of_item, log_score, log_rest):
+    def log_density(eta, log_noise, log_score, log_rest):
         """Log density of a score away from the ends; see `Beta.log_density`."""
-        scale, log_scale = of_item
+        scale = 4 * exp(log_noise)
         z = (log_score - log_rest - eta) / scale
-        return LOG_T4 - 2.5 * log1p(z * z / FREEDOM) - log_scale - log_score - log_rest
+        return LOG_T4 - 2.5 * log1p(z * z / FREEDOM) - log(scale) - log_score - log_rest
 
     @staticmethod
-    def log_below(eta, of_item):
+    def log_below(eta, log_noise):
         """Log probability of a score of at most `END`, the closed form of Student's t of 4 degrees of freedom."""
-        t = (LOG_END - LOG_REST - eta) / of_item[0]
+        t = (LOG_END - LOG_REST - eta) / (4 * exp(log_noise))
         root = (4 + t * t) ** 0.5
         below = -where(t < 0, t, 0.0)
         # 1 + t/root, of which a large negative t would leave nothing.
@@ -125,16 +109,11 @@ class LogitT4:
         return np.sqrt(2) * 4 * np.exp(log_noise) * slope
 
 
-LOG_4 = math.log(4)
 LOG_T4 = math.lgamma((FREEDOM + 1) / 2) - math.lgamma(FREEDOM / 2) - 0.5 * math.log(FREEDOM * math.pi)
 NOISES = {"beta": Beta, "logit_t4": LogitT4}
 
 
-def _precision(log_noise):
-    return 0.25 * exp(-2 * log_noise)
-
-
-def _shapes(eta, precision):
-    """Take the two parameters of a beta."""
-    eta = maximum(minimum(eta, FURTHEST), -FURTHEST)
-    return precision / (1 + exp(-eta)), precision / (1 + exp(eta))
+def _shapes(eta, log_noise):
+    """Precision of a beta, and its two parameters."""
+    precision = 0.25 * exp(-2 * log_noise)
+    return precision, precision * exp(-logaddexp(0.0, -eta)), precision * exp(-logaddexp(0.0, eta))

@@ -15,7 +15,7 @@ def beta(eta, log_noise):
 
 
 def test_the_beta_is_that_of_its_mean_and_precision():
-    found = Beta.log_density(ETA, Beta.of_items(LOG_NOISE), np.log(0.3), np.log(0.7))
+    found = Beta.log_density(ETA, LOG_NOISE, np.log(0.3), np.log(0.7))
     np.testing.assert_allclose(found, beta(ETA, LOG_NOISE).logpdf(0.3), rtol=1e-9, atol=1e-9)
 
 
@@ -25,7 +25,7 @@ def test_the_beta_has_nearly_the_noise_as_its_sd_in_the_middle():
 
 
 def test_the_mass_of_a_beta_at_an_end_is_that_of_the_incomplete_beta():
-    found, exact = Beta.log_below(ETA, Beta.of_items(LOG_NOISE)), beta(ETA, LOG_NOISE).cdf(END)
+    found, exact = Beta.log_below(ETA, LOG_NOISE), beta(ETA, LOG_NOISE).cdf(END)
     told = exact > 1e-300
     assert told.mean() > 0.7
     np.testing.assert_allclose(np.exp(found)[told], exact[told], rtol=2e-6)
@@ -33,22 +33,16 @@ def test_the_mass_of_a_beta_at_an_end_is_that_of_the_incomplete_beta():
 
 def test_the_mass_of_students_t_at_an_end_is_exact_in_both_tails():
     t = (logit(END) - ETA) / (4 * np.exp(LOG_NOISE))
-    np.testing.assert_allclose(
-        LogitT4.log_below(ETA, LogitT4.of_items(LOG_NOISE)), st.t(4).logcdf(t), rtol=1e-9, atol=1e-12
-    )
+    np.testing.assert_allclose(LogitT4.log_below(ETA, LOG_NOISE), st.t(4).logcdf(t), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NOISES)
 def test_the_densities_and_the_masses_of_the_ends_add_up_to_one(name):
     noise = NOISES[name]
     for at in ((0.4, np.log(0.1)), (-4.0, np.log(0.2)), (5.0, np.log(0.05))):
-        eta, of_item = at[0], noise.of_items(at[1])
-        between, _ = quad(
-            lambda y, eta=eta, of_item=of_item: np.exp(noise.log_density(eta, of_item, np.log(y), np.log1p(-y))),
-            END,
-            1 - END,
-        )
-        ends = np.exp(noise.log_below(eta, of_item)) + np.exp(noise.log_below(-eta, of_item))
+        eta, log_noise = at
+        between, _ = quad(lambda y, at=at: np.exp(noise.log_density(*at, np.log(y), np.log1p(-y))), END, 1 - END)
+        ends = np.exp(noise.log_below(eta, log_noise)) + np.exp(noise.log_below(-eta, log_noise))
         assert between + ends == pytest.approx(1, rel=1e-4)
 
 

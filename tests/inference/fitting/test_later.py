@@ -1,0 +1,26 @@
+import subprocess
+import sys
+
+import pytest
+
+LAW = """
+import sys
+import bayescaling as bs
+fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=60, tune=60, chains=2)
+"""
+CHECKS = {
+    "a fit needs none of ArviZ's plots": LAW + "assert 'arviz' not in sys.modules",
+    "ArviZ is whole afterwards": LAW + "import arviz\nassert callable(arviz.summary) and 'numpy' in sys.modules",
+    "what nutpie takes of ArviZ is there": LAW
+    + "import arviz\nassert sys.modules['nutpie.sample'].arviz.summary is arviz.summary",
+    "where ArviZ was there before, nutpie has it": "import arviz\n"
+    + LAW
+    + "assert sys.modules['nutpie.sample'].arviz is arviz",
+}
+
+
+@pytest.mark.parametrize("said", CHECKS)
+def test_nutpie_is_imported_without_what_only_an_annotation_needs(said):
+    command = [sys.executable, "-W", "ignore", "-c", CHECKS[said]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
