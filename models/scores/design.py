@@ -26,7 +26,14 @@ def reference(law, rows):
     if law.family_effects:
         found["families"] = sorted(models["family"].unique())
         found["family_of"] = pd.Index(found["families"]).get_indexer(models["family"]).tolist()
+    if law.version_effects:
+        found["versions"] = sorted(versions(rows).unique())
     return found
+
+
+def versions(rows):
+    """Name the version of a model that each row is of, a Series of str."""
+    return rows["model"].astype(str) + ": " + rows["version"].astype(str)
 
 
 def computes(law, models):
@@ -55,7 +62,8 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` by model; ``benchmark_whole`` and ``whole_benchmarks``, by which benchmarks are averaged, and
         ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
-        ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` with family effects.
+        ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` and ``version_one`` with effects
+        of families and of versions.
     """
     count = len(reference["benchmarks"])
     found = {
@@ -64,10 +72,12 @@ def arrays(law, rows, reference):
         "item_benchmark": np.arange(count),
         "item_whole": np.zeros(count, int),
     } | _of_models(law, reference)
-    model, item = codes(rows, reference)
+    places = dict(zip(("model", "item", "version"), codes(rows, reference), strict=False))
+    if "version" in places:
+        found["version_one"] = np.ones(len(reference["versions"]))
     score = rows["score"].to_numpy(float)
     for name, own in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
-        found |= {f"{name}_model": model[own], f"{name}_item": item[own]}
+        found |= {f"{name}_{what}": place[own] for what, place in places.items()}
         if name == "inner":
             found |= {"inner_log_score": np.log(score[own]), "inner_log_rest": np.log1p(-score[own])}
     return found
@@ -103,7 +113,7 @@ def at_high(score):
 
 
 def codes(rows, reference):
-    """Places of the rows' models and benchmarks in the reference.
+    """Places of the rows' models, benchmarks and, where the reference has them, versions.
 
     Raises
     ------
@@ -111,12 +121,15 @@ def codes(rows, reference):
         If one is not there.
     """
     found = []
-    for column, names in (("model", reference["models"]), ("benchmark", reference["benchmarks"])):
-        places = pd.Index(names).get_indexer(rows[column])
+    columns = {"model": (rows["model"], "models"), "benchmark": (rows["benchmark"], "benchmarks")}
+    if "versions" in reference:
+        columns["version"] = (versions(rows), "versions")
+    for column, (own, names) in columns.items():
+        places = pd.Index(reference[names]).get_indexer(own)
         if (places < 0).any():
             row = int(np.argmax(places < 0))
             raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: {column} {quoted(rows[column].iloc[row])} in row {row + 1} "
+                f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {row + 1} "
                 "is none of those fitted; fit a table that has it"
             )
         found.append(places)

@@ -4,18 +4,21 @@ import numpy as np
 from scipy.special import logsumexp
 
 from . import design
-from .item import normal
+from .item import logits
 from .noise import NOISES
+from .scatter import SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
+FINER = 2  # times as many of a version, whose density given its model's capability is narrower than its draws
 
 
 class Nodes:
     """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its own draws.
 
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
-    ``integral of p(y | c) N(c; mean, sd) dc``, mean and sd as its compute and date say. The integrand is smooth and
-    falls off on either side, where a sum at even steps is all but exact.
+    ``integral of p(y | c) p(c) dc``, p(c) about what its compute and date say. The integrand is smooth and falls off on
+    either side, where a sum at even steps is all but exact. Where versions have effects, p(y | c) is the product over
+    versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version.
 
     Parameters
     ----------
@@ -24,32 +27,53 @@ class Nodes:
     """
 
     def __init__(self, draws):
-        spread = np.linspace(-WIDTH, WIDTH, NODES)
-        centre, sd = draws.capability.mean((0, 1)), draws.capability.std((0, 1))
-        self.capability = centre[:, None] + sd[:, None] * spread
-        self.log_step = np.log(sd * (spread[1] - spread[0]))
+        self.capability, self.log_step = _about(draws.capability, NODES)
+        if draws.versions is not None:
+            model, _, version = design.codes(draws.rows, draws.reference)
+            of = np.zeros(len(draws.reference["versions"]), int)
+            of[version] = model
+            self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
 
     def log_densities(self, draws):
         """Log density of the scores of each model that has rows, by its name: dict of ndarray (chain, draw)."""
         reference, rows = draws.reference, draws.rows
-        mean, sd = draws.expected()
+        scatter, (mean, sd) = SCATTERS[draws.law.scatter].log_density, draws.expected()
         found = {}
         for name, own in rows.groupby("model", sort=False).groups.items():
             model = reference["models"].index(name)
-            density = self._of_model(draws, rows.loc[own], model)
-            density = density + normal(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
+            given = self._of_rows if draws.versions is None else self._of_versions
+            density = given(draws, rows.loc[own], self.capability[model])
+            density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
             found[name] = logsumexp(density, axis=-1) + self.log_step[model]
         return found
 
-    def _of_model(self, draws, rows, model):
-        """Log density of the rows of one model at its nodes, (chain, draw, node)."""
+    def _of_versions(self, draws, rows, capability):
+        """Log density of the rows of one model at capabilities of it, (chain, draw, node), its versions' apart."""
+        total, variance = 0.0, draws.values["version_sd"][..., None, None] ** 2
+        _, _, versions = design.codes(rows, draws.reference)
+        for version in np.unique(versions):
+            at = self.version[version]
+            density = self._of_rows(draws, rows[versions == version], at)[..., None, :]
+            density = density + Normal.log_density(at, capability[:, None], variance)
+            total = total + logsumexp(density, axis=-1) + self.version_log_step[version]
+        return total
+
+    def _of_rows(self, draws, rows, capability):
+        """Log density of rows at capabilities, (node,), of what they are scores of: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
-        _, items = design.codes(rows, draws.reference)
+        _, items, *_ = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
-            log_noise = draws.log_noise[..., [item]]
-            eta = draws.slope[..., [item]] * (self.capability[model] - draws.difficulty[..., [item]])
+            log_noise = draws.items.log_noise[..., [item]]
+            eta = logits(capability, draws.items, [item])
             if design.at_low(score) or design.at_high(score):
                 total = total + noise.log_below(eta if design.at_low(score) else -eta, log_noise)
             else:
                 total = total + noise.log_density(eta, log_noise, np.log(score), np.log1p(-score))
         return total
+
+
+def _about(draws, count):
+    """Nodes about draws, (..., node), and the logarithms of their steps."""
+    spread = np.linspace(-WIDTH, WIDTH, count)
+    centre, sd = draws.mean((0, 1)), draws.std((0, 1))
+    return centre[:, None] + sd[:, None] * spread, np.log(sd * (spread[1] - spread[0]))

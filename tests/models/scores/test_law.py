@@ -6,12 +6,13 @@ import scipy.stats as st
 import xarray as xr
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.models.scores.noise import END
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 
 LAWS = {
     "no pace": bs.Scores(),
     "break, families": bs.Scores(pace="break", family_effects=True),
     "logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "t4, ceilings, versions": bs.Scores(pace="linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
 
@@ -19,22 +20,33 @@ LAWS = {
 def prior(request, scores_design):
     """Three draws of the prior of a law, of which the densities are worked out by hand."""
     law = LAWS[request.param]
-    rows = law.rows(scores_design.table)
+    rows = law.rows(with_versions(scores_design.table))
     return law.prior_draws(np.random.default_rng(5), law.reference(rows), rows, 3)
 
 
+def with_versions(table):
+    """Name two versions of each even model, of every second benchmark each, and one of each odd one."""
+    second = table["model"].str[-1].astype(int).mod(2).eq(0) & table["benchmark"].str[-1].astype(int).mod(2).eq(1)
+    return table.assign(version=np.where(second, "b", "a"))
+
+
 def test_slopes_and_difficulties_are_relative_to_their_means(prior):
-    np.testing.assert_allclose(np.log(prior.slope).sum(-1), 0, atol=1e-9)
-    np.testing.assert_allclose(prior.difficulty.sum(-1), 0, atol=1e-9)
+    np.testing.assert_allclose(np.log(prior.items.slope).sum(-1), 0, atol=1e-9)
+    np.testing.assert_allclose(prior.items.difficulty.sum(-1), 0, atol=1e-9)
 
 
 def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
     named, rows = prior.named(), prior.rows
     model, benchmark = (named[dim].to_index().get_indexer(rows[dim]) for dim in ("model", "benchmark"))
-    eta = named["slope"].values[..., benchmark] * (
-        named["capability"].values[..., model] - named["difficulty"].values[..., benchmark]
-    )
-    np.testing.assert_allclose(prior.mean().values, expit(eta))
+    capability = named["capability"].values[..., model]
+    if prior.law.version_effects:
+        version = named["version"].to_index().get_indexer(rows["model"] + ": " + rows["version"])
+        capability = capability + named["version_effect"].values[..., version]
+    eta = named["slope"].values[..., benchmark] * (capability - named["difficulty"].values[..., benchmark])
+    ceiling = named["ceiling"].values[..., benchmark] if prior.law.ceilings else 1
+    np.testing.assert_allclose(prior.mean().values, ceiling * expit(eta))
+    if prior.law.ceilings:
+        eta = logit(ceiling * expit(eta))
     if prior.law.noise == "beta":
         precision = 0.25 / named["noise"].values[..., benchmark] ** 2
         score = rows["score"].to_numpy()
@@ -53,8 +65,11 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     for i, (name, own) in enumerate(law.prior_of.items()):
         expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
     raw, capability = prior._units[0][0], prior.capability[0]
-    sds = np.stack([v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]], -1)[:, None, :]
-    centres = np.stack([np.zeros(3), np.zeros(3), v["log_noise_centre"]], -1)[:, None, :]
+    sds = [v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]]
+    centres = [np.zeros(3), np.zeros(3), v["log_noise_centre"]]
+    if law.ceilings:
+        sds, centres = [*sds, v["logit_ceiling_sd"]], [*centres, v["logit_ceiling_centre"]]
+    sds, centres = (np.stack(x, -1)[:, None, :] for x in (sds, centres))
     expected = expected + st.norm(centres, sds).logpdf(raw).sum((1, 2))
     models = prior.rows.drop_duplicates("model").sort_values("model")
     mean, sd = v["capability_centre"][:, None] + np.zeros(len(models)), v["capability_sd"][:, None]
@@ -73,12 +88,17 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     if law.family_effects:
         expected = expected + st.norm.logpdf(prior.families[0]).sum(-1)
         mean = mean + prior.named()["family_effect"].sel(family=models["family"].to_list()).values[0]
-    expected = expected + st.norm(mean, sd).logpdf(capability).sum(-1)
+    if law.version_effects:
+        units = prior.named()["version_effect"].values[0] / v["version_sd"][:, None]
+        expected = expected + st.norm.logpdf(units).sum(-1)
+    scatter = st.t(4, mean, sd) if law.scatter == "t4" else st.norm(mean, sd)
+    expected = expected + scatter.logpdf(capability).sum(-1)
     np.testing.assert_allclose(prior.log_density().values[0], expected, rtol=1e-9)
 
 
-def test_leaving_a_model_out_integrates_over_its_capability(scores_design):
-    law = bs.Scores(pace="linear")
+@pytest.mark.parametrize("options", [{}, {"scatter": "t4", "ceilings": True}])
+def test_leaving_a_model_out_integrates_over_its_capability(options, scores_design):
+    law = bs.Scores(pace="linear", **options)
     rows = law.rows(scores_design.table)
     reference = law.reference(rows)
     draws = bs.Fitter(law, scores_design.table).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
@@ -92,9 +112,36 @@ def test_leaving_a_model_out_integrates_over_its_capability(scores_design):
     for draw in (0, 30):
         z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
         at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), own, reference)
-        prior = st.norm(mean[0, draw, place], sd[0, draw, place]).logpdf(grid)
+        at_mean = mean[0, draw, place], sd[0, draw, place]
+        prior = (st.t(4, *at_mean) if law.scatter == "t4" else st.norm(*at_mean)).logpdf(grid)
         exact = logsumexp(at.log_likelihood().values[0].sum(-1) + prior) + np.log(grid[1] - grid[0])
-        assert found[0, draw] == pytest.approx(exact, abs=1e-5)
+        assert found[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
+
+
+def test_leaving_a_model_out_integrates_over_each_of_its_versions(scores_design):
+    """Against a fine grid of the capability, of the version's in it, and of the sum of both."""
+    law = bs.Scores(version_effects=True)
+    rows = law.rows(with_versions(scores_design.table))
+    reference = law.reference(rows)
+    draws = bs.Fitter(law, rows).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
+    name = "model 04"
+    found = draws.by_group("model").sel(group=name).values
+    own = rows[rows["model"] == name].reset_index(drop=True)
+    place, labels = reference["models"].index(name), draws.real_line()["coordinate"].values
+    grid = draws.capability[..., place].mean() + np.linspace(-5, 5, 2001)
+    step = np.log(grid[1] - grid[0])
+    mean, sd = draws.expected()
+    for draw in (0, 30):
+        density = st.norm(mean[0, draw, place], sd[0, draw, place]).logpdf(grid)
+        for version in ("a", "b"):
+            z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
+            z[:, labels == f"version[{name}: {version}]"] = 0
+            of_version = own[own["version"] == version].reset_index(drop=True)
+            at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), of_version, reference)
+            likelihood = at.log_likelihood().values[0].sum(-1)
+            spread = st.norm(0, draws.values["version_sd"][0, draw]).logpdf(grid - grid[:, None])
+            density = density + logsumexp(likelihood + spread, axis=1) + step
+        assert found[0, draw] == pytest.approx(logsumexp(density) + step, abs=1e-4)
 
 
 def test_groups_of_models_are_the_sum_of_theirs(scores_design):
@@ -130,6 +177,9 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
     ("options", "said"),
     [
         ({"noise": "normal"}, "choose one of beta, logit_t4"),
+        ({"scatter": "cauchy"}, "choose one of normal, t4"),
+        ({"ceilings": 1}, "ceilings must be true or false"),
+        ({"version_effects": None}, "version_effects must be true or false"),
         ({"pace": "quadratic"}, "choose one of None, linear, break"),
         ({"compute_errors": (0.1, 0.3)}, "three positive numbers"),
         ({"compute_errors": (0.1, 0.3, 0)}, "three positive numbers"),
