@@ -27,7 +27,9 @@ def reference(law, rows):
         found["families"] = sorted(models["family"].unique())
         found["family_of"] = pd.Index(found["families"]).get_indexer(models["family"]).tolist()
     if law.version_effects:
-        found["versions"] = sorted(versions(rows).unique())
+        several = rows.groupby("model")["version"].nunique() > 1
+        found["one_version"] = (~several[models["model"]]).tolist()
+        found["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
     return found
 
 
@@ -63,7 +65,7 @@ def arrays(law, rows, reference):
         ``model_...`` by model; ``benchmark_whole`` and ``whole_benchmarks``, by which benchmarks are averaged, and
         ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
         ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` and ``version_one`` with effects
-        of families and of versions.
+        of families and of versions, where ``..._nested`` says of which rows the model has several.
     """
     count = len(reference["benchmarks"])
     found = {
@@ -72,9 +74,10 @@ def arrays(law, rows, reference):
         "item_benchmark": np.arange(count),
         "item_whole": np.zeros(count, int),
     } | _of_models(law, reference)
-    places = dict(zip(("model", "item", "version"), codes(rows, reference), strict=False))
-    if "version" in places:
+    places = dict(zip(("model", "item"), codes(rows, reference), strict=True))
+    if law.version_effects:
         found["version_one"] = np.ones(len(reference["versions"]))
+        places["version"], places["nested"] = of_versions(rows, reference)
     score = rows["score"].to_numpy(float)
     for name, own in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
         found |= {f"{name}_{what}": place[own] for what, place in places.items()}
@@ -97,6 +100,8 @@ def _of_models(law, reference):
         }
         if law.pace == "break":
             found["model_since_break"] = year + YEAR - law.break_year
+    if law.version_effects:
+        found["model_one_version"] = np.array(reference["one_version"], float)
     if law.family_effects:
         found |= {"model_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
     return found
@@ -113,24 +118,32 @@ def at_high(score):
 
 
 def codes(rows, reference):
-    """Places of the rows' models, benchmarks and, where the reference has them, versions.
+    """Places of the rows' models and benchmarks in the reference.
 
     Raises
     ------
     InputError
         If one is not there.
     """
-    found = []
-    columns = {"model": (rows["model"], "models"), "benchmark": (rows["benchmark"], "benchmarks")}
-    if "versions" in reference:
-        columns["version"] = (versions(rows), "versions")
-    for column, (own, names) in columns.items():
-        places = pd.Index(reference[names]).get_indexer(own)
-        if (places < 0).any():
-            row = int(np.argmax(places < 0))
-            raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {row + 1} "
-                "is none of those fitted; fit a table that has it"
-            )
-        found.append(places)
-    return found
+    columns = (("model", reference["models"]), ("benchmark", reference["benchmarks"]))
+    return [_places(rows, column, rows[column], names) for column, names in columns]
+
+
+def of_versions(rows, reference):
+    """Places of the rows' versions in the reference, and whether their models have several; 0 for those of one."""
+    model, _ = codes(rows, reference)
+    nested = ~np.array(reference["one_version"], bool)[model]
+    found = np.zeros(len(rows), int)
+    found[nested] = _places(rows[nested], "version", versions(rows[nested]), reference["versions"])
+    return found, nested.astype(float)
+
+
+def _places(rows, column, own, names):
+    places = pd.Index(names).get_indexer(own)
+    if (places < 0).any():
+        row = int(np.argmax(places < 0))
+        raise InputError(
+            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {rows.index[row] + 1} "
+            "is none of those fitted; fit a table that has it"
+        )
+    return places

@@ -88,17 +88,20 @@ class ScoresDraws(Draws):
     def of_unseen(self, rows, rng):
         """Draws of models that were not fitted, on the same benchmarks: capabilities as compute and date say.
 
-        Families that were fitted keep their effects.
+        Families that were fitted keep their effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
         reference = law.reference(rows) | {"benchmarks": self.reference["benchmarks"]}
+        if law.version_effects:
+            one = [True] * len(reference["models"])
+            reference |= {"versions": self.reference["versions"], "one_version": one}
         units = [self._units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
         if law.family_effects:
             known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
             new = rng.standard_normal((*lead, len(known)))
             units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
         if law.version_effects:
-            units.append(rng.standard_normal((*lead, len(reference["versions"]), 1)))
+            units.append(self._units[-1])
         self._place(law, reference, rows, self.values, units)
         return ScoresDraws.of(law, reference, rows, self.values, units)
 
@@ -150,10 +153,11 @@ class ScoresDraws(Draws):
 
     def _logits(self):
         """Logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
-        model, item, *version = design.codes(self.rows, self.reference)
+        model, item = design.codes(self.rows, self.reference)
         ability = self.capability[..., model]
-        for own in version:
-            ability = ability + self.versions[..., own]
+        if self.versions is not None:
+            version, nested = design.of_versions(self.rows, self.reference)
+            ability = ability + nested * self.versions[..., version]
         return logits(ability, self.items, item), self.items.log_noise[..., item]
 
     def mean(self, rows=None):

@@ -45,7 +45,7 @@ def model(law, rows, reference=None):
         for where, sign in (("inner", 1), ("low", 1), ("high", -1)):
             ability, item = capability[d[f"{where}_model"]], d[f"{where}_item"]
             if law.version_effects:
-                ability = ability + versions[d[f"{where}_version"]]
+                ability = ability + d[f"{where}_nested"] * versions[d[f"{where}_version"]]
             eta, own = sign * logits(ability, benchmarks, item), benchmarks.log_noise[item]
             if where == "inner":
                 found = noise.log_density(eta, own, d["inner_log_score"], d["inner_log_rest"])

@@ -10,6 +10,8 @@ from .scatter import SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
 FINER = 2  # times as many of a version, whose density given its model's capability is narrower than its draws
+NARROW = 0.25  # of the sd of a version's draws: a spread of versions that nodes about these would step over
+POINTS, WEIGHTS = np.array([-(3**0.5), 0.0, 3**0.5]), np.array([1 / 6, 2 / 3, 1 / 6])  # of Gauss and Hermite
 
 
 class Nodes:
@@ -17,8 +19,9 @@ class Nodes:
 
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
     ``integral of p(y | c) p(c) dc``, p(c) about what its compute and date say. The integrand is smooth and falls off on
-    either side, where a sum at even steps is all but exact. Where versions have effects, p(y | c) is the product over
-    versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version.
+    either side, where a sum at even steps is all but exact. Of a model of several versions that have effects, p(y | c)
+    is the product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
+    or about c where sd is far smaller than their spread.
 
     Parameters
     ----------
@@ -29,9 +32,10 @@ class Nodes:
     def __init__(self, draws):
         self.capability, self.log_step = _about(draws.capability, NODES)
         if draws.versions is not None:
-            model, _, version = design.codes(draws.rows, draws.reference)
+            model, _ = design.codes(draws.rows, draws.reference)
+            version, nested = design.of_versions(draws.rows, draws.reference)
             of = np.zeros(len(draws.reference["versions"]), int)
-            of[version] = model
+            of[version[nested > 0]] = model[nested > 0]
             self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
 
     def log_densities(self, draws):
@@ -41,7 +45,8 @@ class Nodes:
         found = {}
         for name, own in rows.groupby("model", sort=False).groups.items():
             model = reference["models"].index(name)
-            given = self._of_rows if draws.versions is None else self._of_versions
+            several = draws.versions is not None and not reference["one_version"][model]
+            given = self._of_versions if several else self._of_rows
             density = given(draws, rows.loc[own], self.capability[model])
             density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
             found[name] = logsumexp(density, axis=-1) + self.log_step[model]
@@ -49,19 +54,27 @@ class Nodes:
 
     def _of_versions(self, draws, rows, capability):
         """Log density of the rows of one model at capabilities of it, (chain, draw, node), its versions' apart."""
-        total, variance = 0.0, draws.values["version_sd"][..., None, None] ** 2
-        _, _, versions = design.codes(rows, draws.reference)
+        total, sd = 0.0, draws.values["version_sd"]
+        versions, _ = design.of_versions(rows, draws.reference)
         for version in np.unique(versions):
-            at = self.version[version]
-            density = self._of_rows(draws, rows[versions == version], at)[..., None, :]
-            density = density + Normal.log_density(at, capability[:, None], variance)
-            total = total + logsumexp(density, axis=-1) + self.version_log_step[version]
+            own, at = rows[versions == version], self.version[version]
+            found = np.empty((*sd.shape, len(capability)))
+            narrow = sd < NARROW * np.exp(self.version_log_step[version]) * (len(at) - 1) / (2 * WIDTH)
+            if not narrow.all():
+                density = self._of_rows(draws, own, at)[..., None, :]
+                density = density + Normal.log_density(at, capability[:, None], sd[..., None, None] ** 2)
+                found[:] = logsumexp(density, axis=-1) + self.version_log_step[version]
+            if narrow.any():
+                near = capability[:, None] + sd[..., None, None] * POINTS
+                density = self._of_rows(draws, own, near.reshape(*sd.shape, -1)).reshape(near.shape)
+                found[narrow] = logsumexp(density[narrow], axis=-1, b=WEIGHTS)
+            total = total + found
         return total
 
     def _of_rows(self, draws, rows, capability):
-        """Log density of rows at capabilities, (node,), of what they are scores of: (chain, draw, node)."""
+        """Log density of rows at capabilities, (..., node), of what they are scores of: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
-        _, items, *_ = design.codes(rows, draws.reference)
+        _, items = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
             log_noise = draws.items.log_noise[..., [item]]
             eta = logits(capability, draws.items, [item])

@@ -113,7 +113,7 @@ def expected(values, pace, d, families=None):
     With F the stated compute over 1e24 FLOP, of variance v about the true one in logarithms, and t the date less
     2024.5, the mean is ``centre + slope log F + gain t + change max(t - break, 0)`` and the variance
     ``sd**2 + slope**2 v``: the true compute is integrated out, its prior flat. Where compute is not known the mean is
-    ``centre' + gain' t`` and the variance ``sd'**2``.
+    ``centre' + gain' t`` and the variance ``sd'**2``. A model of one version has that of versions added.
     """
     values = {name: x[..., None] for name, x in values.items()}
     mean, variance = values["capability_centre"] + 0.0 * d["model_year"], values["capability_sd"] ** 2
@@ -125,6 +125,8 @@ def expected(values, pace, d, families=None):
         known, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
         mean = where(known, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
         variance = where(known, variance, values["unknown_sd"] ** 2)
+    if "version_sd" in values:
+        variance = variance + d["model_one_version"] * values["version_sd"] ** 2
     if families is not None:
         mean = mean + pick(values["family_sd"] * families, d["model_family"])
     return mean, variance

@@ -75,7 +75,8 @@ class Scores(Law):
     family_effects : bool
         Models of one ``family`` have an effect in common.
     version_effects : bool
-        Scores of one ``version`` of a model have an effect in common.
+        Scores of one ``version`` of a model have an effect in common. A model of one version is that version, and
+        scatters as both do.
     scatter : {"normal", "t4"}
         Capabilities lie about what compute and date say as a normal, or as Student's t with 4 degrees of freedom, a few
         of them far off.
@@ -200,6 +201,8 @@ class Scores(Law):
                     f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
                     "leave pace out"
                 )
+        if self.version_effects and table.groupby("model")["version"].nunique().max() < 2:
+            raise InputError(f"{place}: no model has several versions; leave version_effects out")
         rows = table.reset_index(drop=True)
         rows.attrs = dict(table.attrs)
         return rows
@@ -278,7 +281,8 @@ class Scores(Law):
         for where in design.WHERE:
             ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
             if versions is not None:
-                ability = ability + values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
+                effect = values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
+                ability = ability + data[f"{where}_nested"] * effect
             eta, own = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
             if where == "inner":
                 term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])

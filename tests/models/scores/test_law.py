@@ -20,14 +20,8 @@ LAWS = {
 def prior(request, scores_design):
     """Three draws of the prior of a law, of which the densities are worked out by hand."""
     law = LAWS[request.param]
-    rows = law.rows(with_versions(scores_design.table))
+    rows = law.rows(scores_design.table)
     return law.prior_draws(np.random.default_rng(5), law.reference(rows), rows, 3)
-
-
-def with_versions(table):
-    """Name two versions of each even model, of every second benchmark each, and one of each odd one."""
-    second = table["model"].str[-1].astype(int).mod(2).eq(0) & table["benchmark"].str[-1].astype(int).mod(2).eq(1)
-    return table.assign(version=np.where(second, "b", "a"))
 
 
 def test_slopes_and_difficulties_are_relative_to_their_means(prior):
@@ -41,7 +35,8 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
     capability = named["capability"].values[..., model]
     if prior.law.version_effects:
         version = named["version"].to_index().get_indexer(rows["model"] + ": " + rows["version"])
-        capability = capability + named["version_effect"].values[..., version]
+        assert 0 < (version >= 0).sum() < len(version)
+        capability = capability + np.where(version >= 0, named["version_effect"].values[..., version], 0)
     eta = named["slope"].values[..., benchmark] * (capability - named["difficulty"].values[..., benchmark])
     ceiling = named["ceiling"].values[..., benchmark] if prior.law.ceilings else 1
     np.testing.assert_allclose(prior.mean().values, ceiling * expit(eta))
@@ -91,6 +86,8 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     if law.version_effects:
         units = prior.named()["version_effect"].values[0] / v["version_sd"][:, None]
         expected = expected + st.norm.logpdf(units).sum(-1)
+        one = (prior.rows.groupby("model")["version"].nunique() == 1)[models["model"]].to_numpy()
+        sd = np.hypot(sd, one * v["version_sd"][:, None])
     scatter = st.t(4, mean, sd) if law.scatter == "t4" else st.norm(mean, sd)
     expected = expected + scatter.logpdf(capability).sum(-1)
     np.testing.assert_allclose(prior.log_density().values[0], expected, rtol=1e-9)
@@ -118,13 +115,18 @@ def test_leaving_a_model_out_integrates_over_its_capability(options, scores_desi
         assert found[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
 
 
-def test_leaving_a_model_out_integrates_over_each_of_its_versions(scores_design):
-    """Against a fine grid of the capability, of the version's in it, and of the sum of both."""
+@pytest.mark.parametrize("spread", [None, 0.01])
+def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores_design):
+    """Against fine grids of the capability and of the version's given it, of a spread between versions small too."""
     law = bs.Scores(version_effects=True)
-    rows = law.rows(with_versions(scores_design.table))
+    rows = law.rows(scores_design.table)
     reference = law.reference(rows)
     draws = bs.Fitter(law, rows).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
     name = "model 04"
+    if spread is not None:
+        labels = draws.real_line()["coordinate"].values
+        draws.z[..., labels == "version_sd"] = np.log(spread)
+        draws = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), draws.z)}), rows, reference)
     found = draws.by_group("model").sel(group=name).values
     own = rows[rows["model"] == name].reset_index(drop=True)
     place, labels = reference["models"].index(name), draws.real_line()["coordinate"].values
@@ -205,11 +207,13 @@ def test_options_that_make_no_law_are_refused(options, said):
         (lambda t: t.assign(training_compute_flop=np.nan), "is known of 0 models; pace='linear' needs at least 5"),
         (lambda t: t[t["benchmark"] == "test 0"], "1 benchmarks; the scores law needs at least 2"),
         (lambda t: t[t["model"] < "model 02"], "2 models; the scores law needs at least 3"),
+        (lambda t: t.assign(version="a"), "no model has several versions; leave version_effects out"),
+        (lambda t: t.drop(columns="version"), 'needs "version"'),
     ],
 )
 def test_tables_that_cannot_inform_the_law_are_refused(change, said, scores_design):
     with pytest.raises(bs.InputError, match=said):
-        bs.Scores(pace="linear").rows(change(scores_design.table))
+        bs.Scores(pace="linear", version_effects=True).rows(change(scores_design.table))
 
 
 def test_the_law_comes_back_from_its_options():
