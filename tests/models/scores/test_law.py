@@ -249,6 +249,35 @@ def test_what_was_simulated_is_recovered(fit_linear):
     assert bs.diagnose(fit)["divergences"] == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "own"),
+    [
+        ({"ceilings": True}, {"logit_ceiling_centre": 2.0, "logit_ceiling_sd": 0.7}),
+        ({"version_effects": True}, {"version_sd": 0.6}),
+        ({"scatter": "t4"}, {}),
+    ],
+)
+def test_what_an_option_adds_is_recovered(options, own, scores_design):
+    law, large = bs.Scores(pace="linear", **options), type(scores_design)(seed=20, models=48)
+    rows, rng = law.rows(large.table), np.random.default_rng(11)
+    spreads = {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_centre": -2.7, "log_noise_sd": 0.3}
+    truth = large.truth | spreads | own
+    known = law.known_draws(truth, law.reference(rows), rows, rng)
+    table = rows.assign(score=known.replicate(rng).values[0, 0])
+    posterior = bs.fit(law, table, seed=1, draws=600, tune=600, chains=2)["posterior"]
+    for name in (*own, "capability_sd", "compute_slope", "yearly_gain"):
+        z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
+        assert abs(z) < 3.5, name
+    simulated = known.named().isel(chain=0, draw=0)
+    for name in ["capability", *({"ceiling", "version_effect"} & set(simulated))]:
+        middle, sd = posterior[name].mean(("chain", "draw")), posterior[name].std(("chain", "draw"))
+        assert float((((middle - simulated[name]) / sd) ** 2).mean()) < 3, name
+        if name == "version_effect":
+            assert np.corrcoef(middle, simulated[name])[0, 1] > 0.4
+        if name == "ceiling":
+            assert float(sd[int(np.argmin(simulated["difficulty"].values))]) < 0.03
+
+
 def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
     _, fit = fit_linear
     by_model = bs.loo_by_group(fit, "model", draws=200, tune=200)
