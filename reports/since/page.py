@@ -122,7 +122,8 @@ def periods_table(entry):
             )
     note = (
         "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, draws are "
-        "spread until their sd is the infinitesimal jackknife's with families left out whole."
+        "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
+        "than theirs, they stay."
     )
     return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period")
 
