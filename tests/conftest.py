@@ -341,6 +341,7 @@ class ScoresDesign:
                 "training_compute_flop": stated[model],
                 "compute_confidence": np.where(known, "Confident", None)[model],
                 "family": [f"family {i // 2}" for i in model],
+                "version": np.where((model % 2 == 0) & (benchmark % 2 == 1), "b", "a"),
             }
         )
         self.table = bs.read_scores(table)

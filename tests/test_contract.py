@@ -42,6 +42,7 @@ STUDIED = {
     "progress-18, paper effects": bs.Progress(18, paper_effects=True),
     "scores": bs.Scores(),
     "scores, break": bs.Scores(pace="break"),
+    "scores, ceilings, versions": bs.Scores(ceilings=True, version_effects=True),
     "lengths": bs.Lengths(),
     "lengths, no seeds": bs.Lengths(seeds=False),
 }

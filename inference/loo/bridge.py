@@ -207,6 +207,8 @@ class LeftOut:
     def density(self, having, without, lacking, left=None):
         """Bridge the draws of the fit and those of a refit; where these hardly overlap, each and a normal.
 
+        A normal takes more draws than there are coordinates; without these the bridge stays, with its little overlap.
+
         Parameters
         ----------
         left : DataFrame, optional
@@ -230,13 +232,19 @@ class LeftOut:
             return Bridge(float(log_mean_exp(lacking)), float(se), np.nan)
         own = () if left is None else self.draws.informed_by(left)
         found = filled_bridge(self.draws, without, left, own) if own else bridge(having, lacking)
-        if found.overlap >= LEAST_OVERLAP:
+        if found.overlap >= LEAST_OVERLAP or not _spanned(without):
             return found
         whole, rest = self._whole, log_normaliser(without)
         by_normal = Bridge(
             whole.log_density - rest.log_density, float(np.hypot(whole.se, rest.se)), min(whole.overlap, rest.overlap)
         )
         return max(found, by_normal, key=lambda bridged: bridged.overlap)
+
+
+def _spanned(draws):
+    """Whether the first half of the draws is enough for a covariance of all coordinates."""
+    real = draws.real_line()
+    return real.sizes["chain"] * -(-real.sizes["draw"] // 2) > real.shape[-1]
 
 
 def _relative_variance(weights):

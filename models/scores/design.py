@@ -26,7 +26,16 @@ def reference(law, rows):
     if law.family_effects:
         found["families"] = sorted(models["family"].unique())
         found["family_of"] = pd.Index(found["families"]).get_indexer(models["family"]).tolist()
+    if law.version_effects:
+        several = rows.groupby("model")["version"].nunique() > 1
+        found["one_version"] = (~several[models["model"]]).tolist()
+        found["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
     return found
+
+
+def versions(rows):
+    """Name the version of a model that each row is of, a Series of str."""
+    return rows["model"].astype(str) + ": " + rows["version"].astype(str)
 
 
 def computes(law, models):
@@ -55,7 +64,8 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` by model; ``benchmark_whole`` and ``whole_benchmarks``, by which benchmarks are averaged, and
         ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
-        ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` with family effects.
+        ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` and ``version_one`` with effects
+        of families and of versions, where ``..._nested`` says of which rows the model has several.
     """
     count = len(reference["benchmarks"])
     found = {
@@ -64,10 +74,13 @@ def arrays(law, rows, reference):
         "item_benchmark": np.arange(count),
         "item_whole": np.zeros(count, int),
     } | _of_models(law, reference)
-    model, item = codes(rows, reference)
+    places = dict(zip(("model", "item"), codes(rows, reference), strict=True))
+    if law.version_effects:
+        found["version_one"] = np.ones(len(reference["versions"]))
+        places["version"], places["nested"] = of_versions(rows, reference)
     score = rows["score"].to_numpy(float)
     for name, own in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
-        found |= {f"{name}_model": model[own], f"{name}_item": item[own]}
+        found |= {f"{name}_{what}": place[own] for what, place in places.items()}
         if name == "inner":
             found |= {"inner_log_score": np.log(score[own]), "inner_log_rest": np.log1p(-score[own])}
     return found
@@ -87,6 +100,8 @@ def _of_models(law, reference):
         }
         if law.pace == "break":
             found["model_since_break"] = year + YEAR - law.break_year
+    if law.version_effects:
+        found["model_one_version"] = np.array(reference["one_version"], float)
     if law.family_effects:
         found |= {"model_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
     return found
@@ -110,14 +125,25 @@ def codes(rows, reference):
     InputError
         If one is not there.
     """
-    found = []
-    for column, names in (("model", reference["models"]), ("benchmark", reference["benchmarks"])):
-        places = pd.Index(names).get_indexer(rows[column])
-        if (places < 0).any():
-            row = int(np.argmax(places < 0))
-            raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: {column} {quoted(rows[column].iloc[row])} in row {row + 1} "
-                "is none of those fitted; fit a table that has it"
-            )
-        found.append(places)
-    return found
+    columns = (("model", reference["models"]), ("benchmark", reference["benchmarks"]))
+    return [_places(rows, column, rows[column], names) for column, names in columns]
+
+
+def of_versions(rows, reference):
+    """Places of the rows' versions in the reference, and whether their models have several; 0 for those of one."""
+    model, _ = codes(rows, reference)
+    nested = ~np.array(reference["one_version"], bool)[model]
+    found = np.zeros(len(rows), int)
+    found[nested] = _places(rows[nested], "version", versions(rows[nested]), reference["versions"])
+    return found, nested.astype(float)
+
+
+def _places(rows, column, own, names):
+    places = pd.Index(names).get_indexer(own)
+    if (places < 0).any():
+        row = int(np.argmax(places < 0))
+        raise InputError(
+            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(own.iloc[row])} in row {rows.index[row] + 1} "
+            "is none of those fitted; fit a table that has it"
+        )
+    return places

@@ -12,8 +12,9 @@ from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between
 from . import design
 from .integrals import Nodes
-from .item import PARTS, expected, items, logits
+from .item import centres, expected, items, logits
 from .noise import END, NOISES
+from .scatter import SCATTERS
 
 COORDINATE = "coordinate"
 BEFORE, AFTER, ALL = "before", "after", "all"
@@ -33,10 +34,13 @@ class ScoresDraws(Draws):
     ----------
     values : dict of str to ndarray, shape (chain, draw)
         Free parameters.
-    slope, difficulty, log_noise : ndarray, shape (chain, draw, benchmark)
+    items : Items
+        Arrays of shape (chain, draw, benchmark).
     capability : ndarray, shape (chain, draw, model)
     families : ndarray, shape (chain, draw, family), or None
         Standardised.
+    versions : ndarray, shape (chain, draw, version), or None
+        Logits above the model's capability.
     """
 
     def __init__(self, law, reference, rows, z):
@@ -49,46 +53,55 @@ class ScoresDraws(Draws):
         lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
         self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
         self.design = law.design_arrays(rows, reference)
-        self.slope, self.difficulty, self.log_noise = items(self.values, self._units[0], self.design)
+        self.items = items(self.values, self._units[0], self.design)
         self.capability = self._units[1][..., 0]
-        self.families = self._units[2][..., 0] if law.family_effects else None
+        effects = law.effects(self._units)
+        self.families, self.versions = effects.get("family_units"), None
+        if law.version_effects:
+            self.versions = self.values["version_sd"][..., None] * effects["version_units"]
 
     @classmethod
     def of(cls, law, reference, rows, values, units):
-        """Draws of free parameters, by name, and of the coordinates of benchmarks, models and families."""
+        """Draws of free parameters, by name, and of the coordinates of benchmarks, models, families and versions."""
         lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
         blocks = [x.reshape(*x.shape[:2], -1) for x in units]
         return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
-        """Draws of free parameters, by name; benchmarks, models and families drawn from the law given them."""
+        """Draws of free parameters, by name; benchmarks, models, families and versions are drawn given them."""
         lead = next(iter(values.values())).shape
         units = [rng.standard_normal((*lead, *block.shape)) for block in law.start(reference)[1:]]
-        units[0] *= np.stack([values[f"{part}_sd"] for part in PARTS], -1)[..., None, :]
-        units[0][..., PARTS.index("log_noise")] += values["log_noise_centre"][..., None]
+        units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
+        for i, (part, centre) in enumerate(centres(values).items()):
+            units[0][..., i] = np.expand_dims(centre, -1) + values[f"{part}_sd"][..., None] * units[0][..., i]
         cls._place(law, reference, rows, values, units)
         return cls.of(law, reference, rows, values, units)
 
     @staticmethod
     def _place(law, reference, rows, values, units):
         """Put standardised capabilities, the second of the units, where compute and date say, in place."""
-        families = units[2][..., 0] if law.family_effects else None
+        families = law.effects(units).get("family_units")
         mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families)
         units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
 
     def of_unseen(self, rows, rng):
         """Draws of models that were not fitted, on the same benchmarks: capabilities as compute and date say.
 
-        Families that were fitted keep their effects.
+        Families that were fitted keep their effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
         reference = law.reference(rows) | {"benchmarks": self.reference["benchmarks"]}
-        units = [self._units[0], rng.standard_normal((*lead, len(reference["models"]), 1))]
+        if law.version_effects:
+            one = [True] * len(reference["models"])
+            reference |= {"versions": self.reference["versions"], "one_version": one}
+        units = [self._units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
         if law.family_effects:
             known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
             new = rng.standard_normal((*lead, len(known)))
             units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
+        if law.version_effects:
+            units.append(self._units[-1])
         self._place(law, reference, rows, self.values, units)
         return ScoresDraws.of(law, reference, rows, self.values, units)
 
@@ -102,17 +115,24 @@ class ScoresDraws(Draws):
     def named(self):
         """Free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
 
-        With family effects also ``family_effect``, all in logits but for slopes, log spreads and noise, the sd of a
-        score near 1/2; with a pace ``rate`` by period, e-folds a year by which compute at fixed capability falls.
+        With family effects also ``family_effect``, with those of versions ``version_effect``, all in logits but for
+        slopes, log spreads and noise, the sd of a score near 1/2; with ceilings ``ceiling`` by benchmark; with a pace
+        ``rate`` by period, e-folds a year by which compute at fixed capability falls.
         """
         found = {name: self._array(x) for name, x in self.values.items()}
         found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
         benchmarks = {"benchmark": self.reference["benchmarks"]}
-        of_benchmarks = {"slope": self.slope, "difficulty": self.difficulty, "noise": np.exp(self.log_noise)}
+        of = self.items
+        of_benchmarks = {"slope": of.slope, "difficulty": of.difficulty, "noise": np.exp(of.log_noise)}
+        if self.law.ceilings:
+            of_benchmarks["ceiling"] = scipy.special.expit(of.logit_ceiling)
         found |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
         if self.families is not None:
             effect = self.values["family_sd"][..., None] * self.families
             found["family_effect"] = self._array(effect, "family", family=self.reference["families"])
+        if self.versions is not None:
+            versions = {"version": self.reference["versions"]}
+            found["version_effect"] = self._array(self.versions, "version", **versions)
         if self.law.pace is not None:
             found["rate"] = self.gain() / found["compute_slope"]
         return xr.Dataset(found)
@@ -125,7 +145,7 @@ class ScoresDraws(Draws):
         return self._array(np.stack(gains, -1), "period", period=periods)
 
     def expected(self):
-        """Mean and sd of each model's capability given its compute and date, (chain, draw, model)."""
+        """Mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
         mean, variance = expected(self.values, self.law.pace, self.design, self.families)
         return mean, np.broadcast_to(np.sqrt(variance), mean.shape)
 
@@ -134,7 +154,11 @@ class ScoresDraws(Draws):
     def _logits(self):
         """Logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
         model, item = design.codes(self.rows, self.reference)
-        return logits(self.capability, self.slope, self.difficulty, model, item), self.log_noise[..., item]
+        ability = self.capability[..., model]
+        if self.versions is not None:
+            version, nested = design.of_versions(self.rows, self.reference)
+            ability = ability + nested * self.versions[..., version]
+        return logits(ability, self.items, item), self.items.log_noise[..., item]
 
     def mean(self, rows=None):
         """Mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
@@ -200,12 +224,14 @@ class ScoresDraws(Draws):
     @cached_property
     def _coordinates(self):
         names = list(self.law.prior_of)
-        names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in PARTS]
+        parts = centres(self.values)
+        names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in parts]
         names += [f"capability[{model}]" for model in self.reference["models"]]
-        return names + [f"family[{family}]" for family in self.reference.get("families", [])]
+        names += [f"family[{family}]" for family in self.reference.get("families", [])]
+        return names + [f"version[{version}]" for version in self.reference.get("versions", [])]
 
     def real_line(self):
-        """Coordinates on the real line: free parameters, those of benchmarks, capabilities, those of families."""
+        """Coordinates on the real line: free parameters, then benchmarks, capabilities, families, versions."""
         return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
 
     def from_real_line(self, z):

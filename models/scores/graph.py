@@ -1,8 +1,8 @@
 """The PyMC model of the law of scores: what users see, other samplers draw from, and densities are tested against."""
 
 from ..backend import pymc
-from .item import PARTS, expected, items, logits
-from .noise import NOISES
+from .item import centres, expected, items, logits
+from .noise import FREEDOM, NOISES
 
 
 def model(law, rows, reference=None):
@@ -24,23 +24,32 @@ def model(law, rows, reference=None):
     import pytensor.tensor as pt
 
     reference = reference or law.reference(rows)
-    noise, (count, _) = NOISES[law.noise], law.start(reference)[1].shape
+    noise, shape = NOISES[law.noise], law.start(reference)[1].shape
     with pm.Model() as model:
         d = {name: pm.Data(name, x) for name, x in law.design_arrays(rows, reference).items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}
-        centres = pt.stack([0.0, 0.0, values["log_noise_centre"]])
-        sds = pt.stack([values[f"{part}_sd"] for part in PARTS])
-        raw = pm.Normal("benchmark_units", centres, sds, shape=(count, len(PARTS)))
+        middles = centres(values)
+        sds = pt.stack([values[f"{part}_sd"] for part in middles])
+        raw = pm.Normal("benchmark_units", pt.stack([*middles.values()]), sds, shape=shape)
         families = pm.Normal("family_units", 0, 1, shape=len(reference["families"])) if law.family_effects else None
         mean, variance = expected(values, law.pace, d, families)
-        capability = pm.Normal("capability", mean, variance**0.5, shape=len(reference["models"]))
-        slope, difficulty, log_noise = items(values, raw, d)
+        if law.version_effects:
+            units = pm.Normal("version_units", 0, 1, shape=len(reference["versions"]))
+            versions = values["version_sd"] * units
+        scattered = {"mu": mean, "sigma": variance**0.5, "shape": len(reference["models"])}
+        if law.scatter == "t4":
+            capability = pm.StudentT("capability", nu=FREEDOM, **scattered)
+        else:
+            capability = pm.Normal("capability", **scattered)
+        benchmarks = items(values, raw, d)
         for where, sign in (("inner", 1), ("low", 1), ("high", -1)):
-            item = d[f"{where}_item"]
-            eta = sign * logits(capability, slope, difficulty, d[f"{where}_model"], item)
+            ability, item = capability[d[f"{where}_model"]], d[f"{where}_item"]
+            if law.version_effects:
+                ability = ability + d[f"{where}_nested"] * versions[d[f"{where}_version"]]
+            eta, own = sign * logits(ability, benchmarks, item), benchmarks.log_noise[item]
             if where == "inner":
-                found = noise.log_density(eta, log_noise[item], d["inner_log_score"], d["inner_log_rest"])
+                found = noise.log_density(eta, own, d["inner_log_score"], d["inner_log_rest"])
             else:
-                found = noise.log_below(eta, log_noise[item])
+                found = noise.log_below(eta, own)
             pm.Potential(f"{where}_scores", found.sum())
     return model

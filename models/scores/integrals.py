@@ -4,18 +4,24 @@ import numpy as np
 from scipy.special import logsumexp
 
 from . import design
-from .item import normal
+from .item import logits
 from .noise import NOISES
+from .scatter import SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
+FINER = 2  # times as many of a version, whose density given its model's capability is narrower than its draws
+NARROW = 0.25  # of the sd of a version's draws: a spread of versions that nodes about these would step over
+POINTS, WEIGHTS = np.array([-(3**0.5), 0.0, 3**0.5]), np.array([1 / 6, 2 / 3, 1 / 6])  # of Gauss and Hermite
 
 
 class Nodes:
     """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its own draws.
 
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
-    ``integral of p(y | c) N(c; mean, sd) dc``, mean and sd as its compute and date say. The integrand is smooth and
-    falls off on either side, where a sum at even steps is all but exact.
+    ``integral of p(y | c) p(c) dc``, p(c) about what its compute and date say. The integrand is smooth and falls off on
+    either side, where a sum at even steps is all but exact. Of a model of several versions that have effects, p(y | c)
+    is the product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
+    or about c where sd is far smaller than their spread.
 
     Parameters
     ----------
@@ -24,32 +30,63 @@ class Nodes:
     """
 
     def __init__(self, draws):
-        spread = np.linspace(-WIDTH, WIDTH, NODES)
-        centre, sd = draws.capability.mean((0, 1)), draws.capability.std((0, 1))
-        self.capability = centre[:, None] + sd[:, None] * spread
-        self.log_step = np.log(sd * (spread[1] - spread[0]))
+        self.capability, self.log_step = _about(draws.capability, NODES)
+        if draws.versions is not None:
+            model, _ = design.codes(draws.rows, draws.reference)
+            version, nested = design.of_versions(draws.rows, draws.reference)
+            of = np.zeros(len(draws.reference["versions"]), int)
+            of[version[nested > 0]] = model[nested > 0]
+            self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
 
     def log_densities(self, draws):
         """Log density of the scores of each model that has rows, by its name: dict of ndarray (chain, draw)."""
         reference, rows = draws.reference, draws.rows
-        mean, sd = draws.expected()
+        scatter, (mean, sd) = SCATTERS[draws.law.scatter].log_density, draws.expected()
         found = {}
         for name, own in rows.groupby("model", sort=False).groups.items():
             model = reference["models"].index(name)
-            density = self._of_model(draws, rows.loc[own], model)
-            density = density + normal(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
+            several = draws.versions is not None and not reference["one_version"][model]
+            given = self._of_versions if several else self._of_rows
+            density = given(draws, rows.loc[own], self.capability[model])
+            density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
             found[name] = logsumexp(density, axis=-1) + self.log_step[model]
         return found
 
-    def _of_model(self, draws, rows, model):
-        """Log density of the rows of one model at its nodes, (chain, draw, node)."""
+    def _of_versions(self, draws, rows, capability):
+        """Log density of the rows of one model at capabilities of it, (chain, draw, node), its versions' apart."""
+        total, sd = 0.0, draws.values["version_sd"]
+        versions, _ = design.of_versions(rows, draws.reference)
+        for version in np.unique(versions):
+            own, at = rows[versions == version], self.version[version]
+            found = np.empty((*sd.shape, len(capability)))
+            narrow = sd < NARROW * np.exp(self.version_log_step[version]) * (len(at) - 1) / (2 * WIDTH)
+            if not narrow.all():
+                density = self._of_rows(draws, own, at)[..., None, :]
+                density = density + Normal.log_density(at, capability[:, None], sd[..., None, None] ** 2)
+                found[:] = logsumexp(density, axis=-1) + self.version_log_step[version]
+            if narrow.any():
+                near = capability[:, None] + sd[..., None, None] * POINTS
+                density = self._of_rows(draws, own, near.reshape(*sd.shape, -1)).reshape(near.shape)
+                found[narrow] = logsumexp(density[narrow], axis=-1, b=WEIGHTS)
+            total = total + found
+        return total
+
+    def _of_rows(self, draws, rows, capability):
+        """Log density of rows at capabilities, (..., node), of what they are scores of: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
         _, items = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
-            log_noise = draws.log_noise[..., [item]]
-            eta = draws.slope[..., [item]] * (self.capability[model] - draws.difficulty[..., [item]])
+            log_noise = draws.items.log_noise[..., [item]]
+            eta = logits(capability, draws.items, [item])
             if design.at_low(score) or design.at_high(score):
                 total = total + noise.log_below(eta if design.at_low(score) else -eta, log_noise)
             else:
                 total = total + noise.log_density(eta, log_noise, np.log(score), np.log1p(-score))
         return total
+
+
+def _about(draws, count):
+    """Nodes about draws, (..., node), and the logarithms of their steps."""
+    spread = np.linspace(-WIDTH, WIDTH, count)
+    centre, sd = draws.mean((0, 1)), draws.std((0, 1))
+    return centre[:, None] + sd[:, None] * spread, np.log(sd * (spread[1] - spread[0]))

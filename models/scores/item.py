@@ -4,11 +4,27 @@ Everything takes arrays of any library of `arrays`: of one draw, in vectors by b
 draws, whose axes are in front of these.
 """
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from ..arrays import exp, log, maximum, pick, sum_by, where
+from ..arrays import exp, logaddexp, maximum, pick, sum_by, where
+from .scatter import Normal
 
-PARTS = ("log_slope", "difficulty", "log_noise")  # of a benchmark, in the order of its coordinates
+CEILING = "logit_ceiling"
+PARTS = ("log_slope", "difficulty", "log_noise", CEILING)  # of a benchmark, in the order of its coordinates
+
+
+class Items(NamedTuple):
+    """Of each benchmark, (..., item); ``logit_ceiling`` where ceilings are free."""
+
+    slope: Any
+    difficulty: Any
+    log_noise: Any
+    logit_ceiling: Any = None
+
+
+def parts_of(values):
+    """Those of `PARTS` that a law has, by its free parameters."""
+    return tuple(part for part in PARTS if f"{part}_sd" in values)
 
 
 def centred(raw, d):
@@ -27,38 +43,57 @@ def centred(raw, d):
 
 
 def items(values, raw, d):
-    """Slope, difficulty and log noise of each benchmark, (..., item).
+    """Slope, difficulty and log noise of each benchmark, and the logit of its ceiling where ceilings are free.
 
     Parameters
     ----------
     values : mapping of str to array_like, shape (...)
         Free parameters.
-    raw : array_like, shape (..., benchmark, 3)
-        Coordinates of the benchmarks, see `PARTS`.
+    raw : array_like, shape (..., benchmark, part)
+        Coordinates of the benchmarks, see `parts_of`.
     d : mapping of str to array_like
 
     Returns
     -------
-    tuple of array_like
+    Items
     """
-    return exp(centred(raw[..., 0], d)), centred(raw[..., 1], d), pick(raw[..., 2], d["item_benchmark"])
+    rest = (pick(raw[..., i], d["item_benchmark"]) for i in range(2, len(parts_of(values))))
+    return Items(exp(centred(raw[..., 0], d)), centred(raw[..., 1], d), *rest)
 
 
-def logits(capability, slope, difficulty, model, item):
-    """Logits of mean scores at rows, (..., row), of the models and items that codes say."""
-    return pick(slope, item) * (pick(capability, model) - pick(difficulty, item))
+def logits(ability, items, item):
+    """Logits of mean scores at rows, (..., row).
+
+    With a ceiling c the mean is c times the logistic function of slope times capability less difficulty.
+
+    Parameters
+    ----------
+    ability : array_like, shape (..., row)
+        Capabilities of what the rows are scores of.
+    items : Items
+    item : array_like of int, shape (row,)
+        Benchmarks of the rows.
+    """
+    eta = pick(items.slope, item) * (ability - pick(items.difficulty, item))
+    if items.logit_ceiling is None:
+        return eta
+    ceiling = pick(items.logit_ceiling, item)
+    # Logarithms of c and of 1 - c, of which neither is lost where the ceiling is near 1.
+    return eta - logaddexp(0.0, -ceiling) - logaddexp(0.0, eta - logaddexp(0.0, ceiling))
 
 
-def normal(x, mean, variance):
-    """Log density of a normal."""
-    return -0.5 * (np.log(2 * np.pi) + log(variance) + (x - mean) ** 2 / variance)
+def centres(values):
+    """Means of the coordinates of a benchmark, by part."""
+    return {part: values.get(f"{part}_centre", 0.0) for part in parts_of(values)}
 
 
 def prior_of_items(values, raw):
     """Log density of the coordinates of benchmarks, (..., benchmark)."""
-    variances = [values[f"{part}_sd"][..., None] ** 2 for part in PARTS]
-    centres = 0.0, 0.0, values["log_noise_centre"][..., None]
-    return sum(normal(raw[..., i], centre, variances[i]) for i, centre in enumerate(centres))
+    found = 0.0
+    for i, (part, centre) in enumerate(centres(values).items()):
+        centre = centre[..., None] if f"{part}_centre" in values else centre
+        found = found + Normal.log_density(raw[..., i], centre, values[f"{part}_sd"][..., None] ** 2)
+    return found
 
 
 def expected(values, pace, d, families=None):
@@ -78,7 +113,7 @@ def expected(values, pace, d, families=None):
     With F the stated compute over 1e24 FLOP, of variance v about the true one in logarithms, and t the date less
     2024.5, the mean is ``centre + slope log F + gain t + change max(t - break, 0)`` and the variance
     ``sd**2 + slope**2 v``: the true compute is integrated out, its prior flat. Where compute is not known the mean is
-    ``centre' + gain' t`` and the variance ``sd'**2``.
+    ``centre' + gain' t`` and the variance ``sd'**2``. A model of one version has that of versions added.
     """
     values = {name: x[..., None] for name, x in values.items()}
     mean, variance = values["capability_centre"] + 0.0 * d["model_year"], values["capability_sd"] ** 2
@@ -90,6 +125,8 @@ def expected(values, pace, d, families=None):
         known, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
         mean = where(known, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
         variance = where(known, variance, values["unknown_sd"] ** 2)
+    if "version_sd" in values:
+        variance = variance + d["model_one_version"] * values["version_sd"] ** 2
     if families is not None:
         mean = mean + pick(values["family_sd"] * families, d["model_family"])
     return mean, variance

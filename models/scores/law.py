@@ -18,14 +18,16 @@ from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, graph
 from .draws import ScoresDraws
-from .item import PARTS, expected, items, logits, normal, prior_of_items
+from .item import PARTS, expected, items, logits, parts_of, prior_of_items
 from .noise import NOISES
 from .priors import free_parameters
+from .scatter import SCATTERS, Normal
 
 PACES = (None, "linear", "break")
 LEAST_KNOWN = 5
 LEAST_FORETOLD = 3
-BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS = "benchmark_units", "capability", "family_units"
+BENCHMARK_UNITS, CAPABILITY = "benchmark_units", "capability"
+FAMILY_UNITS, VERSION_UNITS = "family_units", "version_units"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Scores(Law):
     whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
-    difficulty. With a pace, capabilities are normal about ``centre + slope log(compute/1e24) + gain (date - 2024.5)``,
+    difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a pace,
+    capabilities are normal about ``centre + slope log(compute/1e24) + gain (date - 2024.5)``,
     those of models of unknown compute about a trend in the date of their own.
 
     ====================== ========================= ============================================================
@@ -50,10 +53,13 @@ class Scores(Law):
     capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; without pace, the mean
     capability_sd          HalfNormal(1.5)           spread of models about it; LogNormal(-0.9, 0.4) within families
     family_sd              HalfNormal(1)             spread of families
+    version_sd             HalfNormal(1)             spread of versions of a model
     compute_slope          TruncatedNormal(0.5, 0.5, 0, 10)  capability an e-fold of compute
     yearly_gain            Normal(1, 1)              capability a year at fixed compute
     yearly_gain_change     Normal(0, 1)              its change at the break
     unknown_centre, ...    as the three above        of models whose compute is not known
+    logit_ceiling_centre   Normal(3, 1)              log odds of the highest mean score of the typical benchmark
+    logit_ceiling_sd       LogNormal(-0.5, 0.5)      its spread between benchmarks
     ====================== ========================= ============================================================
 
     Why each prior is as it is stands in `scores.priors`.
@@ -68,6 +74,14 @@ class Scores(Law):
         The default is 2024-05-13, the change of the frontier that Ho et al. (2025) find.
     family_effects : bool
         Models of one ``family`` have an effect in common.
+    version_effects : bool
+        Scores of one ``version`` of a model have an effect in common. A model of one version is that version, and
+        scatters as both do.
+    scatter : {"normal", "t4"}
+        Capabilities lie about what compute and date say as a normal, or as Student's t with 4 degrees of freedom, a few
+        of them far off.
+    ceilings : bool
+        Each benchmark has a highest mean score below 1, since some of its labels are wrong.
     compute_errors : tuple of float
         Standard errors of computes in decades: Confident, Likely, Speculative. Should these mean within 3x, 10x and 30x
         in nine of ten cases, they are (0.29, 0.61, 0.9).
@@ -95,6 +109,9 @@ class Scores(Law):
     pace: str | None = None
     break_year: float = 2024.37
     family_effects: bool = False
+    version_effects: bool = False
+    scatter: str = "normal"
+    ceilings: bool = False
     compute_errors: tuple = (0.1, 0.3, 0.7)
     speculative: bool = False
     priors: Mapping = field(default_factory=dict)
@@ -115,10 +132,10 @@ class Scores(Law):
     tolerance: ClassVar[float] = 0.05
 
     def __post_init__(self):
-        for option, choices in (("noise", tuple(NOISES)), ("pace", PACES)):
+        for option, choices in (("noise", tuple(NOISES)), ("pace", PACES), ("scatter", tuple(SCATTERS))):
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
-        for option in ("family_effects", "speculative"):
+        for option in ("family_effects", "version_effects", "ceilings", "speculative"):
             if not isinstance(getattr(self, option), bool):
                 raise InputError(f"{option} must be true or false, not {getattr(self, option)!r}")
         if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
@@ -134,18 +151,24 @@ class Scores(Law):
     @property
     def free_parameters(self):
         """Everything with a prior of its own, as `FreeParameter` objects."""
-        return free_parameters(self.pace, self.family_effects)
+        return free_parameters(self)
 
     @property
     def needed(self):
         """Columns of the table that this law needs besides those that its reader does."""
         dated = ("year", "training_compute_flop") if self.pace else ()
-        return dated + (("family",) if self.family_effects else ())
+        return dated + tuple(axis for axis in ("family", "version") if axis in self.block_axes)
 
     @property
     def block_axes(self):
         """What the blocks of coordinates after the first are of."""
-        return ("benchmark", "model", *(["family"] if self.family_effects else []))
+        return tuple(axis for _, (axis, *_) in self._blocks())
+
+    def _blocks(self):
+        """Pairs of the name of what is sampled besides free parameters and its dims."""
+        found = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
+        found += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
+        return found + ([(VERSION_UNITS, ("version",))] if self.version_effects else [])
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -169,7 +192,7 @@ class Scores(Law):
                 raise InputError(f"{place}: {count} {what}; the scores law needs at least {least}")
         for column in self.needed:
             if column != "training_compute_flop":
-                filled(table, column, purpose=f"the scores law with pace={self.pace!r}")
+                filled(table, column, purpose=f"the {self.label} law")
         if self.pace is not None:
             known = len(self.with_compute(table))
             if known < LEAST_KNOWN:
@@ -178,6 +201,8 @@ class Scores(Law):
                     f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
                     "leave pace out"
                 )
+        if self.version_effects and table.groupby("model")["version"].nunique().max() < 2:
+            raise InputError(f"{place}: no model has several versions; leave version_effects out")
         rows = table.reset_index(drop=True)
         rows.attrs = dict(table.attrs)
         return rows
@@ -192,7 +217,7 @@ class Scores(Law):
         return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_FORETOLD
 
     def reference(self, rows):
-        """Name models, benchmarks and families, and say what is known of each model; see `design.reference`."""
+        """Name models, benchmarks, families and versions, and say what is known of models; see `design.reference`."""
         return design.reference(self, rows)
 
     def on_scale(self, observed):
@@ -204,7 +229,7 @@ class Scores(Law):
         return design.arrays(self, rows, reference)
 
     def baked(self, rows, reference):
-        """Numbers of benchmarks, models and families, which say where coordinates stand."""
+        """Numbers of benchmarks, models, families and versions, which say where coordinates stand."""
         return tuple(block.shape for block in self.start(reference))
 
     def contrasts(self, rows):
@@ -231,29 +256,34 @@ class Scores(Law):
         return (*priors.values(), *(term for _, term in self.parts(values, blocks[1:], data)))
 
     def parts(self, values, units, data):
-        """Log densities of what is sampled by benchmark, model and family, and of the scores given it, with names.
+        """Log densities of what is sampled by benchmark, model, family and version, and of the scores, with names.
 
         Parameters
         ----------
         values : mapping of str to array_like, shape (...)
             Free parameters.
         units : sequence of array_like
-            Coordinates of benchmarks (..., benchmark, 3), models (..., model, 1) and families (..., family, 1).
+            Coordinates of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1) and
+            versions (..., version, 1).
         data : mapping of str to array_like
         """
         raw, capability = units[0], units[1][..., 0]
-        families = units[2][..., 0] if self.family_effects else None
-        slope, difficulty, log_noise = items(values, raw, data)
+        own = self.effects(units)
+        families, versions = own.get(FAMILY_UNITS), own.get(VERSION_UNITS)
+        benchmarks = items(values, raw, data)
+        density = SCATTERS[self.scatter].log_density
         found = [
             (BENCHMARK_UNITS, prior_of_items(values, raw)),
-            (CAPABILITY, normal(capability, *expected(values, self.pace, data, families))),
+            (CAPABILITY, density(capability, *expected(values, self.pace, data, families))),
+            *((name, Normal.log_density(x, 0.0, 1.0)) for name, x in own.items()),
         ]
-        if self.family_effects:
-            found.append((FAMILY_UNITS, -0.5 * (np.log(2 * np.pi) + families**2)))
         noise = NOISES[self.noise]
         for where in design.WHERE:
-            model, item = data[f"{where}_model"], data[f"{where}_item"]
-            eta, own = logits(capability, slope, difficulty, model, item), pick(log_noise, item)
+            ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
+            if versions is not None:
+                effect = values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
+                ability = ability + data[f"{where}_nested"] * effect
+            eta, own = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
             if where == "inner":
                 term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
             else:
@@ -261,25 +291,30 @@ class Scores(Law):
             found.append((where, term))
         return found
 
+    def effects(self, units):
+        """Select standardised effects of families and of versions, those that there are, by name."""
+        return {name: x[..., 0] for (name, _), x in zip(self._blocks()[2:], units[2:], strict=True)}
+
     def axis_of(self, name, array):
         """Arrays say in their names what they are of."""
         return name.split("_")[0]
 
     def start(self, reference):
-        """Medians of the priors; benchmarks, models and families in the middle."""
-        of_benchmarks = np.zeros((len(reference["benchmarks"]), len(PARTS)))
-        of_benchmarks[:, PARTS.index("log_noise")] = self.prior_of["log_noise_centre"].frozen.median()
-        counts = [len(reference["models"]), *([len(reference["families"])] if self.family_effects else [])]
+        """Medians of the priors; benchmarks, models, families and versions in the middle."""
+        parts = parts_of(self.prior_of)
+        middle = [self.prior_of[f"{part}_centre"].frozen.median() if part in PARTS[2:] else 0.0 for part in parts]
+        of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
+        names = {"model": "models", "family": "families", "version": "versions"}
+        counts = [len(reference[names[axis]]) for axis in self.block_axes[1:]]
         return (Coordinates(self.prior_of).start(), of_benchmarks, *(np.zeros((count, 1)) for count in counts))
 
     def at_coordinates(self, z, reference):
-        """Name the free parameters and the coordinates of benchmarks, models and families."""
+        """Name the free parameters and the coordinates of benchmarks, models, families and versions."""
         coordinates = Coordinates(self.prior_of)
         found, at = coordinates.named(z), len(coordinates)
-        dims = {BENCHMARK_UNITS: ("benchmark", "part"), CAPABILITY: ("model",), FAMILY_UNITS: ("family",)}
-        for name, block in zip(dims, self.start(reference)[1:], strict=False):
-            units = z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims[name])])
-            found[name] = ((*DRAWS, *dims[name]), units)
+        for (name, dims), block in zip(self._blocks(), self.start(reference)[1:], strict=True):
+            units = z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims)])
+            found[name] = ((*DRAWS, *dims), units)
             at += block.size
         return xr.Dataset(found, draw_coordinates(*z.shape[:2]))
 
@@ -289,9 +324,8 @@ class Scores(Law):
         """Return the `ScoresDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
         if "z" in sampled:
             return ScoresDraws(self, reference, rows, sampled["z"].values)
-        names = (BENCHMARK_UNITS, CAPABILITY, FAMILY_UNITS)[: len(self.block_axes)]
         values = {name: sampled[name].values for name in self.prior_of}
-        return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name in names])
+        return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name, _ in self._blocks()])
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Draws of the prior, dims (chain, draw) with one chain."""
@@ -299,7 +333,7 @@ class Scores(Law):
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
     def known_draws(self, values, reference, rows, rng=None):
-        """One draw of known free parameters, by name; `rng` draws benchmarks, models and families."""
+        """One draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
         self.check_all_known(values)
         known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
         return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))

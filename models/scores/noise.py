@@ -79,7 +79,7 @@ class LogitT4:
         """Log density of a score away from the ends; see `Beta.log_density`."""
         scale = 4 * exp(log_noise)
         z = (log_score - log_rest - eta) / scale
-        return LOG_T4 - 2.5 * log1p(z * z / FREEDOM) - log(scale) - log_score - log_rest
+        return log_t4(z * z) - log(scale) - log_score - log_rest
 
     @staticmethod
     def log_below(eta, log_noise):
@@ -111,6 +111,11 @@ class LogitT4:
 
 LOG_T4 = math.lgamma((FREEDOM + 1) / 2) - math.lgamma(FREEDOM / 2) - 0.5 * math.log(FREEDOM * math.pi)
 NOISES = {"beta": Beta, "logit_t4": LogitT4}
+
+
+def log_t4(square):
+    """Log density of a standard Student t of 4 degrees of freedom at values of these squares."""
+    return LOG_T4 - 2.5 * log1p(square / FREEDOM)
 
 
 def _shapes(eta, log_noise):

@@ -14,7 +14,7 @@ from ..since.rests import periods
 from .runs import laws_table, main_of, said_of
 
 QUESTION = "How able are these models?"
-OF_BENCHMARKS = ("difficulty", "slope", "noise")
+OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
 
 
@@ -27,7 +27,7 @@ def _entry(fit):
     law, posterior, pit = law_of(fit), fit["posterior"].to_dataset(), pit_by_benchmark(fit)
     found = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
     found["benchmarks"] = {
-        str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS}
+        str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
         | {column: finite(x) for column, x in pit.loc[name].items()}
         for name in posterior["benchmark"].values
     }
@@ -81,6 +81,7 @@ def _benchmarks_table(entry):
             "difficulty, logits": plain(found["difficulty"], "{:.2f}"),
             "slope": plain(found["slope"], "{:.2f}"),
             "sd of a score near 1/2": plain(found["noise"]),
+            **({"highest mean score": plain(found["ceiling"])} if "ceiling" in found else {}),
             "scores": f"{found['rows']:.0f}",
             "p of PIT values so uneven": f"{found['p_uniform']:.2g}",
         }

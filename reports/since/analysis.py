@@ -18,6 +18,7 @@ from ...models.scores.law import Scores
 from .. import results
 from ..findings import Findings
 from .bridge import earlier_progress
+from .frontier import of_the_frontier
 from .later import of_later_models
 from .least_squares import least_squares
 from .rests import BREAK, LINEAR, periods, rests, sources
@@ -25,8 +26,8 @@ from .rests import BREAK, LINEAR, periods, rests, sources
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS = "since: fits", "since: 2012 to 2023", "since: numbers"
 LEFT_OUT, LATER = "since: models left out", "since: later models"
-RESTS, CALIBRATION = "since: what it rests on", "since: calibration"
-EXTRAS = (LEFT_OUT, LATER, RESTS, CALIBRATION)
+FRONTIER, RESTS, CALIBRATION = "since: the frontier", "since: what it rests on", "since: calibration"
+EXTRAS = (LEFT_OUT, LATER, FRONTIER, RESTS, CALIBRATION)
 STAGES = (FITS, EARLIER, *EXTRAS, NUMBERS)
 DECADE = math.log(10)
 PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
@@ -51,6 +52,8 @@ class SinceFindings(Findings):
         Of models left out, by pace.
     later : dict
         Of later models' scores, from `of_later_models`.
+    frontier : dict
+        Of the ablest model so far, from `of_the_frontier`.
     rests : dict
         Summaries by what was changed.
     calibrated : dict of str to Dataset
@@ -61,6 +64,7 @@ class SinceFindings(Findings):
     earlier: dict
     elpd: dict | None = None
     later: dict | None = None
+    frontier: dict | None = None
     rests: dict | None = None
     calibrated: dict | None = None
 
@@ -73,7 +77,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found = SinceFindings(fits, stage(EARLIER, lambda: earlier_progress(brief)))
     found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
     found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
-    found.rests = stage.extra(RESTS, lambda: rests(LAWS, table, brief))
+    found.frontier = stage.extra(FRONTIER, lambda: of_the_frontier(LAWS, brief))
+    found.rests = stage.extra(RESTS, lambda: rests(fits, table, brief))
     found.calibrated = stage.extra(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))
     made = stage.there(*EXTRAS)
     entry = stage(NUMBERS, lambda: _entry(found, table), judged=fits.values(), made=made)
@@ -156,6 +161,7 @@ def _entry(found, table):
         "widths": sources(found.fits[LINEAR], found.rests),
         "left_out": found.elpd,
         "later_models": found.later,
+        "frontier": found.frontier,
         "rests": found.rests,
         "calibration": found.calibrated and {pace: _calibration(each) for pace, each in found.calibrated.items()},
         "laws": {pace: _law(each) for pace, each in found.fits.items()},

@@ -6,7 +6,7 @@ from ..drawing import tables, verdicts
 from ..drawing.words import HIGH, LOW, MIDDLE, factor, month, months, plain, probability
 from ..findings import section
 from . import figures
-from .analysis import BREAK, CALIBRATION, LATER, LEFT_OUT, LINEAR, RESTS
+from .analysis import BREAK, CALIBRATION, FRONTIER, LATER, LEFT_OUT, LINEAR, RESTS
 from .later import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
@@ -122,7 +122,8 @@ def periods_table(entry):
             )
     note = (
         "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, draws are "
-        "spread until their sd is the infinitesimal jackknife's with families left out whole."
+        "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
+        "than theirs, they stay."
     )
     return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period")
 
@@ -169,13 +170,46 @@ def _rests_table(entry):
             row[label] = factor(found[period]["model"]["factor"]) if period in found else "–"
         change = found.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
+        row["elpd, one pace"], row["elpd, two"] = (_difference(found, pace) for pace in (LINEAR, BREAK))
         row["chains"] = CONVERGED[found["ok"]]
         rows.append(row)
     note = (
         "Fall of compute at fixed capability, times a year; medians and 95% intervals; – where two periods were not "
-        "asked for. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
+        "asked for. Elpd: log predictive density of models left out, less that of the law unchanged, ± its standard "
+        "error, by importance sampling; in brackets models of Pareto k above 0.7 in either fit; – where scores are "
+        "left out. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
     )
     return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)]}
+
+
+def _difference(found, pace):
+    of = found.get("left_out", {}).get(pace)
+    return f"{of['elpd_diff']:+.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})" if of else "–"
+
+
+def _frontier_table(entry):
+    of = entry["frontier"]
+    names = {"line": "a line through the ablest at release (Ho et al. 2025)"} | NAMES
+    rows = [
+        {
+            "forecast": names[name],
+            "mean absolute error": f"{found['mae']:.3f}",
+            "bias": f"{found['bias']:+.3f}",
+            "CRPS": f"{found['crps']:.3f}",
+            "90% covers": f"{found['coverage_90'] * of['after']:.0f} of {of['after']}",
+            "chains": CONVERGED[found["ok"]] if "ok" in found else "–",
+        }
+        for name, found in of["forecasts"].items()
+    ]
+    note = (
+        f"Capabilities, in the unit of least squares on the scores of Ho et al. (2025), of the {of['after']} models "
+        f"that were the ablest at release from {of['cutoff']} on. Alike: the models foretold, their dates, what came, "
+        f"its unit. Not alike: the line extends the trend of the {of['before']} ablest before, whose capabilities are "
+        f"estimated from scores of later models too. The laws see scores of the {of['models']['fitted']} models before "
+        f"that date alone; they are told the dates of the {of['models']['later']} later ones and what computes are "
+        "known, and follow the ablest of these so far from draw to draw."
+    )
+    return {"text": [], "blocks": [tables.html(pd.DataFrame(rows), rowname="forecast", note=note)]}
 
 
 def _later_table(entry):
@@ -286,6 +320,7 @@ def sections(found, published):
         {"role": "details", "title": "How wide, and why", "text": [], "blocks": [_widths_table(entry)]},
         {"role": "details"} | section(found, RESTS, "One thing changed at a time", lambda: _rests_table(entry)),
         {"role": "details"} | section(found, LATER, "Are later models foretold?", lambda: _later_table(entry)),
+        {"role": "details"} | section(found, FRONTIER, "Is the frontier foretold?", lambda: _frontier_table(entry)),
         {"role": "details"} | section(found, CALIBRATION, "Do intervals cover?", lambda: _calibration_table(entry)),
         {"role": "details"} | section(found, LEFT_OUT, "One pace or two?", lambda: _left_out_table(entry)),
         *(

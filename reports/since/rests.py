@@ -5,8 +5,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...datasets import load
-from ...inference import diagnose, fit, progress_summary
+from ...inference import diagnose, draws_of, fit, law_of, progress_summary
+from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped
+from ...inference.loo.importance import importance_sampling
+from ...inference.loo.weights import sum_error
 from ...inference.quantities.scores.widths import widths
 from ...inference.steps import counted
 from .. import results
@@ -75,6 +78,9 @@ CHANGES = {
     "Speculative computes counted": Change({"speculative": True}),
     "computes of 2025, Speculative and withdrawn ones counted": Change({"speculative": True}, _computes_of_2025),
     "Student t about the logit of scores": Change({"noise": "logit_t4"}),
+    "Student t for the scatter of models": Change({"scatter": "t4"}),
+    "a highest score below 1 for each benchmark": Change({"ceilings": True}),
+    "versions within models": Change({"version_effects": True}),
     "reasoning models of known compute left out": Change(rows=lambda t: _kept(t, ~t["model"].isin(REASONING))),
     "distilled models left out": Change(rows=_without_distilled),
     "models of code left out": Change(rows=lambda t: _kept(t, ~t["model"].str.startswith(CODE))),
@@ -93,12 +99,13 @@ def without_benchmarks(table):
     }
 
 
-def rests(laws, table, options):
+def rests(fits, table, options):
     """Summaries of both paces with one thing changed at a time, by what is changed.
 
     Parameters
     ----------
-    laws : dict of str to Scores
+    fits : dict of str to DataTree
+        Of the laws unchanged, by pace.
     table : DataFrame
     options : dict
         Of `fit`.
@@ -106,23 +113,41 @@ def rests(laws, table, options):
     Returns
     -------
     dict
-        Of each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``.
+        Of each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``; where the table
+        is the same also by pace ``left_out``: ``elpd_diff``, by how much models left out one by one are foretold better
+        than by the law unchanged, its error ``dse``, and ``k_above_0.7``, of how many models importance sampling fails
+        in either fit.
     """
     changes = CHANGES | without_benchmarks(table)
     tables = {what: table if change.rows is None else change.rows(table) for what, change in changes.items()}
     names = [(what, pace) for what, change in changes.items() for pace in change.paces]
-    items = [(replace(laws[pace], **changes[what].of), tables[what]) for what, pace in names]
+    items = [(replace(law_of(fits[pace]), **changes[what].of), tables[what], table) for what, pace in names]
     made = counted(mapped(_changed, options, items), "changes", False, total=len(items))
+    unchanged = {pace: _by_model(each) for pace, each in fits.items()}
     found = {what: {"ok": True, "specification": change.specification} for what, change in changes.items()}
-    for (what, _), (entry, ok) in zip(names, made, strict=True):
+    for (what, pace), (entry, ok, left_out) in zip(names, made, strict=True):
         found[what] |= entry | {"ok": found[what]["ok"] and ok}
+        if left_out is not None:
+            found[what].setdefault("left_out", {})[pace] = _difference(left_out, unchanged[pace])
     return found
 
 
 def _changed(options, item):
-    law, table = item
+    law, table, whole = item
     each = fit(law, table, **options)
-    return periods(each), diagnose(each)["ok"]
+    return periods(each), diagnose(each)["ok"], _by_model(each) if table is whole else None
+
+
+def _by_model(each):
+    """Elpd of each model left out, by importance sampling, and Pareto k."""
+    result = importance_sampling(each, draws_of(each).by_group("model"))
+    return result.elpd_i.values, result.pareto_k.values
+
+
+def _difference(changed, unchanged):
+    apart = changed[0] - unchanged[0]
+    high_k = (changed[1] > PARETO_K_LIMIT) | (unchanged[1] > PARETO_K_LIMIT)
+    return {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart)), "k_above_0.7": int(high_k.sum())}
 
 
 def periods(each):

@@ -85,9 +85,17 @@ def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, score
     assert set(entry["rests"]) == {*CHANGED, left_out}
     for one in (CHANGED[-1], left_out):
         assert set(entry["rests"][one]) == {"all", "ok", "specification"}
+    assert set(entry["rests"][CHANGED[0]]["left_out"]) == {"linear", "break"}
+    assert "left_out" not in entry["rests"][CHANGED[1]]
     page = (folder / "index.html").read_text(encoding="utf-8")
-    for title in ("One thing changed at a time", "One pace or two?", "A pace that changes", "Do intervals cover?"):
+    for title in (
+        "One thing changed at a time",
+        "One pace or two?",
+        "Is the frontier foretold?",
+        "Do intervals cover?",
+    ):
         assert title in page
+    assert "to quote" not in page  # of this page alone there is nothing that can be
 
 
 def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
@@ -95,6 +103,30 @@ def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     missing, count = not_in_results(text, document)
     assert not missing and count > 30
+
+
+def test_the_frontier_is_foretold_beside_the_published_line(entry):
+    found = entry["frontier"]
+    assert (found["before"], found["after"]) == (6, 6)
+    assert sum(found["models"].values()) == bs.load("rosetta_scores")["model"].nunique()
+    line, two = found["forecasts"]["line"], found["forecasts"]["break"]
+    assert line["mae"] == pytest.approx(0.379, abs=0.001) == -line["bias"]
+    assert 0.1 < two["crps"] < two["mae"] < 0.5 and two["coverage_90"] > 0.5
+
+
+def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
+    fits = [
+        bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
+        for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
+    ]
+    unchanged, changed = (rests._by_model(each) for each in fits)
+    found, by_group = (
+        rests._difference(changed, unchanged),
+        [bs.loo_by_group(each, "model", mend="none") for each in fits],
+    )
+    assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
+    high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
+    assert found["k_above_0.7"] == high.sum()
 
 
 def test_later_scores_are_judged_beside_the_past_of_their_benchmark(entry, scores):

@@ -53,6 +53,7 @@ OF_SCORES = {
     "linear": bs.Scores(pace="linear"),
     "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
     "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
 

@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference.loo.bridge import LeftOut, bridge, log_mean_exp, log_normaliser
+from bayescaling.inference.loo.bridge import LEAST_OVERLAP, LeftOut, bridge, log_mean_exp, log_normaliser
 from bayescaling.inference.loo.refits import exact_loo
 from scipy import stats
 
@@ -131,6 +131,15 @@ def test_a_prior_that_changes_with_the_rows_has_no_bridge(progress_draws):
     found = LeftOut(draws).density(lacking + 1, None, lacking)
     assert found.log_density == pytest.approx(log_mean_exp(lacking))
     assert np.isnan(found.overlap)
+
+
+def test_a_refit_of_fewer_draws_than_coordinates_keeps_its_bridge(fit_normal):
+    draws = bs.draws_of(fit_normal)
+    few = draws.from_real_line(draws.real_line().isel(chain=[0], draw=slice(0, 6)))
+    having, lacking = (scale * np.random.default_rng(1).normal(size=(1, 6)) for scale in (1, 20))
+    found = LeftOut(draws).density(having, few, lacking - 100)
+    assert found == bridge(having, lacking - 100)
+    assert found.overlap < LEAST_OVERLAP
 
 
 def test_both_bridges_to_a_run_left_out_agree(lengths_fit, lengths_fitter, quiet):

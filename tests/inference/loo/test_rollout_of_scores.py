@@ -32,7 +32,7 @@ def test_models_that_were_not_fitted_are_where_compute_and_date_say(prior, desig
     rows = design.table[design.table["year"] >= CUTOFF].reset_index(drop=True)
     unseen = prior.of_unseen(rows, np.random.default_rng(1))
     assert unseen.reference["models"] == sorted(rows["model"].unique())
-    np.testing.assert_allclose(unseen.slope, prior.slope, rtol=1e-12)
+    np.testing.assert_allclose(unseen.items.slope, prior.items.slope, rtol=1e-12)
     mean, sd = unseen.expected()
     z = (unseen.capability - mean) / sd
     for one in np.moveaxis(z[0], -1, 0)[:6]:

@@ -6,12 +6,13 @@ import scipy.stats as st
 import xarray as xr
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.models.scores.noise import END
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 
 LAWS = {
     "no pace": bs.Scores(),
     "break, families": bs.Scores(pace="break", family_effects=True),
     "logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "t4, ceilings, versions": bs.Scores(pace="linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
 
@@ -24,17 +25,23 @@ def prior(request, scores_design):
 
 
 def test_slopes_and_difficulties_are_relative_to_their_means(prior):
-    np.testing.assert_allclose(np.log(prior.slope).sum(-1), 0, atol=1e-9)
-    np.testing.assert_allclose(prior.difficulty.sum(-1), 0, atol=1e-9)
+    np.testing.assert_allclose(np.log(prior.items.slope).sum(-1), 0, atol=1e-9)
+    np.testing.assert_allclose(prior.items.difficulty.sum(-1), 0, atol=1e-9)
 
 
 def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
     named, rows = prior.named(), prior.rows
     model, benchmark = (named[dim].to_index().get_indexer(rows[dim]) for dim in ("model", "benchmark"))
-    eta = named["slope"].values[..., benchmark] * (
-        named["capability"].values[..., model] - named["difficulty"].values[..., benchmark]
-    )
-    np.testing.assert_allclose(prior.mean().values, expit(eta))
+    capability = named["capability"].values[..., model]
+    if prior.law.version_effects:
+        version = named["version"].to_index().get_indexer(rows["model"] + ": " + rows["version"])
+        assert 0 < (version >= 0).sum() < len(version)
+        capability = capability + np.where(version >= 0, named["version_effect"].values[..., version], 0)
+    eta = named["slope"].values[..., benchmark] * (capability - named["difficulty"].values[..., benchmark])
+    ceiling = named["ceiling"].values[..., benchmark] if prior.law.ceilings else 1
+    np.testing.assert_allclose(prior.mean().values, ceiling * expit(eta))
+    if prior.law.ceilings:
+        eta = logit(ceiling * expit(eta))
     if prior.law.noise == "beta":
         precision = 0.25 / named["noise"].values[..., benchmark] ** 2
         score = rows["score"].to_numpy()
@@ -53,8 +60,11 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     for i, (name, own) in enumerate(law.prior_of.items()):
         expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
     raw, capability = prior._units[0][0], prior.capability[0]
-    sds = np.stack([v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]], -1)[:, None, :]
-    centres = np.stack([np.zeros(3), np.zeros(3), v["log_noise_centre"]], -1)[:, None, :]
+    sds = [v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]]
+    centres = [np.zeros(3), np.zeros(3), v["log_noise_centre"]]
+    if law.ceilings:
+        sds, centres = [*sds, v["logit_ceiling_sd"]], [*centres, v["logit_ceiling_centre"]]
+    sds, centres = (np.stack(x, -1)[:, None, :] for x in (sds, centres))
     expected = expected + st.norm(centres, sds).logpdf(raw).sum((1, 2))
     models = prior.rows.drop_duplicates("model").sort_values("model")
     mean, sd = v["capability_centre"][:, None] + np.zeros(len(models)), v["capability_sd"][:, None]
@@ -73,12 +83,19 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     if law.family_effects:
         expected = expected + st.norm.logpdf(prior.families[0]).sum(-1)
         mean = mean + prior.named()["family_effect"].sel(family=models["family"].to_list()).values[0]
-    expected = expected + st.norm(mean, sd).logpdf(capability).sum(-1)
+    if law.version_effects:
+        units = prior.named()["version_effect"].values[0] / v["version_sd"][:, None]
+        expected = expected + st.norm.logpdf(units).sum(-1)
+        one = (prior.rows.groupby("model")["version"].nunique() == 1)[models["model"]].to_numpy()
+        sd = np.hypot(sd, one * v["version_sd"][:, None])
+    scatter = st.t(4, mean, sd) if law.scatter == "t4" else st.norm(mean, sd)
+    expected = expected + scatter.logpdf(capability).sum(-1)
     np.testing.assert_allclose(prior.log_density().values[0], expected, rtol=1e-9)
 
 
-def test_leaving_a_model_out_integrates_over_its_capability(scores_design):
-    law = bs.Scores(pace="linear")
+@pytest.mark.parametrize("options", [{}, {"scatter": "t4", "ceilings": True}])
+def test_leaving_a_model_out_integrates_over_its_capability(options, scores_design):
+    law = bs.Scores(pace="linear", **options)
     rows = law.rows(scores_design.table)
     reference = law.reference(rows)
     draws = bs.Fitter(law, scores_design.table).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
@@ -92,9 +109,41 @@ def test_leaving_a_model_out_integrates_over_its_capability(scores_design):
     for draw in (0, 30):
         z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
         at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), own, reference)
-        prior = st.norm(mean[0, draw, place], sd[0, draw, place]).logpdf(grid)
+        at_mean = mean[0, draw, place], sd[0, draw, place]
+        prior = (st.t(4, *at_mean) if law.scatter == "t4" else st.norm(*at_mean)).logpdf(grid)
         exact = logsumexp(at.log_likelihood().values[0].sum(-1) + prior) + np.log(grid[1] - grid[0])
-        assert found[0, draw] == pytest.approx(exact, abs=1e-5)
+        assert found[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
+
+
+@pytest.mark.parametrize("spread", [None, 0.01])
+def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores_design):
+    """Against fine grids of the capability and of the version's given it, of a spread between versions small too."""
+    law = bs.Scores(version_effects=True)
+    rows = law.rows(scores_design.table)
+    reference = law.reference(rows)
+    draws = bs.Fitter(law, rows).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
+    name = "model 04"
+    if spread is not None:
+        labels = draws.real_line()["coordinate"].values
+        draws.z[..., labels == "version_sd"] = np.log(spread)
+        draws = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), draws.z)}), rows, reference)
+    found = draws.by_group("model").sel(group=name).values
+    own = rows[rows["model"] == name].reset_index(drop=True)
+    place, labels = reference["models"].index(name), draws.real_line()["coordinate"].values
+    grid = draws.capability[..., place].mean() + np.linspace(-5, 5, 2001)
+    step = np.log(grid[1] - grid[0])
+    mean, sd = draws.expected()
+    for draw in (0, 30):
+        density = st.norm(mean[0, draw, place], sd[0, draw, place]).logpdf(grid)
+        for version in ("a", "b"):
+            z = np.where(labels == f"capability[{name}]", grid[:, None], draws.z[0, draw])
+            z[:, labels == f"version[{name}: {version}]"] = 0
+            of_version = own[own["version"] == version].reset_index(drop=True)
+            at = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), z[None])}), of_version, reference)
+            likelihood = at.log_likelihood().values[0].sum(-1)
+            spread = st.norm(0, draws.values["version_sd"][0, draw]).logpdf(grid - grid[:, None])
+            density = density + logsumexp(likelihood + spread, axis=1) + step
+        assert found[0, draw] == pytest.approx(logsumexp(density) + step, abs=1e-4)
 
 
 def test_groups_of_models_are_the_sum_of_theirs(scores_design):
@@ -130,6 +179,9 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
     ("options", "said"),
     [
         ({"noise": "normal"}, "choose one of beta, logit_t4"),
+        ({"scatter": "cauchy"}, "choose one of normal, t4"),
+        ({"ceilings": 1}, "ceilings must be true or false"),
+        ({"version_effects": None}, "version_effects must be true or false"),
         ({"pace": "quadratic"}, "choose one of None, linear, break"),
         ({"compute_errors": (0.1, 0.3)}, "three positive numbers"),
         ({"compute_errors": (0.1, 0.3, 0)}, "three positive numbers"),
@@ -155,11 +207,13 @@ def test_options_that_make_no_law_are_refused(options, said):
         (lambda t: t.assign(training_compute_flop=np.nan), "is known of 0 models; pace='linear' needs at least 5"),
         (lambda t: t[t["benchmark"] == "test 0"], "1 benchmarks; the scores law needs at least 2"),
         (lambda t: t[t["model"] < "model 02"], "2 models; the scores law needs at least 3"),
+        (lambda t: t.assign(version="a"), "no model has several versions; leave version_effects out"),
+        (lambda t: t.drop(columns="version"), 'needs "version"'),
     ],
 )
 def test_tables_that_cannot_inform_the_law_are_refused(change, said, scores_design):
     with pytest.raises(bs.InputError, match=said):
-        bs.Scores(pace="linear").rows(change(scores_design.table))
+        bs.Scores(pace="linear", version_effects=True).rows(change(scores_design.table))
 
 
 def test_the_law_comes_back_from_its_options():
@@ -193,6 +247,35 @@ def test_what_was_simulated_is_recovered(fit_linear):
     for name, truth in design.truth.items():
         assert abs(float(posterior[name].mean()) - truth) < 3.5 * float(posterior[name].std()), name
     assert bs.diagnose(fit)["divergences"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "own"),
+    [
+        ({"ceilings": True}, {"logit_ceiling_centre": 2.0, "logit_ceiling_sd": 0.7}),
+        ({"version_effects": True}, {"version_sd": 0.6}),
+        ({"scatter": "t4"}, {}),
+    ],
+)
+def test_what_an_option_adds_is_recovered(options, own, scores_design):
+    law, large = bs.Scores(pace="linear", **options), type(scores_design)(seed=20, models=48)
+    rows, rng = law.rows(large.table), np.random.default_rng(11)
+    spreads = {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_centre": -2.7, "log_noise_sd": 0.3}
+    truth = large.truth | spreads | own
+    known = law.known_draws(truth, law.reference(rows), rows, rng)
+    table = rows.assign(score=known.replicate(rng).values[0, 0])
+    posterior = bs.fit(law, table, seed=1, draws=600, tune=600, chains=2)["posterior"]
+    for name in (*own, "capability_sd", "compute_slope", "yearly_gain"):
+        z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
+        assert abs(z) < 3.5, name
+    simulated = known.named().isel(chain=0, draw=0)
+    for name in ["capability", *({"ceiling", "version_effect"} & set(simulated))]:
+        middle, sd = posterior[name].mean(("chain", "draw")), posterior[name].std(("chain", "draw"))
+        assert float((((middle - simulated[name]) / sd) ** 2).mean()) < 3, name
+        if name == "version_effect":
+            assert np.corrcoef(middle, simulated[name])[0, 1] > 0.4
+        if name == "ceiling":
+            assert float(sd[int(np.argmin(simulated["difficulty"].values))]) < 0.03
 
 
 def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
