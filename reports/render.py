@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import time
 from pathlib import Path
 
@@ -20,6 +21,7 @@ TEMPLATE = "page.html.jinja"
 HEIGHT = 450  # pixels, of a figure that says none
 WIDE = 7  # columns from which a table is set small in print
 SORTABLE = 4  # rows from which a table can be sorted
+LOWERED = re.compile(r"&lt;(/?su[bp])&gt;")
 FOLDED = "details"  # the role of a section that is folded
 # Names of places that templates have themselves.
 PLACES = (
@@ -64,7 +66,7 @@ class _Blocks:
         return {
             "kind": "figure",
             "number": self.figures,
-            "caption": escape(caption(drawn)),
+            "caption": Markup(LOWERED.sub(r"<\1>", escape(caption(drawn)))),
             "alternative": alternative(drawn),
             "height": drawn.layout.height or HEIGHT,
             "drawn": _script(shown),
