@@ -66,7 +66,7 @@ class _Blocks:
         return {
             "kind": "figure",
             "number": self.figures,
-            "caption": Markup(LOWERED.sub(r"<\1>", escape(caption(drawn)))),
+            "caption": Markup(LOWERED.sub(r"<\1>", str(escape(caption(drawn))))),
             "alternative": alternative(drawn),
             "height": drawn.layout.height or HEIGHT,
             "drawn": _script(shown),

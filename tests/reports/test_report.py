@@ -200,8 +200,9 @@ def test_the_page_needs_nothing_else(page, text):
     assert not re.search(r"@import|url\(\s*['\"]?https?:", text)
 
 
-def test_the_page_can_be_read_by_everybody(text, well_made):
+def test_the_page_can_be_read_by_everybody(text, well_made, said_again):
     well_made(text)
+    assert said_again(text) == []
 
 
 def test_every_interval_of_the_page_is_in_the_document(text, document, not_in_results):
