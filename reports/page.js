@@ -270,7 +270,7 @@
       if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
         for (const letter of ["x", "y"]) {
           const key = `${letter}axis${i ? i + 1 : ""}`;
-          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0};
+          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0, ticklabeloverflow: "hide past domain"};
         }
       });
     }

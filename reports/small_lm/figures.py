@@ -4,7 +4,7 @@ import numpy as np
 
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..drawing.density import density
-from ..drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, RED, figure, line, si
+from ..drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line, si
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
 SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
@@ -45,7 +45,7 @@ def curves(found, schemes):
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
     drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
     drawn.update_yaxes(title={"text": "Loss (nats/token)"}, col=1)
-    return drawn.update_layout(legend=LEGEND, margin={"t": 90})
+    return drawn.update_layout(legend=OVER_TITLES, margin={"t": 90})
 
 
 def exponents(found, schemes, published):
