@@ -267,10 +267,11 @@
   const narrowed = (data, layout, width) => {
     for (const trace of data) {
       if (trace.type === "contour") trace.contours.size *= 2;
+      if (trace.type === "splom") layout.grid = {...layout.grid, xgap: 0.3};
       if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
         for (const letter of ["x", "y"]) {
           const key = `${letter}axis${i ? i + 1 : ""}`;
-          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0, ticklabeloverflow: "hide past domain"};
+          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: letter === "x" ? -90 : 0};
         }
       });
     }
