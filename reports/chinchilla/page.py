@@ -137,7 +137,7 @@ def _parameter_table(document, table):
 
 def _short(x, sd):
     """Write a number with no more decimals than two digits of the standard deviation have."""
-    return "–" if x is None or not np.isfinite(x) else f"{x:,.{decimals(sd)}f}"
+    return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
 
 
 def _point_table(found, sets):
