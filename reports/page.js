@@ -226,7 +226,9 @@
       panel.moved = {x: [0, 1], y: [Math.max(0, top - tall / whole), top]};
     });
     for (const title of titles) delete title.placed;
+    const rows = panels.map(panel => panel.y).find(y => y.ticktext);
     for (const {x, y, moved} of panels) {
+      if (rows && !y.ticktext && y.matches) Object.assign(y, {tickvals: rows.tickvals, ticktext: rows.ticktext});
       Object.assign(x, {domain: moved.x, showticklabels: true});
       if (titled && !(x.title && x.title.text)) x.title = panels[panels.length - 1].x.title;
       Object.assign(y, {domain: moved.y, showticklabels: y.ticks === "" && !y.ticktext ? y.showticklabels : true});
@@ -239,14 +241,25 @@
   const plainly = text => text.replace(/<[^>]*>/g, "");
   const broken = text => text.length < 36 ? text : text.replace(/^(.{14,32}) (.*)$/, "$1<br>$2");
   // Names of rows stand above their rows, so that they take no width from the plot.
-  const named = (layout, key) => {
+  const listed = values => Array.isArray(values) ? values : values && values.bdata ? unpackedNumbers(values) : [];
+  const unpackedNumbers = ({dtype, bdata}) => {
+    const kinds = {f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array};
+    return [...new kinds[dtype](Uint8Array.from(atob(bdata), c => c.charCodeAt(0)).buffer)];
+  };
+  // How far above a row what is drawn in it reaches.
+  const highest = (traces, row, up) => Math.max(0, ...traces.flatMap(trace => listed(trace.y)
+    .map(y => up * (y - row)).filter(above => Math.abs(above) < 0.5)
+    .map(above => above + (trace.type === "bar" ? (trace.width || 0.8) / 2 : 0))));
+  const named = (data, layout, key) => {
     const axis = layout[key];
     if (!axis.ticktext || !axis.ticktext.some(text => /[a-z]{2}/i.test(text))) return;
     axis.showticklabels = false;
     axis.automargin = false;
+    const [first, last] = axis.range || [axis.autorange === "reversed" ? 1 : 0, axis.autorange === "reversed" ? 0 : 1];
+    const up = first > last ? -1 : 1, own = data.filter(trace => (trace.yaxis || "y") === key.replace("axis", ""));
     layout.annotations = [...(layout.annotations || []), ...axis.ticktext.map((text, i) => ({
-      text, x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i], yref: key.replace("axis", ""),
-      xanchor: "left", yanchor: "bottom", yshift: 3, showarrow: false, font: {size: 10.5},
+      text, x: 0, xref: `${key.replace("yaxis", "x")} domain`, y: axis.tickvals[i] + up * highest(own, axis.tickvals[i], up),
+      yref: key.replace("axis", ""), xanchor: "left", yanchor: "bottom", align: "left", yshift: 5, showarrow: false, font: {size: 10.5},
     }))];
     return true;
   };
@@ -254,15 +267,16 @@
   const narrowed = (data, layout, width) => {
     for (const trace of data) {
       if (trace.type === "contour") trace.contours.size *= 2;
+      if (trace.type === "splom") layout.grid = {...layout.grid, xgap: 0.3};
       if (trace.type === "splom") trace.dimensions.forEach((_, i) => {
         for (const letter of ["x", "y"]) {
           const key = `${letter}axis${i ? i + 1 : ""}`;
-          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: 0};
+          layout[key] = {...layout[key], nticks: letter === "x" ? 2 : 3, tickangle: letter === "x" ? -90 : 0};
         }
       });
     }
     stacked(layout);
-    const rows = axes(layout, "y").map(key => named(layout, key)).some(found => found);
+    const rows = axes(layout, "y").map(key => named(data, layout, key)).some(found => found);
     const height = (layout.height || 450) * (rows ? 1.35 : 1);
     for (const letter of ["x", "y"]) for (const key of axes(layout, letter)) {
       const axis = layout[key];

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import time
 from pathlib import Path
 
@@ -21,6 +22,7 @@ LOOK = "simple_white"  # Plotly's template of all figures, which is long
 HEIGHT = 450  # pixels, of a figure that says none
 WIDE = 7  # columns from which a table is set small in print
 SORTABLE = 4  # rows from which a table can be sorted
+LOWERED = re.compile(r"&lt;(/?su[bp])&gt;")
 FOLDED = "details"  # the role of a section that is folded
 # Names of places that templates have themselves.
 PLACES = (
@@ -62,7 +64,7 @@ class _Blocks:
         return {
             "kind": "figure",
             "number": self.figures,
-            "caption": escape(caption(drawn)),
+            "caption": Markup(LOWERED.sub(r"<\1>", str(escape(caption(drawn))))),
             "alternative": alternative(drawn),
             "height": drawn.layout.height or HEIGHT,
             "drawn": _script(shown),

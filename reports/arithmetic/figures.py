@@ -4,7 +4,8 @@ import numpy as np
 
 from ...models.draws import DRAWS
 from ...training.arithmetic.exposure import rows_trained
-from ..drawing.style import ABOVE, BLUE, GREEN, GREY, ORANGE, RED, SKY, band, figure, line
+from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line
+from ..drawing.words import position
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
 DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}
@@ -21,7 +22,11 @@ def heat_maps(counts):
 
     embeddings = list(counts["embedding"].unique())
     drawn = make_subplots(
-        rows=1, cols=len(embeddings), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=embeddings
+        rows=1,
+        cols=len(embeddings),
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=[position(name) for name in embeddings],
     )
     for column, embedding in enumerate(embeddings, 1):
         chosen = counts[counts["embedding"] == embedding]
@@ -50,7 +55,8 @@ def heat_maps(counts):
         square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
         square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
         drawn.add_shape(**square, row=1, col=column)
-    drawn.update_layout(figure(height=430).layout)
+    said = "Share of sums right by the digits of both operands; framed: the lengths of training"
+    drawn.update_layout(figure(height=340, caption=said).layout)
     drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
     drawn.update_yaxes(showgrid=False)
     drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
@@ -70,11 +76,11 @@ def curves(found, labels):
         embedding = row["embedding"]
         colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
         low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
-        traces += band(digits, low, high, colour, f"{label}: 95%", group=label)
+        traces += band(digits, low, high, colour, f"{position(label)}: 95%", group=label)
         ends = np.stack([low, high], axis=1)
         hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
         options = {"legendgroup": label, "customdata": ends, "hovertemplate": f"{hover}<extra>{label}</extra>"}
-        traces.append(line(digits, middle, colour, f"{label}: median run", **options))
+        traces.append(line(digits, middle, colour, f"{position(label)}: median run", **options))
         chosen = equal
         for column in set(row.index) & set(equal.columns):
             chosen = chosen[chosen[column] == row[column]]
@@ -98,7 +104,7 @@ def curves(found, labels):
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-    ).update_layout(legend=ABOVE | {"y": 1.28})
+    ).update_layout(legend=LEGEND)
 
 
 def by_seed(arms, offsets):
@@ -117,7 +123,7 @@ def by_seed(arms, offsets):
     for (embedding, offset), rows in arms[arms["offset"].isin(offsets)].groupby(["embedding", "offset"]):
         rows = rows.assign(share=rows["correct"] / rows["total"])
         mean = rows.groupby("length")["share"].mean()
-        name = f"{embedding}, offset {offset}" if offset else embedding
+        name = f"{position(embedding)}, offset {offset}" if offset else position(embedding)
         colour = SKY if offset else COLOURS.get(embedding, GREY)
         traces.append(line(mean.index, mean.values, colour, name, dash=DASHES.get(embedding, "solid"),
                            legendgroup=name, hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", mean"
@@ -141,7 +147,7 @@ def by_seed(arms, offsets):
         *traces,
         x={"title": "Digits of both operands"},
         y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-    ).update_layout(legend=ABOVE)
+    ).update_layout(legend=LEGEND)
 
 
 def by_offset(offsets):
@@ -171,7 +177,7 @@ def by_offset(offsets):
         *traces,
         x={"title": "Offset at which the model is judged"},
         y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
-    ).update_layout(legend=ABOVE)
+    ).update_layout(legend=LEGEND)
 
 
 def rows_seen(offsets):
@@ -217,7 +223,7 @@ def own_runs(found):
                 f"<extra>{found.entry['runs'][run]}</extra>",
             )
         )
-    labels = [found.entry["runs"][run] for run in names]
+    labels = [position(found.entry["runs"][run]) for run in names]
     drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
     drawn.update_yaxes(tickvals=np.arange(len(names)), ticktext=labels, automargin=True, showgrid=False)
     return drawn

@@ -6,7 +6,7 @@ from ...inference.quantities.lengths import conditions
 from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables, verdicts
 from ..drawing.words import digits as words_of
-from ..drawing.words import equal_to, probability
+from ..drawing.words import equal_to, position, probability
 from ..findings import section
 from ..results import summary
 from . import figures
@@ -29,18 +29,19 @@ def _digits(row):
 def _findings(found):
     typical = found.lengths["typical"]
     reach = "; ".join(
-        f"{label} {_digits(typical.loc[(label, 0.5)])}" for label in typical.index.get_level_values(0).unique()
+        f"{position(label)} {_digits(typical.loc[(label, 0.5)])}"
+        for label in typical.index.get_level_values(0).unique()
     )
     points = [f"Digits of both operands at which the median run of a condition has half of its sums right: {reach}."]
     points += [
-        f"{row['first']} goes further than {row['second']} with P {equal_to(row['p_first'])}: "
+        f"{position(row['first'])} goes further than {position(row['second'])} with P {equal_to(row['p_first'])}: "
         f"{row['q50']:.2f} [{row['q2.5']:.2f}, {row['q97.5']:.2f}] times the length."
         for row in found.contrasts.to_dict("records")
         if row["of"] == "length"
     ]
     at = float(found.beyond["length_a"].values[0])
     foretold = "; ".join(
-        f"{label} {tables.interval(summary(found.beyond.sel(condition=label)), '{:.0%}')}"
+        f"{position(label)} {tables.interval(summary(found.beyond.sel(condition=label)), '{:.0%}')}"
         for label in found.beyond["condition"].values
     )
     points.append(
@@ -55,7 +56,7 @@ def _lengths_table(found):
         table = found.lengths[seeds]
         rows += [
             {
-                "of": found.entry["runs"].get(name, name),
+                "of": position(found.entry["runs"].get(name, name)),
                 "which": label,
                 "50% length (digits)": _digits(table.loc[(name, 0.5)]),
                 "P(none)": probability(table.loc[(name, 0.5), "p_none"]),
@@ -78,8 +79,8 @@ def _contrast_table(found):
         form = "{:.2f}" if row["of"] == "length" else "{:+.3f}"
         rows.append(
             {
-                "first": row["first"],
-                "second": row["second"],
+                "first": position(row["first"]),
+                "second": position(row["second"]),
                 "of": "ratio of 50% lengths"
                 if row["of"] == "length"
                 else f"difference in accuracy, {REGIONS[row['of']]}",
@@ -87,7 +88,11 @@ def _contrast_table(found):
                 "P(first above)": probability(row["p_first"]),
             }
         )
-    return tables.html(pd.DataFrame(rows), note="Of the median run of each condition. Accuracy: the mean over cells.")
+    return tables.html(
+        pd.DataFrame(rows),
+        note="Of the median run of each condition. Accuracy: the mean over cells.",
+        title="Conditions in pairs",
+    )
 
 
 def _region_table(found, published):
@@ -100,7 +105,7 @@ def _region_table(found, published):
             key = f"{PREFIX}{row['embedding']}.{ARCHITECTURE}.{region}"
             rows.append(
                 {
-                    "condition": label,
+                    "condition": position(label),
                     "region": REGIONS[region],
                     "observed": f"{cells['correct'].sum() / cells['total'].sum():.1%}",
                     "posterior, median run": tables.interval(
@@ -124,10 +129,10 @@ def _equal_section(found):
     learned = {name: row["correct"] / row["total"] for name, row in within.iterrows()}
     entry = found.document["equal_cost"]
     reach = "; ".join(
-        f"{name} {_digits({key: q[key] or 0 for key in ('q2.5', 'q50', 'q97.5')})}"
+        f"{position(name)} {_digits({key: q[key] or 0 for key in ('q2.5', 'q50', 'q97.5')})}"
         for name, q in ((name, of["0.5"]) for name, of in entry["lengths"]["typical"].items())
     )
-    further = ", ".join(f"{name} (P {equal_to(p)})" for name, p in entry["p_abacus_further"].items())
+    further = ", ".join(f"{position(name)} (P {equal_to(p)})" for name, p in entry["p_abacus_further"].items())
     return {
         "title": "At equal cost: Abacus, FIRE, no positions, rotary",
         "text": [
@@ -138,7 +143,7 @@ def _equal_section(found):
         ],
         "points": [
             "Right within the lengths of training: "
-            + "; ".join(f"{name} {share:.0%}" for name, share in sorted(learned.items(), key=lambda x: -x[1]))
+            + "; ".join(f"{position(name)} {share:.0%}" for name, share in sorted(learned.items(), key=lambda x: -x[1]))
             + ".",
             f"Digits at which the median run has half of its sums right: {reach}. None: at no length.",
             f"Does Abacus go further than the others? Than {further}.",
@@ -150,13 +155,18 @@ def _equal_section(found):
 def _by_seed(arms):
     rows = []
     for (embedding, offset, seed), own in arms[arms["offset"].isin(JUDGED)].groupby(["embedding", "offset", "seed"]):
-        at = f"{embedding} at offset {offset}" if offset else embedding
+        at = position(f"{embedding} at offset {offset}" if offset else embedding)
         shares = own.set_index("length")
         rows.append(
             {"embedding": f"{at}, seed {seed}"}
             | {f"{n} digits": f"{row['correct'] / row['total']:.0%}" for n, row in shares.iterrows()}
         )
-    return tables.html(pd.DataFrame(rows), rowname="embedding", note="Share of sums right to the last token.")
+    return tables.html(
+        pd.DataFrame(rows),
+        rowname="embedding",
+        note="Share of sums right to the last token.",
+        title="Share of sums right by length, each seed",
+    )
 
 
 def _offset_points(offsets):
@@ -246,7 +256,7 @@ def sections(found, published):
             "blocks": [],
         },
         {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
-        *({"role": "details"} | each for each in _details(found, published)),
+        *({"role": "details"} | each for each in _details(found, published, equal)),
     ]
 
 
@@ -261,13 +271,13 @@ def _equal_table(found):
     for name, of in entry["lengths"]["typical"].items():
         shown = (words_of(of[share]) for share in ("0.5", "0.95"))
         p = entry["p_abacus_further"].get(name)
-        rows.append((name, *shown, "–" if p is None else probability(p)))
+        rows.append((position(name), *shown, "–" if p is None else probability(p)))
     header = ("embedding", "half of sums right to (digits)", "95% right to (digits)", "P(Abacus goes further)")
     note = "Lengths of both operands, of the median run: median [95%]. None: at no length."
     return tables.of_rows(header, rows, note=note, title="How far each embedding goes at equal cost")
 
 
-def _details(found, published):
+def _details(found, published, equal):
     counts = found.counts
     runs = counts.drop_duplicates("run")
     digits = ", ".join(f"{n:g}" for n in sorted(runs["train_digits"].unique()))
@@ -302,6 +312,6 @@ def _details(found, published):
             "Which law of lengths? Runs left out",
             lambda: {"blocks": [tables.comparison(found.comparison, note=_comparison_note(counts))]},
         ),
-        _equal_section(found),
+        {"title": equal["title"], "blocks": equal["blocks"]},
         _offset_section(abacus(found.arms)),
     ]

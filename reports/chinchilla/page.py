@@ -6,7 +6,7 @@ import pandas as pd
 from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, optimum, tables, verdicts
-from ..drawing.words import flop, probability, sizes
+from ..drawing.words import decimals, flop, plain, probability, sizes
 from ..findings import section
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws
@@ -81,9 +81,14 @@ def _checks(found):
     said = []
     for name in names:
         entry = document["laws"][name]
-        said += [verdicts.of_law(name, entry), verdicts.of_pit(name, entry), verdicts.of_pareto(name, entry)]
+        said += [check(_law(name), entry) for check in (verdicts.of_law, verdicts.of_pit, verdicts.of_pareto)]
     calibrated = document.get("calibration", {}).get(MAIN)
-    return [*filter(None, said), verdicts.of_calibration(MAIN, calibrated, CALIBRATED)]
+    return [*filter(None, said), verdicts.of_calibration(_law(MAIN), calibrated, CALIBRATED)]
+
+
+def _law(name):
+    said = f"{optimum.NAMES[name]} law"
+    return said[0].upper() + said[1:]
 
 
 def _constants(document):
@@ -113,10 +118,10 @@ def _parameter_table(document, table):
         q = ours[name]
         row = {
             "quantity": label,
-            "mean": _short(q["mean"]),
-            "sd": _short(q["sd"], 3),
-            "median [95%]": tables.interval(q),
-            "robust sd": _short(document["laws"]["chinchilla"]["robust"][name]["robust_sd"], 3),
+            "mean": _short(q["mean"], q["sd"]),
+            "sd": _short(q["sd"], q["sd"]),
+            "median [95%]": plain(q, f"{{:.{decimals(q['sd'])}f}}"),
+            "robust sd": _short(document["laws"]["chinchilla"]["robust"][name]["robust_sd"], q["sd"]),
         }
         for source in table["source"].unique():
             found = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
@@ -127,11 +132,12 @@ def _parameter_table(document, table):
         "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
         "wider; it does not trust the law or its noise."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published")
 
 
-def _short(x, digits=4):
-    return "–" if x is None or not np.isfinite(x) else f"{x:.{digits}g}"
+def _short(x, sd):
+    """Write a number with no more decimals than two digits of the standard deviation have."""
+    return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
 
 
 def _point_table(found, sets):
@@ -149,7 +155,10 @@ def _point_table(found, sets):
             | {"runs": "–", "converged": "–"}
         )
     return tables.html(
-        pd.DataFrame(rows), rowname="estimator", note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss."
+        pd.DataFrame(rows),
+        rowname="estimator",
+        note="Threshold 10<sup>-3</sup>: of the free scale, or on log loss.",
+        title="Huber estimates of the Chinchilla law",
     )
 
 
@@ -167,12 +176,12 @@ def _envelope_table(envelopes, document):
     ]
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
     rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
-    return tables.html(pd.DataFrame(rows), rowname="estimator")
+    return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law")
 
 
 def _prior_table(chosen):
     rows = [{"quantity": n, "prior": p, "unit": u or "–", "why": why} for n, p, u, why in describe(chosen)]
-    return tables.html(pd.DataFrame(rows), rowname="quantity")
+    return tables.html(pd.DataFrame(rows), rowname="quantity", title="Priors of what is sampled")
 
 
 def _calibration_table(document):
@@ -330,7 +339,7 @@ def _check_sections(found):
                 "Each run against its predictive distribution, and the calibration of leave-one-out predictions, under "
                 "the Chinchilla law. A line inside the band is what a calibrated model would give."
             ],
-            "blocks": [checks.predictive_check(main), checks.loo_pit(main)],
+            "blocks": [checks.predictive_check(main), checks.loo_pit(main, "the Chinchilla law")],
         },
         {
             "title": "Does the law fit?",

@@ -200,6 +200,9 @@ def sections(found, published):
                 f"{_of_law(main, 'The coupled law, exponents pooled,')} (first table). "
                 f"{_of_law(plain, 'The Chinchilla law')} (second)."
             ],
-            "blocks": [tables.tests_of_law(main), tables.tests_of_law(plain)],
+            "blocks": [
+                tables.tests_of_law(main, "Tests of the coupled law"),
+                tables.tests_of_law(plain, "Tests of the Chinchilla law"),
+            ],
         },
     ]

@@ -6,7 +6,7 @@ from ...inference import allocate
 from ...inference.quantities.allocation import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
-from .style import BLUE, COMPUTE, GREY, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands
+from .style import BLUE, COMPUTE, GREY, LEGEND, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands
 
 BUDGETS = np.logspace(17, 27, 101)
 AT = "C %{x:.2~e} FLOP"
@@ -45,7 +45,7 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
         )
         drawn.update_xaxes(**axis(COMPUTE, type="log"), **first)
     drawn.update_layout(figure(height=430).layout)
-    drawn.update_layout(legend={"orientation": "h", "y": 1.12})
+    drawn.update_layout(legend=LEGEND)
     drawn.update_xaxes(dtick=2, showgrid=True, gridcolor="#eef0f3")
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
     return drawn
@@ -71,7 +71,7 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
             "type": "log",
             "tickvals": [m * 10**k for k in range(-2, 5) for m in (1, 2, 3, 5, 7)],
         },
-    ).update_layout(legend={"orientation": "h", "y": 1.14})
+    ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)
 
 
@@ -85,7 +85,7 @@ def optimal_loss(fit, *, budgets=BUDGETS):
         *median_and_bands(budgets, loss, BLUE, (AT, ".3f", "nats/token")),
         x={"title": COMPUTE, "type": "log"},
         y={"title": "Loss at the optimum (nats/token)"},
-    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)
 
 

@@ -5,7 +5,8 @@ import re
 
 POINTS = ("scatter", "bar")
 SHORT = re.compile(r"^(Optimal )?(parameters|tokens|training tokens)\b", re.IGNORECASE)
-TAGS = re.compile(r"<br ?/?>|<[^>]*>")
+TAGS = re.compile(r"<br ?/?>|<(?!/?su[bp]>)[^>]*>")
+LOWERED = re.compile(r"</?su[bp]>")
 
 
 def caption(drawn):
@@ -19,6 +20,7 @@ def caption(drawn):
     Returns
     -------
     str
+        Text, in which ``<sub>`` and ``<sup>`` may stand.
     """
     if drawn.layout.meta and "caption" in drawn.layout.meta:
         return drawn.layout.meta["caption"]
@@ -43,7 +45,7 @@ def alternative(drawn):
         said.append(f"Rows: {', '.join(rows)}.")
     if shown:
         said.append(f"Shown: {', '.join(shown)}.")
-    return _plain(" ".join(said))
+    return LOWERED.sub("", _plain(" ".join(said)))
 
 
 def named(drawn):

@@ -8,7 +8,8 @@ from ...inference.calibration.uniformity import band as uniform_band
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import misfit
 from ...models.draws import DRAWS
-from .style import BLUE, COMPUTE, GREY, RED, SERIES, band, figure, line
+from .style import BLUE, COMPUTE, GREY, LEGEND, RED, SERIES, band, figure, line
+from .words import symbols
 
 WITHIN = "the line stays inside the band"
 NEAR = 1e-9  # shares of rows this near an edge of the band are on it
@@ -43,15 +44,19 @@ def predictive_check(fit):
     return figure(
         *traces,
         x={"title": COMPUTE, "type": "log"},
-        y={"title": "Observed against predicted median (%)", "range": [-widest, widest]},
-    ).update_layout(legend={"orientation": "h", "y": 1.1})
+        y={"title": "Observed less predicted median (%)", "range": [-widest, widest]},
+    ).update_layout(legend=LEGEND)
 
 
-def loo_pit(fit):
-    """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band."""
+def loo_pit(fit, of=None):
+    """Leave-one-out probability integral transforms: their distribution minus the uniform, with a simultaneous band.
+
+    `of` is what to call the fit, where a page has several.
+    """
     values = misfit.loo_pit(fit)
     drawn = _departures({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
-    said = f"Leave-one-out PIT, its distribution minus the uniform: {departure(values * RANKS)}"
+    whose = f" of {of}" if of else ""
+    said = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {departure(values * RANKS)}"
     return drawn.update_layout(meta={"caption": said})
 
 
@@ -111,7 +116,7 @@ def _departures(ranks, what, title):
         x={"title": title, "range": [0, 1]},
         y={"title": "Distribution minus the uniform"},
         height=340,
-    ).update_layout(legend={"orientation": "h", "y": 1.16})  # fmt: skip
+    ).update_layout(legend=LEGEND)  # fmt: skip
 
 
 def pareto_k(results):
@@ -136,7 +141,7 @@ def pareto_k(results):
         x={"title": "Run (row of the table)"},
         y={"title": "Pareto k after moment matching", "range": [-0.4, top]},
         height=340,
-    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    ).update_layout(legend=LEGEND)
     rows = max(result.n_data_points for result in results.values())
     return drawn.add_trace(
         line([0, rows], [PARETO_K_LIMIT] * 2, GREY, f"limit {PARETO_K_LIMIT}", dash="dash", hoverinfo="skip")
@@ -168,7 +173,9 @@ def ranks(fit, names):
     from scipy.stats import rankdata
 
     posterior = fit["posterior"]
-    drawn = make_subplots(rows=1, cols=len(names), horizontal_spacing=0.03, subplot_titles=list(names))
+    drawn = make_subplots(
+        rows=1, cols=len(names), horizontal_spacing=0.03, subplot_titles=[symbols(name) for name in names]
+    )
     for column, name in enumerate(names, 1):
         values = posterior[name].values
         rank = rankdata(values).reshape(values.shape)
@@ -186,7 +193,8 @@ def ranks(fit, names):
                 hovertemplate=f"{name}, chain {chain}<br>%{{y:.2f}} of uniform<extra></extra>",
             )
             drawn.add_trace(bars, row=1, col=column)
-    drawn.update_layout(figure(height=280).layout)
+    said = "Ranks of the draws of each chain among those of all, over their mean: near 1 where chains agree"
+    drawn.update_layout(figure(height=280, caption=said).layout)
     drawn.update_layout(legend={"orientation": "h", "y": -0.35}, margin={"t": 40})
     drawn.update_xaxes(title={"text": "Rank (%)", "standoff": 4})
     drawn.update_yaxes(range=[0, 2], showticklabels=False)

@@ -7,7 +7,7 @@ from ...inference import allocate, law_of, table_of
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .density import density
-from .style import BLUE, GREY, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHED, RED, SIZES, TOKENS, figure, line
+from .style import BLUE, GREY, LEGEND, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHED, RED, SIZES, TOKENS, figure, line
 
 
 def data(runs):
@@ -98,9 +98,10 @@ def posterior_and_published(fit, published, names):
         ends = np.nanmin([grid[0], *marked.ravel()]), np.nanmax([grid[-1], *marked.ravel()])
         margin = 0.04 * (ends[1] - ends[0])
         drawn.update_xaxes(title={"text": label, "standoff": 4}, range=[ends[0] - margin, ends[1] + margin], **place)
-    styled = figure(height=270 * rows)
+    said = "Posterior of the law's constants, published estimates and their 95% intervals"
+    styled = figure(height=270 * rows, caption=said)
     drawn.update_layout(styled.layout)
-    drawn.update_layout(legend={"orientation": "h", "y": 1.08}, margin={"l": 20})
+    drawn.update_layout(legend=LEGEND, margin={"l": 20})
     drawn.update_xaxes(showgrid=False)
     drawn.update_yaxes(showgrid=False, showticklabels=False, ticks="", showline=False, rangemode="tozero")
     return drawn
@@ -174,7 +175,8 @@ def loss_surface(fit):
         x={"title": PARAMETERS, "type": "log", "range": np.log10([n[0], n[-1]])},
         y={"title": TOKENS, "type": "log", "range": np.log10([d[0], d[-1]])},
         height=560,
-    ).update_layout(legend={"orientation": "h", "y": 1.06})
+        caption="Posterior median loss by parameters and tokens, with iso-FLOP lines, the runs and the optima",
+    ).update_layout(legend=LEGEND)
 
 
 def _optimal_path(fit, compute, n, d):

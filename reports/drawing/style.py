@@ -15,8 +15,9 @@ COMPUTE = "Training compute C = 6ND (FLOP)"
 PARAMETERS = "Parameters N"
 TOKENS = "Training tokens D"
 BASIS_LABELS = {"total": "all parameters", "nonembedding": "without embeddings"}
-LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "traceorder": "normal"}
-ABOVE = {"orientation": "h", "y": 1.2}
+# Above the panels, growing upwards: however many rows it takes, it never lies on the data.
+LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal"}
+OVER_TITLES = LEGEND | {"y": 1.08}  # where panels have titles
 POWER = {"exponentformat": "power", "showexponent": "all", "dtick": 1}
 
 
@@ -26,11 +27,16 @@ def faded(colour, alpha):
     return f"rgba({r},{g},{b},{alpha})"
 
 
-def figure(*traces, x=None, y=None, height=420, **layout):
-    """Make a figure with the shared look; `x` and `y` are axis options, their ``title`` a string with its unit."""
+def figure(*traces, x=None, y=None, height=420, caption=None, **layout):
+    """Make a figure with the shared look; `x` and `y` are axis options, their ``title`` a string with its unit.
+
+    Its `caption` says what is drawn, where its axes do not.
+    """
     import plotly.graph_objects as go
 
     drawn = go.Figure([*traces])
+    if caption:
+        layout["meta"] = {"caption": caption}
     drawn.update_layout(
         template="none",  # a page has one for all its figures
         font=FONT,

@@ -7,13 +7,14 @@ from html import escape
 import pandas as pd
 
 from ...inference.loo.differences import MEANING
-from .style import si
-from .words import flop
+from .words import flop, in_words, probability, sizes
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
 ENDS = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
-NUMERIC = re.compile(r"^[+\N{MINUS SIGN}]?[\d.,]+%?$|^–$")
+NUMERIC = re.compile(r"^[+\N{MINUS SIGN}]?[\d.,]+(e[+-]\d+)?%?$|^–$")
+POWER = re.compile(r"(\d)e([+-]\d+)\b")
+SUBSCRIPT = re.compile(r"\b([A-Z])_([A-Za-z])(?![A-Za-z_])")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
     )
     rows = tuple(zip(*shown.values(), strict=True))
     of = tuple(map(str, frame[first] if fits is None else fits))
-    return Table(tuple(escape(str(name)) for name in shown), rows, numeric, title, note, of, recommended)
+    return Table(tuple(lowered(escape(str(name))) for name in shown), rows, numeric, title, note, of, recommended)
 
 
 def _first(names, first):
@@ -76,23 +77,30 @@ def _cell(x, digits):
     """Write a cell as HTML: with the minus sign of numbers, a dash where there is nothing."""
     if isinstance(x, str):
         # No line breaks within an interval.
-        return ENDS.sub("[\\1,\N{NO-BREAK SPACE}\\2]", MINUS.sub("\N{MINUS SIGN}", escape(x)))
+        whole = ENDS.sub("[\\1,\N{NO-BREAK SPACE}\\2]", MINUS.sub("\N{MINUS SIGN}", escape(x)))
+        return POWER.sub("\\1e<span class='whole'>\\2</span>", lowered(whole)) if not NUMERIC.match(whole) else whole
     if x is None or pd.isna(x):
         return MISSING
     return MINUS.sub("\N{MINUS SIGN}", escape(str(x) if digits is None else f"{x:,.{digits}f}"))
 
 
+def lowered(text):
+    """Write the letter of a symbol such as N_x as a subscript, as HTML."""
+    return SUBSCRIPT.sub("\\1<sub>\\2</sub>", text)
+
+
 COMPARISON = {"elpd": ("elpd", 1), "se": ("se", 1), "elpd_diff": ("difference", 1), "dse": ("its se", 1),
-              "p_worse": ("P(worse)", 3), "p": ("p", 1), "weight": ("stacking weight", 2),
+              "p_worse": ("P(worse)", None), "p": ("p", 1), "weight": ("stacking weight", 2),
               "pareto_k_max": ("largest k", 2), "k_above_0.7": ("k > 0.7", 0), "r_hat_max": ("r_hat", 3),
               "ess_bulk_min": ("bulk ESS", 0), "divergences": ("divergences", 0), "flags": ("flags", None)}  # fmt: skip
 
 
-def comparison(table, *, note=None, weights=False):
+def comparison(table, *, note=None, weights=False, title=None):
     """Write what `compare` returns of laws as a table, below it the sentence to quote and what flags mean."""
     flags = [f"{flag}: {meaning}" for flag, meaning in MEANING.items() if table["flags"].str.contains(flag).any()]
     held = {"weight": weights, "flags": bool(flags)}
     shown = {name: column for name, column in COMPARISON.items() if held.get(name, True)}
+    table = table.assign(p_worse=[None if pd.isna(p) else probability(p) for p in table["p_worse"]])
     frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
     decimals = {title: digits for title, digits in shown.values() if digits}
     said = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
@@ -102,6 +110,7 @@ def comparison(table, *, note=None, weights=False):
         integers=["bulk ESS"],
         rowname="fit",
         note=" ".join([*said, note or ""]),
+        title=title,
     )
 
 
@@ -110,11 +119,11 @@ def of_rows(header, rows, note=None, **more):
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
 
 
-def tests_of_law(entry):
+def tests_of_law(entry, title=None):
     """Write the tests of a law, of its entry of results.json, as a table."""
     rows = [
         {
-            "test": test.replace("loo_pit", "leave-one-out PIT"),
+            "test": in_words(test),
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
             "p": f"{found['p']:.2g}",
@@ -127,7 +136,7 @@ def tests_of_law(entry):
         "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
         f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}."
     )
-    return html(pd.DataFrame(rows), rowname="test", note=note)
+    return html(pd.DataFrame(rows), rowname="test", note=note, title=title)
 
 
 def allocated(entries, *, note, title=None):
@@ -155,4 +164,4 @@ def interval(q, form="{:.4g}"):
 
 def si_interval(q):
     """`interval` with sizes in short form: 70B."""
-    return f"{si(q['q50'])} [{si(q['q2.5'])}, {si(q['q97.5'])}]"
+    return sizes(q)

@@ -1,12 +1,21 @@
-"""Numbers of results.json in the words of the first screen."""
+"""Numbers and names of results.json in the words of the page."""
 
 import calendar
+import math
+import re
 
 from .style import si
 
 NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
 NEVER = "never"
+# Embeddings of positions, and constants, as a reader knows them.
+POSITIONS = {"abacus": "Abacus", "fire": "FIRE", "nope": "no positions", "rope": "rotary"}
+GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "kappa": "κ", "sigma": "σ", "omega": "ω", "nu": "ν"}
+NAMED = re.compile(rf"\b({'|'.join([*POSITIONS])})\b")
+SPELT = re.compile(rf"\b({'|'.join(GREEK)})\b")
+SMALL = re.compile(r"\b\d(?:\.\d+)?e-0[1-4]\b")
+NOTHING = re.compile(r"^[-+]0(\.0*)?$")
 
 
 def months(q):
@@ -31,7 +40,7 @@ def digits(q):
 
 def plain(q, form="{:.3f}"):
     """Median and 95% interval of any number."""
-    return _interval(q, lambda x: "–" if x is None else form.format(x))
+    return _interval(q, lambda x: "–" if x is None else unsigned(form.format(x)))
 
 
 def factor(q):
@@ -66,5 +75,49 @@ def equal_to(p):
 
 
 def in_words(text):
-    """Write the names of tests as a reader would."""
-    return text.replace("loo_pit", "leave-one-out PIT")
+    """Write the names of tests, and small probabilities, as a reader would.
+
+    Examples
+    --------
+    >>> in_words("loo_pit p 7e-03, score p 2e-06")
+    'leave-one-out PIT p 0.007, score p 2e-06'
+    """
+    text = text.replace("loo_pit", "leave-one-out PIT").replace("column token_multiplier", "tokens per parameter")
+    return SMALL.sub(lambda found: f"{float(found.group()):.4g}", text)
+
+
+def position(text):
+    """Write the names of embeddings of positions in a text as a reader would: nope, seed 1 is no positions, seed 1."""
+    return NAMED.sub(lambda found: POSITIONS[found.group()], text)
+
+
+def symbols(text):
+    """Write constants as Greek letters: beta/(alpha+beta) is β/(α+β)."""
+    return SPELT.sub(lambda found: GREEK[found.group()], text)
+
+
+def unsigned(number):
+    """Leave the sign away of what is rounded to zero.
+
+    Examples
+    --------
+    >>> unsigned("-0.00"), unsigned("-0.01")
+    ('0.00', '-0.01')
+    """
+    return NOTHING.sub(lambda found: number[1:], number)
+
+
+def borne(q, most=3):
+    """Median and 95% interval with no more decimals than two digits of the standard deviation have, at most `most`.
+
+    Examples
+    --------
+    >>> borne({LOW: 11.635, MIDDLE: 12.796, HIGH: 14.011}), borne({LOW: 192.4, MIDDLE: 277.1, HIGH: 391.2})
+    ('12.80 [11.64, 14.01]', '277 [192, 391]')
+    """
+    return plain(q, f"{{:.{min(most, decimals((q[HIGH] - q[LOW]) / 4))}f}}")
+
+
+def decimals(sd):
+    """Decimals that show two digits of a standard deviation."""
+    return max(0, 1 - math.floor(math.log10(sd))) if sd > 0 else 0

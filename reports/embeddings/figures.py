@@ -7,7 +7,7 @@ from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
 from ...models.draws import DRAWS
 from ...models.loss import embeddings
 from ..drawing.density import density
-from ..drawing.style import ABOVE, BASIS_LABELS, BLUE, GREY, ORANGE, PUBLISHED, RED, SERIES, band, figure, line
+from ..drawing.style import BASIS_LABELS, BLUE, GREY, LEGEND, ORANGE, PUBLISHED, RED, SERIES, band, figure, line
 
 NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"
 
@@ -35,7 +35,7 @@ def sizes(table, fit):
         models,
         x={"title": NONEMBEDDING, "type": "log"},
         y={"title": "N<sub>T</sub>/N<sub>x</sub>", "type": "log"},
-    ).update_layout(legend=ABOVE)
+    ).update_layout(legend=LEGEND)
 
 
 def local_exponent(local):
@@ -56,7 +56,7 @@ def local_exponent(local):
         *traces,
         x={"title": NONEMBEDDING, "type": "log"},
         y={"title": "Local exponent of N<sub>x</sub>* in C<sub>x</sub>"},
-    ).update_layout(legend=ABOVE)
+    ).update_layout(legend=LEGEND)
 
 
 def measured_exponents(exponents, fixed):
@@ -75,8 +75,12 @@ def measured_exponents(exponents, fixed):
     ends = np.concatenate([np.ravel(trace.x) for trace in traces])
     traces.append(line([KAPLAN_EXPONENT] * 2, [0, top], GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
     return figure(
-        *traces, x={"title": "Exponent of the optimal size in compute"}, y={"title": "Density"}, height=380
-    ).update_layout(legend=ABOVE, xaxis={"range": [ends.min() - 0.02, ends.max() + 0.02]})
+        *traces,
+        x={"title": "Exponent of the optimal size in compute"},
+        y={"title": "Density"},
+        height=380,
+        caption="Posterior of the exponent that a study would have measured, with and without embedding parameters",
+    ).update_layout(legend=LEGEND, xaxis={"range": [ends.min() - 0.02, ends.max() + 0.02]})
 
 
 def omega(fits):
@@ -96,4 +100,5 @@ def omega(fits):
         x={"title": "ω, weight of an embedding parameter"},
         y={"title": "Density"},
         height=420,
-    ).update_layout(legend=ABOVE)
+        caption="Posterior of ω, the weight of an embedding parameter, by law and noise, and its prior",
+    ).update_layout(legend=LEGEND)

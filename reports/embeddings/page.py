@@ -5,7 +5,7 @@ import pandas as pd
 from ...inference.quantities.reconciliation import BASES, KAPLAN_EXPONENT
 from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
-from ..drawing.words import equal_to, flop, probability
+from ..drawing.words import borne, equal_to, flop, probability
 from ..results import summary
 from . import figures
 from .analysis import BUDGETS, MAIN, OMEGAS, at_least
@@ -81,7 +81,7 @@ def _sizes_table(found):
         "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
         "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
     )
-    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ")
 
 
 def _exponents_table(found):
@@ -145,7 +145,10 @@ def _omega_table(found):
             row[f"N_T* at {flop(budget)}"] = tables.si_interval(summary(allocation["parameters"].isel(compute=i)))
         rows.append(row)
     return tables.html(
-        pd.DataFrame(rows), rowname="counting", note="elpd in nats on log loss; ± one standard error of the difference."
+        pd.DataFrame(rows),
+        rowname="counting",
+        note="elpd in nats on log loss; ± one standard error of the difference.",
+        title="What the counting of embeddings changes",
     )
 
 
@@ -168,7 +171,7 @@ def _omega_by_law(found):
         "outer exponent κ on both terms. One sigma: scatter that does not depend on size. The last column compares "
         "with the same law and noise at ω = 1, ± one standard error."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="ω by law and noise")
 
 
 def _planning_table(found, vocabulary):
@@ -183,14 +186,15 @@ def _planning_table(found, vocabulary):
                     "N_T*": tables.si_interval(summary(at["parameters"])),
                     "N_x*": tables.si_interval(summary(at["parameters_nonembedding"])),
                     "D* (tokens)": tables.si_interval(summary(at["tokens"])),
-                    "loss (nats/token)": tables.interval(summary(at["loss"]), "{:.3f}"),
+                    "loss (nats/token)": borne(summary(at["loss"])),
                 }
             )
     weights = ", ".join(f"{name} {w:.2f}" for name, w in found.weights.items())
     return tables.html(
         pd.DataFrame(rows),
         title=f"Vocabulary {vocabulary:,}, width over depth 54",
-        note=f"Median [95%]. Stacked: the laws mixed by their leave-one-out weights ({weights}).",
+        note="Median [95%]. An N<sub>x</sub>* of a thousand or less is no model: the vocabulary takes the budget. "
+        f"Stacked: the laws mixed by their leave-one-out weights ({weights}).",
     )
 
 
@@ -241,7 +245,7 @@ def _details(found):
                 figures.omega({name: found.fits[name] for name in found.document["reconciliation"]["omega"]["by_law"]}),
                 _omega_by_law(found),
                 _omega_table(found),
-                tables.comparison(found.comparison),
+                tables.comparison(found.comparison, title="Laws and countings compared by leave-one-out"),
             ],
         },
         {

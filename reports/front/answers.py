@@ -17,6 +17,7 @@ from ..drawing.words import (
     month,
     months,
     plain,
+    position,
     probability,
     size,
     sizes,
@@ -201,7 +202,7 @@ def _arithmetic(document):
     further = entry["p_abacus_further"]
     sure = min(further.values()) > SURE
     longer = abacus[LOW] is not None and abacus[LOW] > trained
-    reach = "; ".join(f"{name} {digits(q)}" for name, q in others.items())
+    reach = "; ".join(f"{position(name)} {digits(q)}" for name, q in others.items())
     return Answer(
         page="arithmetic",
         question="Do Abacus embeddings generalise in length?",

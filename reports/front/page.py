@@ -1,10 +1,12 @@
 """The first screen of a report, as HTML."""
 
+from html import escape
 from pathlib import Path
 
 import jinja2
 
-from ..drawing.words import months, plain, probability
+from ..drawing.tables import lowered
+from ..drawing.words import months, plain, probability, symbols
 from .picture import panels
 from .quote import not_quotable, quotable, reading
 
@@ -46,8 +48,10 @@ def _row(claim):
     theirs, ours = claim["published"], claim["ours"]
     form = _form(claim["claim"])
     said = form({"q2.5": theirs["low"], "q50": theirs["estimate"], "q97.5": theirs["high"]})
+    # An estimate without an interval is printed as it was published.
     return claim | {
-        "theirs": said if theirs["low"] is not None else said.partition(" ")[0],
+        "note": lowered(escape(symbols(claim["note"] or ""))),
+        "theirs": said if theirs["low"] is not None else f"{theirs['estimate']:,g}",
         "shown": form(ours),
         "p": "–" if claim["p_at_least"] is None else probability(claim["p_at_least"]),
     }

@@ -32,7 +32,9 @@ def doubling(found, published):
         rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
         if key == "top10":
             rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
-    return forest(rows)
+    return forest(
+        rows, caption="Doubling times by specification, best first, pooled and published, at 1e25 FLOP in 2023"
+    )
 
 
 def gains(found):
@@ -49,7 +51,8 @@ def gains(found):
             hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
             group = "each alone, without effects of papers, best elpd on top"
             rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
-    return forest(rows)
+    said = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
+    return forest(rows, caption=said)
 
 
 def prior_grid(grid):
@@ -66,7 +69,7 @@ def prior_grid(grid):
         | {name: row[name] for name in ("q2.5", "q50", "q97.5")}
         for _, row in grid.iterrows()
     ]
-    return forest(rows)
+    return forest(rows, caption="Doubling times at the evaluations' own sizes and dates, under other priors")
 
 
 def variants(found, published):
@@ -78,7 +81,7 @@ def variants(found, published):
         rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | q)
         quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
         rows += published.row(quantity, label, beside=True)
-    return forest(rows, row_height=30)
+    return forest(rows, row_height=30, caption=f"Doubling times under variants of specification {MAIN}, and published")
 
 
 def acceleration(changes):
@@ -89,7 +92,7 @@ def acceleration(changes):
             hover = [f"P(faster after) {probability(change['p_faster'])}"]
             row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
             rows.append(row | times(change[name]) | {"beside": name == "after"})
-    return forest(rows, row_height=34)
+    return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
 
 
 def direct(found, published):
@@ -104,7 +107,7 @@ def direct(found, published):
             rows += published.row(quantity, system, beside=True)
         else:
             rows += published.row(quantity, system)
-    return forest(rows, row_height=40)
+    return forest(rows, row_height=40, caption="Doubling times of lines through the systems near a reference")
 
 
 def elpd_differences(comparison, names):

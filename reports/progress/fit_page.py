@@ -8,6 +8,7 @@ from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities.misfit import BY_COLUMN
 from ..drawing import checks, tables, verdicts
 from ..drawing.style import BLUE, GREEN, LEGEND, ORANGE, figure
+from ..drawing.words import in_words
 from ..results import rejected_by
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .wording import in_a_row, name_of
@@ -36,10 +37,10 @@ def checks_said(found):
     said = []
     for noise, each in found.misfit.items():
         rejected = sorted(k for k, tests in each.items() if rejected_by(tests))
-        main = rejected_by(each[MAIN])
+        main = in_words(rejected_by(each[MAIN]))
         said.append(
             verdicts.marked(
-                main is None or not main,
+                not main,
                 f"{noise[0].upper()}{noise[1:]}: specification {MAIN} is "
                 f"{f'rejected by {main}' if main else 'not rejected'}; of all {len(each)}, {len(rejected)} are "
                 f"rejected ({in_a_row(rejected)}).",
@@ -48,12 +49,13 @@ def checks_said(found):
     pit = found.misfit[INDEPENDENT][MAIN].get("loo_pit")
     if pit is not None:
         said.append(verdicts.of_pit(f"Specification {MAIN}", {"misfit": {"loo_pit": pit}}))
+    refitted = found.comparison["refitted"].sum()
     left = int((found.comparison["pareto_k_max"] > PARETO_K_LIMIT).sum())
     said.append(
         verdicts.marked(
             left == 0,
             f"Pareto k above {PARETO_K_LIMIT:g} is left after refits in {left} of {len(found.comparison)} "
-            f"specifications ({found.comparison['refitted'].sum():.0f} rows were refitted).",
+            f"specifications ({refitted:.0f} row{'s were' if refitted != 1 else ' was'} refitted).",
         )
     )
     return said
@@ -61,7 +63,7 @@ def checks_said(found):
 
 def _table(found):
     tests = [test for test in found.misfit[INDEPENDENT][MAIN] if not test.startswith(BY_COLUMN)]
-    header = ("specification", *(f"{test}, {noise}" for noise in found.misfit for test in (*tests, "groups")))
+    header = ("specification", *(f"{in_words(test)}, {noise}" for noise in found.misfit for test in (*tests, "groups")))
     rows = []
     for k in found.comparison.index:
         cells = []
@@ -72,7 +74,7 @@ def _table(found):
         "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
         "name groups of rows, the one whose groups differ most, its probability corrected for their number."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="Tail probabilities of tests, by specification")
 
 
 def _of_column(tests):
@@ -106,7 +108,9 @@ def residuals(fit):
                 hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
             )
         )
-    drawn = figure(*traces, x={"title": "Date"}, y={"title": "Standardised residual"}, height=380)
+    said = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
+    titles = {"x": {"title": "Date"}, "y": {"title": "Standardised residual"}}
+    drawn = figure(*traces, **titles, height=380, caption=said)
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
@@ -117,6 +121,6 @@ def sections(found):
         {
             "title": "Do the specifications fit?",
             "text": _text(found),
-            "blocks": [residuals(main), checks.loo_pit(main), _table(found)],
+            "blocks": [residuals(main), checks.loo_pit(main, f"specification {MAIN}"), _table(found)],
         }
     ]

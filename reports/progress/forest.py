@@ -10,7 +10,7 @@ SHORTEST, LONGEST = 1.0, 120.0
 NEVER = 170.0
 
 
-def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24):
+def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
     """Medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
 
     Parameters
@@ -24,6 +24,8 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24):
     longest : float
         Times beyond it end in a triangle at the right edge.
     row_height : int
+    caption : str, optional
+        What is drawn, where the axis does not say it all.
     """
     place, places, labels = 0, [], []
     for row in rows:
@@ -31,7 +33,7 @@ def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24):
             place += 1
             labels.append(row["label"])
         places.append(place - (0.0 if not row.get("beside") else -0.28))
-    drawn = figure(height=110 + row_height * max(len(labels), 3))
+    drawn = figure(height=110 + row_height * max(len(labels), 3), caption=caption)
     groups = dict.fromkeys((row["group"], row["colour"]) for row in rows)
     for group, colour in groups:
         kept = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]

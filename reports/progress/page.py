@@ -15,6 +15,7 @@ from .wording import POOLED, draws_interval, formula, in_a_row, known, name_of, 
 
 DELTA = 0.0025
 FAR = "at 1e25 FLOP in 2023"
+SEARCHED = "Where the paper's estimator stops, and its optimum"
 
 
 # Doubling times by specification -------------------------------------------------------------------------------------
@@ -51,7 +52,7 @@ SCORES = {
     "elpd_diff": ("difference", "{:.1f}"),
     "dse": ("se by rows", "{:.1f}"),
     "dse_by_paper": ("se by papers", "{:.1f}"),
-    "p_worse": ("P(worse), by papers", "{:.3f}"),
+    "p_worse": ("P(worse), by papers", None),
     "elpd_papers": ("elpd by paper", "{:.1f}"),
     "loo_mse": ("LOO MSE", "{:.5f}"),
     "published": ("published LOO MSE", "{:.5f}"),
@@ -70,13 +71,19 @@ WEIGHTS = {
 }
 
 
-def _columns_table(table, columns, note):
+def _columns_table(table, columns, note, title):
     header = ("specification", *(title for title, _ in columns.values()))
     rows = [
-        (name_of(k), *("–" if np.isnan(row[name]) else form.format(row[name]) for name, (_, form) in columns.items()))
+        (
+            name_of(k),
+            *(
+                "–" if np.isnan(row[name]) else (form.format if form else probability)(row[name])
+                for name, (_, form) in columns.items()
+            ),
+        )
         for k, row in table.iterrows()
     ]
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title=title)
 
 
 def _comparison_table(found, published):
@@ -87,12 +94,14 @@ def _comparison_table(found, published):
         f"and its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from "
         "the row left out."
     )
-    return _columns_table(found.comparison.assign(published=theirs), SCORES, note)
+    return _columns_table(
+        found.comparison.assign(published=theirs), SCORES, note, "How well each specification predicts"
+    )
 
 
 def _weights_table(found):
     note = "Rows and papers whose Pareto k was above 0.7 were left out by a refit; k is the largest of the others."
-    return _columns_table(found.comparison, WEIGHTS, note)
+    return _columns_table(found.comparison, WEIGHTS, note, "Weights of the specifications, and diagnostics")
 
 
 def _comparison_text(found, published):
@@ -142,7 +151,7 @@ def _ridge_text(found):
         for name, peak in found.document["ridge"]["peaks"].items()
     ]
     if not peaks:
-        return [*text, "The posterior density of α<sub>year</sub> - β<sub>year</sub> has one peak."]
+        return [*text, "The posterior density of α<sub>year</sub> − β<sub>year</sub> has one peak."]
     return [*text, f"The posterior density has two peaks: {' and '.join(peaks)}."]
 
 
@@ -167,7 +176,7 @@ def _coefficient_table(found, published):
         above = "–" if np.isnan(estimate) else probability((draws >= estimate).mean())
         flag = f"{driven.loc[own, 'ratio']:.2f}", "yes" if driven.loc[own, "prior_driven"] else "no"
         theirs = published.words(f"progress.{MAIN}.{name}")
-        rows.append((name, draws_interval(draws, "{:.4f}"), theirs, above, *flag))
+        rows.append((name, draws_interval(draws, "{:.3f}"), theirs, above, *flag))
     note = (
         "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
         "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
@@ -204,7 +213,9 @@ def _estimator_table(found, published):
         for name in fits["as it stops"].coefficients
     ]
     rows.append(("verdict", *(f.message for f in fits.values()), "–"))
-    return tables.of_rows(("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.")
+    return tables.of_rows(
+        ("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.", title=SEARCHED
+    )
 
 
 def _point(fit):

@@ -5,7 +5,23 @@ import numpy as np
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
 from ...models.draws import DRAWS
-from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, PARAMETERS, RED, TOKENS, axis, band, faded, figure, line
+from ..drawing.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INNER,
+    LEGEND,
+    ORANGE,
+    OVER_TITLES,
+    PARAMETERS,
+    RED,
+    TOKENS,
+    axis,
+    band,
+    faded,
+    figure,
+    line,
+)
 from .wording import months
 
 MOVES = {
@@ -72,7 +88,8 @@ def shares(attribution, published):
     place = np.arange(len(pairs))
     low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
     moves = list(attribution["move"].values)
-    drawn = figure(height=130 + 46 * len(pairs), barmode="relative")
+    said = "Median share of each move in the fall of loss; hatched: published"
+    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=said)
     for j, (move, (name, colour)) in enumerate((m, MOVES[m]) for m in moves):
         drawn.add_trace(
             go.Bar(
@@ -169,12 +186,13 @@ def share_intervals(attribution, published):
             ),
             **where,
         )
-    drawn.update_layout(figure(height=150 + 32 * len(pairs)).layout)
+    said = "Share of each move in the fall of loss: medians, 95% intervals and published shares"
+    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=said).layout)
     drawn.update_xaxes(title={"text": "share (%)", "standoff": 4}, showgrid=True, gridcolor=GRID)
     drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], showgrid=True, gridcolor=GRID, ticks="")
     drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
     drawn.update_annotations(font={"size": 13})
-    return drawn.update_layout(legend=LEGEND | {"y": 1.07}, margin={"t": 80})
+    return drawn.update_layout(legend=OVER_TITLES, margin={"t": 80})
 
 
 def frontiers(fit, system, years):
@@ -249,7 +267,9 @@ def build_up(fit, published, *, end=2023.0):
         ("algorithms and physical compute", algorithms + physical[:, None], GREEN),
     ):
         q = 10 ** (tenfold * np.quantile(draws, [0.025, 0.25, 0.5, 0.75, 0.975], axis=1))
-        drawn.add_traces([*band(years, q[0], q[4], colour, f"{name}, 95%"), *band(years, q[1], q[3], colour, "50%")])
+        drawn.add_traces(
+            [*band(years, q[0], q[4], colour, f"{name}, 95%"), *band(years, q[1], q[3], colour, "50%", shade=INNER)]
+        )
         drawn.data[-1].showlegend = False
         drawn.add_trace(
             line(years, q[2], colour, f"{name}, median", customdata=np.stack([q[0], q[4]], axis=1),
@@ -319,7 +339,7 @@ def rule_gain(gains, published):
     q = gains["gain"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     drawn = figure(
         *band(compute, q[0], q[4], BLUE, "95%"),
-        *band(compute, q[1], q[3], BLUE, "50%"),
+        *band(compute, q[1], q[3], BLUE, "50%", shade=INNER),
         line(compute, q[2], BLUE, "median", customdata=np.stack([q[0], q[4]], axis=1),
              hovertemplate="C %{x:.2e} FLOP<br>× %{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}]<extra></extra>"),
         x={"title": "Training compute C (FLOP)", "type": "log"},

@@ -7,7 +7,7 @@ from ...models.draws import DRAWS
 from ...models.loss.rules import chinchilla_over_kaplan
 from ..drawing import tables
 from ..drawing.style import si
-from ..drawing.words import probability
+from ..drawing.words import HIGH, LOW, MIDDLE, probability
 from ..results import QUANTILES
 from . import figures
 from . import quantities_figures as quantities
@@ -58,10 +58,12 @@ def _build_up_text(found, published):
     theirs = published("progress.effective_compute_since_2014")[0]
     physical = float(np.exp(growth.physical_compute(2023.0)))
     above = float((factor >= theirs).mean())
+    middle, low, high = (si(made[name], "{:.2g}".format) for name in (MIDDLE, LOW, HIGH))
+    said = f"{middle} [{low}, {high}]"
     return [
-        f"From 2014 to 2023 algorithms multiplied effective compute by {tables.si_interval(made)}; published "
-        f"{theirs:,.0f} (P(≥ published) {probability(above)}). Physical compute, as the paper has it, grew by "
-        f"{si(physical)}."
+        f"From 2014 to 2023 algorithms multiplied effective compute by {said}; published "
+        f"{theirs:,.0f} (P(≥ published) {probability(above)}). Physical compute, as the paper has it, grew by a factor "
+        f"of {si(physical)}."
     ]
 
 

@@ -57,7 +57,7 @@ def _scaling_table(found):
         f"Distance that the rate of progress moves per doubling of the power; above {SENSITIVE:g} is sensitive. A rate "
         "that the data inform is sensitive to the likelihood alone."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="Sensitivity to powers of prior and likelihood")
 
 
 def _specification_table(found):
@@ -80,7 +80,7 @@ def _specification_table(found):
         "the evaluations' own sizes and at the compute-optimal one; the paper that moves the median at the rows most "
         "when it is left out; coefficients no more than a fifth narrower than their prior."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="What moves each specification")
 
 
 # Variants ------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _variant_table(variants, scores, published):
         f"{MAIN} in nats of the loss ± one standard error, where both are of the same rows; beyond two of them a "
         "variant predicts better, or worse."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="Variants beside the published ones")
 
 
 def _scored(scores, name):
@@ -154,7 +154,8 @@ def _transformer_table(found, published):
     theirs = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
     share = published("transformer.loss_reduction_percent")[0] / 100
     rows.append(("published, σ(γ)", *theirs, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
-    return tables.of_rows(header, rows, "Gain: factor of compute that a transformer saves, in 2023 on wt103.")
+    note = "Gain: factor of compute that a transformer saves, in 2023 on wt103."
+    return tables.of_rows(header, rows, note, title="What the transformer gained, by form")
 
 
 def _transformers_table(found):
@@ -164,7 +165,8 @@ def _transformers_table(found):
         gain = growth.transformer_gain(fit)
         gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
         rows.append((name_of(k), draws_interval(gain["loss_reduction_percent"], "{:.1f}"), *gains))
-    return tables.of_rows(header, rows, "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first.")
+    note = "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first."
+    return tables.of_rows(header, rows, note, title="What the transformer gained, by specification")
 
 
 def _transformer_text(found, published):
@@ -237,7 +239,7 @@ def _future_table(found):
          f"{r.mse:.5f}")
         for r in found.future.itertuples()
     ]  # fmt: skip
-    return tables.of_rows(header, rows)
+    return tables.of_rows(header, rows, title=f"The year to come, by specification {MAIN}")
 
 
 def _future_text(found, whole):
@@ -264,7 +266,7 @@ def _futures_table(found):
         "Each specification trained on what was dated before a year and scored on that year's rows, by row; 16 and 17 "
         "know no progress. Stacking: weights of the mixture that would have predicted best."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, title="The years to come, by every specification")
 
 
 def _futures_text(found):

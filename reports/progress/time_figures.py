@@ -77,4 +77,4 @@ def pace(path, walk):
         x={"title": "Year", "dtick": 1},
         y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
         height=340,
-    ).update_layout(legend={"orientation": "h", "y": 1.12})
+    ).update_layout(legend=LEGEND)

@@ -115,6 +115,7 @@ def joint(entry):
         x={"title": "What a decade of compute buys (logits)", "range": [0, reach]},
         y={"title": "Gain at fixed compute (logits a year)", "range": [min(0, 1.1 * _least(entry)), top]},
         height=520,
+        caption="Draws of the gain at fixed compute and of what a decade of compute buys; dotted: one yearly factor",
     )
     for factor in FACTORS:
         slope = np.log10(factor)

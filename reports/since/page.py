@@ -54,8 +54,7 @@ def _answer(entry):
     return (
         f"<b>{said(change)}</b> At fixed training compute capability grew "
         f"by {plain(before['gain'], '{:.1f}')} logits a year to {year} and by {plain(after['gain'], '{:.1f}')} from "
-        f"then on; that the second is larger has probability {probability(change['p_progress'])}. The compute that a "
-        f"given capability takes fell {factor(before['factor'])} times a year, then {factor(after['factor'])} times."
+        f"then on; that the second is larger has probability {probability(change['p_progress'])}."
     )
 
 
@@ -143,7 +142,7 @@ def _earlier_table(entry):
         f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
         "medians and 95% intervals. Those at fixed capability stand in the table by period."
     )
-    return tables.html(pd.DataFrame(rows), rowname="unit", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss")
 
 
 def _left_out_table(entry):

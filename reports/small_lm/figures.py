@@ -4,7 +4,7 @@ import numpy as np
 
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..drawing.density import density
-from ..drawing.style import ABOVE, BASIS_LABELS, BLUE, GREEN, GREY, ORANGE, RED, figure, line, si
+from ..drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line, si
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
 SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
@@ -45,7 +45,7 @@ def curves(found, schemes):
     drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
     drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
     drawn.update_yaxes(title={"text": "Loss (nats/token)"}, col=1)
-    return drawn.update_layout(legend={"orientation": "h", "y": 1.14}, margin={"t": 90})
+    return drawn.update_layout(legend=OVER_TITLES, margin={"t": 90})
 
 
 def exponents(found, schemes, published):
@@ -65,7 +65,8 @@ def exponents(found, schemes, published):
         traces += _estimates(found, names, basis, published, once)
         for trace in traces:
             drawn.add_trace(trace, **place)
-    drawn.update_layout(figure(height=480).layout)
+    said = "Exponent of the optimal size by scheme: of the fitted law, of envelopes of the curves, and published"
+    drawn.update_layout(figure(height=480, caption=said).layout)
     drawn.update_xaxes(
         title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
     )
@@ -131,7 +132,8 @@ def floor(found, schemes):
     top = max(trace.y.max() for trace in traces)
     truth = line([0, 0], [0, top], RED, "the truth", dash="dash")
     x = {"title": "E less the true entropy (nats/token)"}
-    return figure(*traces, truth, x=x, y={"title": "Density"}, height=380).update_layout(legend=ABOVE)
+    said = "Posterior of E less the true entropy, by scheme"
+    return figure(*traces, truth, x=x, y={"title": "Density"}, height=380, caption=said).update_layout(legend=LEGEND)
 
 
 def omega(sources):
@@ -144,5 +146,9 @@ def omega(sources):
     wide = np.linspace(0, max(trace.x.max() for trace in traces), 200)
     traces.append(line(wide, np.exp(-wide), GREY, "prior", dash="dot"))
     return figure(
-        *traces, x={"title": "ω, weight of an embedding parameter"}, y={"title": "Density"}, height=380
-    ).update_layout(legend=ABOVE)
+        *traces,
+        x={"title": "ω, weight of an embedding parameter"},
+        y={"title": "Density"},
+        height=380,
+        caption="Posterior of ω on the small models, on Chinchilla's runs and on both, and its prior",
+    ).update_layout(legend=LEGEND)

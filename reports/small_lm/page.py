@@ -5,6 +5,7 @@ import pandas as pd
 from ...inference.points.curves import COUNTED
 from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
+from ..drawing.words import probability
 from ..findings import section
 from . import figures
 from .analysis import CALIBRATION, LEFT_OUT, MAIN, SCHEMES
@@ -142,7 +143,7 @@ def _law_tables(found):
                 "scheme": scheme.replace("-", " "),
                 "E (nats/token)": tables.interval(parameters["E"], "{:.3f}"),
                 "E less the truth": tables.interval(entry["E_minus_entropy"], "{:+.3f}"),
-                "P(E above it)": f"{entry['p_E_above_entropy']:.2f}",
+                "P(E above it)": probability(entry["p_E_above_entropy"]),
                 "α": tables.interval(parameters["alpha"], "{:.2f}"),
                 "β": tables.interval(parameters["beta"], "{:.2f}"),
                 "scatter": tables.interval({k: 100 * x for k, x in parameters["sigma"].items()}, "{:.2f}%"),
@@ -166,7 +167,7 @@ def _law_tables(found):
     fits = [f"small models, {scheme}" for scheme in found.entry["schemes"]]
     return [
         tables.html(pd.DataFrame(rows), rowname="scheme", fits=fits, title="The law fitted to each scheme"),
-        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits),
+        tables.html(pd.DataFrame(diagnostics), rowname="scheme", note=note, fits=fits, title="Diagnostics by scheme"),
     ]
 
 

@@ -86,6 +86,19 @@ def well_made():
     return check_page
 
 
+def repeated_captions(text):
+    """Captions of a page that several of its figures, or of its tables, have."""
+    said = [" ".join(e["text"].split()) for e in Structure(text).of("figcaption")]
+    plain = [re.sub(r"^(Figure|Table) \w+\. ", r"\1: ", caption) for caption in said]
+    return sorted({caption for caption in plain if plain.count(caption) > 1})
+
+
+@pytest.fixture(scope="session")
+def said_again():
+    """A function that returns the captions of a page that say the same of two figures or of two tables."""
+    return repeated_captions
+
+
 NUMBER = r"(?:[+\N{MINUS SIGN}-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d{1,3})?[kMBT%]?|never|none|–)"
 INTERVAL = re.compile(rf"({NUMBER})\s+\[({NUMBER}),\s+({NUMBER})\]%?")
 SCALES = {"k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}

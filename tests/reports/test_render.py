@@ -131,6 +131,16 @@ def test_a_figure_says_what_it_shows():
     assert caption(made) == "Own words"
 
 
+def test_symbols_keep_their_subscripts_and_nothing_else_is_markup():
+    made = figure(line([1, 2], [3, 4], "#1f5f99", "ours"), x={"title": "N<sub>x</sub> <b>"}, y={"title": "Loss"})
+    part = {"name": "law", "title": "How big?", "sections": [{"title": "One", "blocks": [made]}]}
+    assert "</b> Loss against N<sub>x</sub>." in render("A page", [part], DOCUMENT, [])
+    assert alternative(made) == "Graph: Loss against Nx. Shown: ours."
+    found = tables.html(pd.DataFrame({"law": ["one"], "N_T*": ["2e-09 (N_x), <b>"], "p": ["4e-08"]}))
+    assert found.header[1] == "N<sub>T</sub>*" and found.numeric == {2}
+    assert found.rows[0][1] == "2e<span class='whole'>-09</span> (N<sub>x</sub>), &lt;b&gt;"
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.key)
 def test_sources_can_be_followed_and_cited(source):
     assert re.fullmatch(r"https://(arxiv\.org/abs/\d{4}\.\d{5}|doi\.org/10\.\S+)", source.address)
