@@ -27,6 +27,7 @@ from pathlib import Path
 PARTS = ("commands", "report", "full", "samplers", "growth")
 ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
 BENCHMARKS = (3, 6, 25, 100)
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CLI = [sys.executable, "-m", "bayescaling.cli"]
 SAMPLERS = {
     "default (nutpie, low-rank metric)": "default",
@@ -78,7 +79,7 @@ def reports(repeats, timed, keep=None):
     found = []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
-            command = [*CLI, "report", "--out", keep or out, "--processes", str(os.cpu_count() or 1)]
+            command = [*CLI, "report", "--out", keep or out, "--processes", str(CORES)]
             found.append([clocked([*command, *words], cache) for words in timed.values()])
     return [(name, statistics.median(each)) for name, each in zip(timed, zip(*found, strict=True), strict=True)]
 
@@ -191,7 +192,7 @@ def main():
     if options.sample:
         sample(options.sample)
         return
-    machine = f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
+    machine = f"{CORES} cores ({platform.machine()}), Python {platform.python_version()}"
     said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
 
     def of_reports(timed):
