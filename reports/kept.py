@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).parent.parent
 COMPUTED = ("datasets", "inference", "models", "reports")
 # What only draws and prints: folders, files by their whole names, and by their ends.
 DRAWN = {"reports/drawing", "reports/front"}
-DRAWN_FILES = {"cli.py", "console.py", "options.py"}
+DRAWN_FILES = {"__main__.py", "cli.py", "console.py", "options.py"}
 DRAWN_FILES |= {
     f"reports/{name}.py" for name in ("again", "ahead", "render", "anchors", "output", "build", "pages", "summaries")
 }

@@ -722,3 +722,10 @@ def test_streams_may_be_closed_before_a_command_begins(closed, tmp_path):
     done = subprocess.run(f"'{COMMAND}' data {closed}>&-", shell=True, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stderr == ""
     assert bool(done.stdout) == (closed != 1)
+
+
+def test_python_runs_the_package_as_the_command_does():
+    done = subprocess.run(
+        [sys.executable, "-m", "bayescaling", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == bs.__version__

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "cli": {"__init__", "allocations", "comparisons", "console", "files", "inputs", "options", "reporting", "rollouts"}
     | {"signals", "since", "sweeps"}
     | {"errors", "datasets", "models", "inference", "reports", "training"},
+    "__main__": {"cli"},
 }
 MODULES = [
     path.relative_to(ROOT)
