@@ -320,7 +320,7 @@ ADJOINTS = {
     "*": (lambda w, g, v, x, y: w.times(g, y), lambda w, g, v, x, y: w.times(g, x)),
     "/": (
         lambda w, g, v, x, y: w.over(g, w.double(y)),
-        lambda w, g, v, x, y: w.negative(w.arithmetic("*", w.over(g, w.double(y)), v)),
+        lambda w, g, v, x, y: w.negative(w.over(w.arithmetic("*", g, v), w.double(y))),
     ),
     "neg": (lambda w, g, v, x: w.negative(g),),
     "abs": (lambda w, g, v, x: w.select(w.compare(">", w.double(x), "0.0"), g, w.negative(g)),),

@@ -112,7 +112,7 @@ def borne(q, most=3):
 
     Examples
     --------
-    >>> borne({LOW: 11.635, MIDDLE: 12.796, HIGH: 14.011}), borne({LOW: 192.4, MIDDLE: 277.1, HIGH: 391.2})
+    >>> borne({LOW: 11.637, MIDDLE: 12.796, HIGH: 14.011}), borne({LOW: 192.4, MIDDLE: 277.1, HIGH: 391.2})
     ('12.80 [11.64, 14.01]', '277 [192, 391]')
     """
     return plain(q, f"{{:.{min(most, decimals((q[HIGH] - q[LOW]) / 4))}f}}")
