@@ -220,10 +220,16 @@ def _transformer(fit):
         gain = growth.transformer_gain(fit)
     return {
         "loss_reduction_percent": results.summary(gain["loss_reduction_percent"]),
-        "gain_1e22": results.summary(gain["gain"].sel(compute=1e22), ratio=True),
-        "gain_1e25": results.summary(gain["gain"].sel(compute=1e25), ratio=True),
+        **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in (22, 25)},
         "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
     }
+
+
+def _where_there_is_one(draws):
+    """Sum up a ratio over the draws that have one, and say which share does not."""
+    draws = np.ravel(draws)
+    none = np.isnan(draws)
+    return results.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
 
 
 def _within_rows(found):

@@ -165,7 +165,9 @@ def _transformers_table(found):
         gain = growth.transformer_gain(fit)
         gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
         rows.append((name_of(k), draws_interval(gain["loss_reduction_percent"], "{:.1f}"), *gains))
-    note = "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first."
+    note = (
+        "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first. Gains: of draws that have an optimum."
+    )
     return tables.of_rows(header, rows, note, title="What the transformer gained, by specification")
 
 
