@@ -215,6 +215,8 @@ class _Kept:
                 self._found.move_to_end(key)
                 return self._found[key]
         result = function(*arrays)
+        for each in result:
+            each.setflags(write=False)  # whoever wrote to it would change what others get
         with self._lock:
             self._found[key] = result
             while sum(each.nbytes for kept in self._found.values() for each in kept) > self._most:
