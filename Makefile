@@ -8,7 +8,8 @@
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
-# All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder.
+# All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder,
+# WORKERS= how many tests run at once.
 
 PYTHON ?= $(shell .ci/find-python base)
 OUT ?= report
@@ -17,6 +18,9 @@ COUNT ?= 1300
 KILLS ?= 20
 # Half the time to compile what is sampled once or twice; what is found is the same to rounding.
 TESTS := NUMBA_OPT=1
+# As many at once as there are cores; each holds about 1.5 GB.
+WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+PYTEST := pytest -n $(WORKERS) --maxprocesses 4
 PIP := -m pip --disable-pip-version-check install --quiet
 # What meets PyMC, ArviZ and xarray, whose next versions come with the newer Python.
 INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/test_$(name).py) tests/test_files.py
@@ -36,14 +40,14 @@ style: .venv/installed
 
 pytest: .venv/installed
 	@next=$$(.ci/find-python next .venv/bin/python); \
-	$(TESTS) .venv/bin/pytest -n 2 -m "not thorough" $${next:+--ignore=tests/test_contract.py} --durations=25
+	$(TESTS) .venv/bin/$(PYTEST) -m "not thorough" $${next:+--ignore=tests/test_contract.py} --durations=25
 
 thorough: style .venv/installed
-	$(TESTS) .venv/bin/pytest -n 2 --durations=25
+	$(TESTS) .venv/bin/$(PYTEST) --durations=25
 	@$(MAKE) --no-print-directory next
 
 quick: .venv/installed
-	$(TESTS) .venv/bin/pytest -n 2 --quick 75
+	$(TESTS) .venv/bin/$(PYTEST) --quick 75
 
 docs: .venv/installed-docs
 	.venv/bin/sphinx-build -W --keep-going -q -b html docs build/docs
@@ -61,8 +65,8 @@ next: .venv/installed
 	else echo "no Python 3.12 or newer was found: its tests are left out (NEXT_PYTHON= names one)"; fi
 
 next-pytest: .venv-next/installed
-	$(TESTS) .venv-next/bin/pytest -n 2 -m "not slow and not thorough" $(INFERENCE)
-	$(TESTS) .venv-next/bin/pytest -n 2 tests/test_contract.py
+	$(TESTS) .venv-next/bin/$(PYTEST) -m "not slow and not thorough" $(INFERENCE)
+	$(TESTS) .venv-next/bin/$(PYTEST) tests/test_contract.py
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

@@ -63,7 +63,8 @@ def test_pooling_draws_groups_together(known, fit):
     _, runs = known
     beta = fit["posterior"]["beta"].std(("chain", "draw"))
     alone = bs.fit(PLAIN, runs[runs["corpus"] == "a"].reset_index(drop=True), seed=1, draws=500, tune=1000)
-    assert float(beta.sel(group="a")) < 0.8 * float(alone["posterior"]["beta"].std())
+    # About .8, give or take .03 for the draws; without pooling, 1.
+    assert float(beta.sel(group="a")) < 0.9 * float(alone["posterior"]["beta"].std())
 
 
 @pytest.fixture(scope="module")
