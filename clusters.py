@@ -1,11 +1,23 @@
-"""Connections to clusters of other machines."""
+"""Who does the work: the cores of this machine, and connections to clusters of other machines."""
 
+import os
 from contextlib import contextmanager
 
 from .datasets.wording import printable
 from .errors import InputError
 
 PATIENCE = 30  # seconds in which a worker must be there
+
+
+def cores():
+    """Count the cores that this process may use.
+
+    Examples
+    --------
+    >>> cores() >= 1
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

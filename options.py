@@ -2,13 +2,13 @@
 
 import functools
 import inspect
-import os
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .clusters import cores
 from .reports.pages import PAGES
 from .training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from .training.language.presets import PRESETS as LANGUAGE_PRESETS
@@ -365,8 +365,7 @@ def works(command=None, *, most=None):
     @functools.wraps(command)
     def wrapper(*, processes, scheduler, **given):
         if processes is None and scheduler is None:
-            cores = os.cpu_count() or 1
-            processes = max(1, min(most, cores) if most else cores // CORES_OF_A_FIT)
+            processes = max(1, min(most, cores()) if most else cores() // CORES_OF_A_FIT)
         if processes == 1 and scheduler is None:
             return command(**given)
         from .inference import parallel

@@ -86,7 +86,7 @@ def _made(out, pages, key, progress, **choice):
     """Put a report together of the results of its stages, made now or kept."""
     published, options, written = load("published"), choice["options"], set()
     chosen = [page for name, page in PAGES.items() if name in pages]
-    document, posteriors, analysed = {"schema": results.SCHEMA}, {}, []
+    document, posteriors, unsaved, analysed = {"schema": results.SCHEMA}, {}, {}, []
     names = [name for page in chosen for name in page.stages]
     extras = [name for page in chosen for name in page.extras]
     ahead = partial(make_ahead, [page.name for page in chosen], out, written, **choice)
@@ -96,12 +96,13 @@ def _made(out, pages, key, progress, **choice):
             own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
             found = page.analyse(own, published, posteriors, **options)
             posteriors |= found.posteriors
+            unsaved |= found.unsaved
             _merge(document, found.document)
             analysed.append((page, found))
         document["extras"] = stage.extras
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
-        judge_chains(document, posteriors)
+        judge_chains(document, posteriors | unsaved)
         document["answers"] = answers(document)
         document["claims"] = claims(document, published)
         document["optimum"] = optimum_draws(document, posteriors)
@@ -111,7 +112,7 @@ def _made(out, pages, key, progress, **choice):
                 "name": page.name,
                 "title": page.title,
                 "answer": answered.get(page.name),
-                "fits": list(found.posteriors),
+                "fits": [*found.posteriors, *found.unsaved],
                 "sections": page.sections(found, published),
             }
             for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))

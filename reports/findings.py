@@ -15,11 +15,14 @@ class Findings:
         Entries of results.json, by key.
     posteriors : dict of str to DataTree
         Fits to save, under the names that results.json gives them.
+    unsaved : dict of str to DataTree
+        Fits that numbers of the page rest on too, which are judged as the others are.
     """
 
     extras: dict = field(default_factory=dict)
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
+    unsaved: dict = field(default_factory=dict)
 
 
 def section(found, stage, title, make):

@@ -29,9 +29,9 @@ def prepare(out):
         check_writable(out / name)
 
 
-def judge_chains(document, posteriors):
+def judge_chains(document, fits):
     """Add to the content of results.json what the chains of each fit say of themselves."""
-    judged = {name: diagnose(fitted) for name, fitted in posteriors.items()}
+    judged = {name: diagnose(fitted) for name, fitted in fits.items()}
     document["diagnostics"] = {
         name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
     }

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "reports": {"errors", "datasets", "files", "models", "inference", "training"},
     "training": {"errors", "clusters", "datasets", "files", "sealed"},
     "__init__": {"errors", "datasets", "models", "inference", "reports", "training"},
-    "options": {"inference", "reports", "training"},
+    "options": {"clusters", "inference", "reports", "training"},
     "inputs": {"errors", "datasets", "models"},
     "console": {"datasets", "errors", "inference", "reports"},
     "sweeps": {"console", "errors", "signals"},

@@ -1,10 +1,10 @@
 """How long and how carefully to sample, and from which seed."""
 
-import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...clusters import cores
 from ...datasets.wording import unknown
 from ...errors import InputError
 
@@ -53,8 +53,7 @@ class Settings:
     @property
     def workers(self):
         """Chains that run at a time."""
-        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(self.chains, self.cores or available)
+        return min(self.chains, self.cores or cores())
 
 
 def settings_of(options):

@@ -175,7 +175,14 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     for name, make in WORK.items():
         stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
+    found.unsaved = {f"progress-{k}, paper effects": f for k, f in found.effects.items()} | _of_extras(found)
     return found
+
+
+def _of_extras(found):
+    variants = {f"progress-{MAIN}, {name}": f for name, f in found.variants.items() if name != "main"}
+    walk = {f"progress-{MAIN}, pace as a random walk": found.walk} if found.walk is not None else {}
+    return variants | {f"progress-{k}, transformer": f for k, f in found.transformers.items()} | walk
 
 
 def more_of(make, stage, work):

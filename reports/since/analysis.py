@@ -74,7 +74,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))
-    found = SinceFindings(fits, stage(EARLIER, lambda: earlier_progress(brief)))
+    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief))
+    found = SinceFindings(fits, bridge)
     found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
     found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
     found.frontier = stage.extra(FRONTIER, lambda: of_the_frontier(LAWS, brief))
@@ -84,6 +85,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     entry = stage(NUMBERS, lambda: _entry(found, table), judged=fits.values(), made=made)
     found.extras = stage.extras
     found.posteriors = {f"since, {name}": each for name, each in fits.items()}
+    found.unsaved = {f"2012 to 2023, by {unit}": each for unit, each in bridged.items()}
     found.document = {"since": entry}
     return found
 

@@ -17,19 +17,22 @@ def earlier_progress(options):
 
     Returns
     -------
-    dict
+    entry : dict
         ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
         of the ``halving`` time in months.
+    fits : dict of str to DataTree
+        By unit.
     """
     table = load("lm_progress")
     levels = list(results.QUANTILES.values())
+    fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in UNITS.items()}
     found = {}
-    for unit, noise in UNITS.items():
-        rate = compute_equivalent_gain(fit(Progress(SPECIFICATION, **noise), table, **options)).values.ravel()
+    for unit, fitted in fits.items():
+        rate = compute_equivalent_gain(fitted).values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
         found[unit] = {
             name: dict(zip(results.QUANTILES, map(results.finite, values), strict=True))
             for name, values in (("factor", factors), ("halving", months))
         }
     counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}
-    return {"specification": SPECIFICATION, "counts": counts, "units": found}
+    return {"specification": SPECIFICATION, "counts": counts, "units": found}, fits

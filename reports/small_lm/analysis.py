@@ -57,6 +57,7 @@ class SmallModelsFindings(Findings):
     omega: dict = field(default_factory=dict)
     elsewhere: dict = field(default_factory=dict)
     weighted: object = None
+    joint: object = None
     calibration: object = None
     entry: dict = field(default_factory=dict)
 
@@ -106,6 +107,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
     found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
+    found.unsaved = {
+        "small models, embeddings weighted": found.weighted,
+        "small models with Chinchilla's runs": found.joint,
+    }
     extras = stage.there(LEFT_OUT, CALIBRATION)
     found.entry = stage("small models: numbers", lambda: _entry(found), judged=fits.values(), extras=extras)
     found.document = {"small_lm": found.entry}
@@ -129,8 +134,9 @@ def _omega(found, options):
     corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
     columns = list(together.law.needed)
     table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
-    joint = fit(together, table, **options)["posterior"]
-    found.omega = {"these runs": found.weighted["posterior"]["omega"], "with Chinchilla's runs": joint["omega"]}
+    found.joint = fit(together, table, **options)
+    both = {"these runs": found.weighted, "with Chinchilla's runs": found.joint}
+    found.omega = {name: each["posterior"]["omega"] for name, each in both.items()}
 
 
 def _calibrated(found, seed, sampler):

@@ -24,10 +24,12 @@ import time
 import timeit
 from pathlib import Path
 
+from bayescaling.clusters import cores
+
 PARTS = ("commands", "report", "full", "samplers", "growth")
 ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
 BENCHMARKS = (3, 6, 25, 100)
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CORES = cores()
 CLI = [sys.executable, "-m", "bayescaling.cli"]
 SAMPLERS = {
     "default (nutpie, low-rank metric)": "default",

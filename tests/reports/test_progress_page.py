@@ -60,6 +60,16 @@ def test_the_page_is_well_made_and_prints_what_the_document_has(
     assert missing == [] and printed > 100
 
 
+def test_fits_with_effects_of_papers_and_variants_are_judged_too(document):
+    assert set(document["diagnostics"]) == (
+        {f"progress-{k}" for k in SPECIFICATIONS}
+        | {f"progress-{k}, paper effects" for k in SPECIFICATIONS}
+        | {f"progress-7, {name}" for name in document["variants"] if name != "main"}
+        | {f"progress-{k}, transformer" for k in document["transformer_by_specification"]}
+        | {"progress-7, pace as a random walk"}
+    )
+
+
 def test_gains_are_those_of_the_posteriors(folder, document):
     for k in ("7", "14", "18"):
         fit = bs.open_fit(folder / "posteriors" / f"progress-{k}.nc")

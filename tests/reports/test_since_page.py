@@ -61,6 +61,14 @@ def test_rates_are_those_of_the_posterior(entry, two):
     assert entry["slope_a_decade"]["break"]["q50"] == pytest.approx(np.median(decade))
 
 
+def test_every_fit_that_a_number_rests_on_is_judged(folder):
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    fits = {"since, linear", "since, break", "2012 to 2023, by rows", "2012 to 2023, by papers"}
+    assert set(document["diagnostics"]) == fits
+    assert f"of {len(fits)} fits" in (folder / "index.html").read_text(encoding="utf-8")
+    assert {path.stem for path in (folder / "posteriors").iterdir()} == {"since-linear", "since-break"}
+
+
 def test_drawn_pairs_are_draws_of_one_posterior(entry, two):
     found = bs.progress_at_fixed_compute(two)
     slope, gain = np.log(10) * found["slope"].values.ravel(), found["gain"].sel(period="after").values.ravel()
