@@ -4,27 +4,31 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import xarray as xr
 
 from .. import diagnostics
 from .settings import Settings, settings_of
 
 SPARE = 1.25  # how much longer chains run than their effective draws so far say would do
 SHORT = 1000  # draws of all chains
+APART = 1.1  # an r_hat from which chains may not have come to the posterior, and are begun anew rather than continued
 USUAL_DRAWS = Settings().draws * Settings().chains
 
 
-def sample_enough(draw, effort, *, least_ess=None, **settings):
+def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     """Sample until an `Effort` is content.
 
     After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where the
-    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned. Both may be
-    so at once.
+    least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned: what they drew
+    already is kept unless they disagree so much that it may be of no use. Both may be so at once.
 
     Parameters
     ----------
     draw : callable
-        Given `Settings` and how many times as long chains run as one draw of so many is kept, returns anything, the
-        posterior (Dataset) and the sampler's statistics.
+        Given `Settings` and which piece of the chains this is, from 0, returns what is sampled and the sampler's
+        statistics, Datasets of dims (chain, draw, ...).
+    named : callable
+        Given what is sampled of the whole chains, returns anything and the posterior, a Dataset.
     effort : Effort
     least_ess : int, optional
         In place of that of `effort`.
@@ -34,7 +38,8 @@ def sample_enough(draw, effort, *, least_ess=None, **settings):
     Returns
     -------
     drawn
-        What `draw` returned last.
+        What `named` returned last.
+    posterior, sample_stats : Dataset
     settings : Settings
         Those of the last try.
     diagnostics : dict
@@ -43,17 +48,26 @@ def sample_enough(draw, effort, *, least_ess=None, **settings):
     asked = settings_of({"target_accept": effort.target_accept} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess
     careful = effort.careful is None or "target_accept" in settings
-    thin = 1
+    thin, pieces, ran = 1, [], 0
     while True:
-        drawn = draw(asked, thin)
-        _, posterior, stats = drawn
+        pieces.append(draw(asked.longer(thin - ran), len(pieces)))
+        ran = thin
+        sampled, stats = (_joined(each, thin) for each in zip(*pieces, strict=True))
+        drawn, posterior = named(sampled)
         found = diagnostics.diagnose_chains(posterior, stats)
         longer = min(effort.longest, _times(found, least_ess, asked, thin)) if least_ess else thin
         if found["divergences"] and not careful:
             careful, asked = True, replace(asked, target_accept=effort.careful)
+            pieces, ran = [], 0
         elif longer <= thin:
-            return drawn, asked, found | ({"thinned_by": thin} if thin > 1 else {})
+            return drawn, posterior, stats, asked, found | ({"thinned_by": thin} if thin > 1 else {})
+        elif found["r_hat_max"] is not None and found["r_hat_max"] > APART:
+            pieces, ran = [], 0
         thin = max(thin, longer)
+
+
+def _joined(pieces, stride):
+    return thinned(xr.concat(pieces, "draw") if len(pieces) > 1 else pieces[0], stride)
 
 
 def thinned(dataset, stride):

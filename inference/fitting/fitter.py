@@ -16,7 +16,7 @@ from .. import densities, diagnostics
 from ..executor import mapped
 from ..steps import counted, lasting, say
 from ..storage import with_metadata
-from .effort import sample_enough, thinned
+from .effort import sample_enough
 from .record import record
 from .samplers import choose, compiled
 from .settings import Settings, seed_of, settings_of
@@ -110,7 +110,7 @@ class Fitter:
             self._compiled[program] = _compiled(law, rows, reference, self.sampler)
         return self._compiled[program]
 
-    def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, thin=1, changed=None):
+    def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
         """Sample once, with the settings as they are.
 
         Parameters
@@ -123,8 +123,6 @@ class Fitter:
         seed : int
         progress : bool
             Show a progress bar on standard error.
-        thin : int
-            Run the chains that many times as long and keep one draw of so many.
         changed : dict, optional
             Entries of the reference that are other than those of the table.
 
@@ -137,9 +135,8 @@ class Fitter:
         law, own, reference = self.of(law)
         rows, reference = own if rows is None else rows, reference | (changed or {})
         data = law.model_data(rows, reference) | (changed or {})
-        settings = (settings or Settings()).longer(thin)
-        sampled, stats, seconds = self.compiled(law).sample(settings, seed, data, progress)
-        return law.draws(thinned(sampled, thin), rows, reference), thinned(stats, thin), seconds
+        sampled, stats, seconds = self.compiled(law).sample(settings or Settings(), seed, data, progress)
+        return law.draws(sampled, rows, reference), stats, seconds
 
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
         """Sample until the law's `Effort` is content; see `sample_enough`.
@@ -157,20 +154,24 @@ class Fitter:
         -------
         Sampled
         """
-        law = law or self.law
-        count, seconds, tries = len(self.of(law)[1] if rows is None else rows), [], []
+        law, own, reference = self.of(law or self.law)
+        rows, seconds, tries = own if rows is None else rows, [], []
+        data = law.model_data(rows, reference)
 
-        def draw(asked, thin):
-            self.compiled(law, progress=progress)
-            tries.append((asked, thin))
-            say(_trying(law, count, tries, seconds), progress)
-            draws, stats, took = self.draws(rows, law=law, settings=asked, seed=seed, progress=progress, thin=thin)
+        def draw(asked, piece):
+            program = self.compiled(law, progress=progress)
+            tries.append(asked)
+            say(_trying(law, len(rows), tries, seconds), progress)
+            *drawn, took = program.sample(asked, _seed_of(seed, piece), data, progress)
             seconds.append(took)
-            return draws, draws.named(), stats
+            return drawn
 
-        effort = law.effort
-        (draws, posterior, stats), asked, found = sample_enough(draw, effort, least_ess=least_ess, **settings)
-        return Sampled(draws, posterior, stats, asked, sum(seconds), found)
+        def named(sampled):
+            draws = law.draws(sampled, rows, reference)
+            return draws, draws.named()
+
+        *drawn, asked, found = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
+        return Sampled(*drawn, asked, sum(seconds), found)
 
     def fit(
         self,
@@ -276,16 +277,20 @@ def _fitted(shared, law):
 
 def _trying(law, count, tries, seconds):
     """Say what is sampled and, of another try, why and how long it should take."""
-    asked, thin = tries[-1]
-    length = asked.longer(thin)
+    length = tries[-1]
     said = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
     if not seconds:
         return said
-    before = tries[-2][0].longer(tries[-2][1])
-    smaller = asked.target_accept != tries[-2][0].target_accept
+    before = tries[-2]
+    smaller = length.target_accept != before.target_accept
     why = "smaller steps after divergences" if smaller else "longer for more effective draws"
     expected = seconds[-1] * (length.tune + length.draws) / (before.tune + before.draws)
     return f"{said}, {why}, {'at least' if smaller else 'up to'} {lasting(expected)}"
+
+
+def _seed_of(seed, piece):
+    """Seed of a piece of the chains, those of its first the seed itself."""
+    return seed if piece == 0 else int(np.random.SeedSequence([seed, piece]).generate_state(1)[0] >> 1)
 
 
 def _compiled(law, rows, reference, sampler):
