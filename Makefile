@@ -16,8 +16,9 @@ OUT ?= report
 SEED ?= 1
 COUNT ?= 1300
 KILLS ?= 20
-# Half the time to compile what is sampled once or twice; what is found is the same to rounding.
-TESTS := NUMBA_OPT=1
+# Half the time to compile what is sampled once or twice; what is found is the same to rounding. One thread of algebra for
+# each of the tests that run at once, which would wait for each other's.
+TESTS := NUMBA_OPT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # As many at once as there are cores; each holds about 1.5 GB.
 WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 PYTEST := pytest -n $(WORKERS) --maxprocesses 4
