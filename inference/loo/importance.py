@@ -7,10 +7,7 @@ References
 .. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
 """
 
-import hashlib
-import threading
 import warnings
-from collections import OrderedDict
 
 import numpy as np
 import xarray as xr
@@ -21,13 +18,13 @@ from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
+from ..memo import MEMO
 from ..steps import counted
 from ..storage import draws_of, law_of
 from ..tails import pareto_smoothed
 from .weights import sum_error
 
 STORED = "importance_sampling"
-MOST_KEPT = 250_000_000  # bytes of log weights: of thirty fits of 245 rows and 4,000 draws
 LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
 
 
@@ -176,7 +173,7 @@ def smoothed(log_ratios, density):
         raise InputError(
             f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
         )
-    log_weights, k = _KEPT.found(_smoothed, log_ratios, density.values)
+    log_weights, k = MEMO.found(_smoothed, log_ratios, density.values)
     unit = density.dims[-1]
     shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
     return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
@@ -195,36 +192,6 @@ def _smoothed(log_ratios, density):
             efficiency = float(ess) / (chains * draws)
             log_weights[i], k[i] = pareto_smoothed(log_ratios[..., i].ravel(), efficiency if efficiency > 0 else 1.0)
     return log_weights, k
-
-
-class _Kept:
-    """What a function of arrays found last, by their content: one fit is asked for the same weights several times."""
-
-    def __init__(self, most):
-        self._most, self._found, self._lock = most, OrderedDict(), threading.Lock()
-
-    def found(self, function, *arrays):
-        """Return what the function gives, an earlier result where the arrays are the same; not to be written to."""
-        digest = hashlib.blake2b()
-        for array in arrays:
-            digest.update(repr((array.shape, array.dtype)).encode())
-            digest.update(np.ascontiguousarray(array))
-        key = digest.digest()
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
-        result = function(*arrays)
-        for each in result:
-            each.setflags(write=False)  # whoever wrote to it would change what others get
-        with self._lock:
-            self._found[key] = result
-            while sum(each.nbytes for kept in self._found.values() for each in kept) > self._most:
-                self._found.popitem(last=False)
-        return result
-
-
-_KEPT = _Kept(MOST_KEPT)
 
 
 def cut_factor(density, codes):

@@ -21,6 +21,7 @@ from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform
 from ..densities import is_held
 from ..loo.importance import STORED, importance_sampling, left_out_cdf, weighted
+from ..memo import MEMO
 from ..storage import draws_of
 
 if TYPE_CHECKING:
@@ -207,4 +208,9 @@ def loo_pit(fit, draws=None):
         return fit[STORED]["pit"].values
     draws = draws_of(fit) if draws is None else draws
     ((positions, _, log_weights, _),) = weighted(fit)
-    return left_out_cdf(draws, positions, log_weights)
+
+    def cdf(weights, draws):
+        return (left_out_cdf(draws, positions, log_weights),)
+
+    (found,) = MEMO.found(cdf, log_weights.values, draws)
+    return found

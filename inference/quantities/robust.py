@@ -15,6 +15,7 @@ from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
+from ..memo import MEMO
 from ..storage import draws_of
 
 LEAST_CLUSTERS = 10
@@ -123,7 +124,7 @@ def robust_sds(fit, quantities):
     if fitted.law.integrates:
         stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
         fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
-    grouped = fitted.exchangeable()
+    grouped = MEMO.found(_exchangeable, fitted)[0] if fitted.law.integrates else fitted.exchangeable()
     quantities = {name: x.isel(draw=slice(None, None, stride)) for name, x in quantities.items()}
     draws = np.stack([_finite(quantity) for quantity in quantities.values()])
     by_unit, variances = _of_units(fit, draws, grouped)
@@ -143,6 +144,10 @@ def robust_sds(fit, quantities):
             found = np.sqrt(max(variance, 0.0))
             rows[name][by] = (count, spread, found, found / spread)
     return {name: _table(found) for name, found in rows.items()}
+
+
+def _exchangeable(fitted):
+    return (fitted.exchangeable(),)
 
 
 def _table(rows):
