@@ -1,7 +1,7 @@
 """The questions of a report and their answers, as data: the page, the terminal and results.json show the same."""
 
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
 from ..drawing import optimum
@@ -24,6 +24,7 @@ from ..drawing.words import (
 )
 
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
+WEAKER = {STRONG: FAIR, FAIR: WEAK, WEAK: WEAK}
 SURE = 0.975  # posterior probability from which a direction is taken as known
 TENFOLD = 10  # the ratio of the ends of an interval from which a factor is hardly known
 COLUMNS = 80
@@ -47,6 +48,8 @@ class Answer:
         strong, fair or weak.
     because : str
         Why not stronger.
+    rests_on : tuple of str
+        Names of the fits that the number is of.
     """
 
     page: str
@@ -56,6 +59,7 @@ class Answer:
     moves: str
     strength: str
     because: str
+    rests_on: tuple
 
 
 def answers(document):
@@ -71,7 +75,18 @@ def answers(document):
     list of dict
         As `Answer`.
     """
-    return [asdict(make(document)) for key, make in ANSWERED.items() if key in document]
+    made = [make(document) for key, make in ANSWERED.items() if key in document]
+    return [asdict(_judged(answer, document["diagnostics"])) for answer in made]
+
+
+def _judged(answer, diagnostics):
+    """Make an answer weaker where a fit that it rests on is not to be trusted."""
+    bad = [name for name in answer.rests_on if not diagnostics[name]["ok"]]
+    if not bad:
+        return answer
+    said = f"the fit {bad[0]!r} is" if len(bad) == 1 else f"{len(bad)} of {len(answer.rests_on)} fits are"
+    because = f"{answer.because}; {said} not to be trusted"
+    return replace(answer, strength=WEAKER[answer.strength], because=because)
 
 
 def lines(document):
@@ -96,7 +111,7 @@ def _progress(document):
     far = document["pooled_doubling_months"]["by_paper_stacking"]
     others = "; ".join(f"{NOISES[name]} {months(other)}" for name, other in own.items())
     known = q[HIGH] is not None
-    apart = max(medians) / min(medians)
+    low, high = min(medians.values()), max(medians.values())
     return Answer(
         page="progress",
         question="How fast do algorithms improve?",
@@ -104,15 +119,16 @@ def _progress(document):
         if q[MIDDLE] is not None
         else "The evaluations do not show that algorithms improve.",
         number=f"{months(q)} months, over the {gain['rows']} evaluations at their own sizes and dates.",
-        moves=f"{others[:1].upper()}{others[1:]}. Specifications one by one have medians of {min(medians):.1f} to "
-        f"{max(medians):.1f}. Far beyond the data, at 1e25 FLOP in 2023, the mixture says {months(far)}.",
-        strength=(STRONG if apart < 1.2 else FAIR) if known else WEAK,
+        moves=f"{others[:1].upper()}{others[1:]}. Specifications one by one have medians of {low:.1f} to {high:.1f}. "
+        f"Far beyond the data, at 1e25 FLOP in 2023, the mixture says {months(far)}.",
+        strength=(STRONG if high / low < 1.2 else FAIR) if known else WEAK,
         because="that there is progress is sure, its pace hangs on the specification" if known else "it may be none",
+        rests_on=tuple(f"progress-{k}{', paper effects' if gain['noise'] == 'paper effects' else ''}" for k in medians),
     )
 
 
 def _medians(document, noise):
-    """Medians of each specification with progress, under the noise that the mixture has."""
+    """Medians by specification with progress, under the noise that the mixture has."""
     effects = noise == "paper effects"
     found = {
         k: document["paper_effects"][k]["doubling_months"]
@@ -121,7 +137,7 @@ def _medians(document, noise):
         for k, entry in document["progress"].items()
         if "compute_equivalent_gain" in entry
     }
-    return [q[MIDDLE] for q in found.values() if q[MIDDLE] is not None]
+    return {k: q[MIDDLE] for k, q in found.items() if q[MIDDLE] is not None}
 
 
 def _since(document):
@@ -143,6 +159,7 @@ def _since(document):
         "Compute of reinforcement learning is not counted.",
         strength=WEAK if verdict["verdict"] == "does not fit" or wide > TENFOLD else FAIR,
         because=f"rates hang on what compute buys; {in_words(verdict['sentence'])}",
+        rests_on=("since, linear", "since, break"),
     )
 
 
@@ -168,6 +185,7 @@ def _next_model(document):
         moves=f"At the same budget: {beside}.",
         strength=WEAK if beyond > 1 or verdict["verdict"] == "does not fit" else FAIR if beyond > 0 else STRONG,
         because=f"{beyond:.1f} decades beyond the largest run; {in_words(verdict['sentence'])}",
+        rests_on=(law,),
     )
 
 
@@ -191,6 +209,7 @@ def _embeddings(document):
         f"counts {plain(omega['omega'], '{:.2f}')} of another, P(> ½) {probability(omega['p_above_half'])}.",
         strength=(STRONG if max(medians) - min(medians) < 0.05 else FAIR) if rises else WEAK,
         because="its direction is sure, its size hangs on the sizes studied and the vocabulary",
+        rests_on=("embedding-corrected", "embedding-weighted"),
     )
 
 
@@ -214,6 +233,7 @@ def _arithmetic(document):
         "Nothing is said of large models.",
         strength=FAIR if longer and sure else WEAK,
         because="four seeds of small models, trained for minutes",
+        rests_on=("lengths, equal cost",),
     )
 
 

@@ -15,6 +15,11 @@ from bayescaling.reports.front.published import claims, verdict
 from bayescaling.reports.front.quote import not_quotable, quotable
 from bayescaling.reports.pages import PAGES
 
+FITS = (
+    "chinchilla", "coupled", "offsets", "embedding-corrected", "embedding-weighted", "lengths, equal cost",
+    "progress-7, paper effects", "progress-19, paper effects",
+)  # fmt: skip
+
 
 def q(low, middle, high):
     return {"mean": None, "sd": None, "q2.5": low, "q50": middle, "q97.5": high}
@@ -87,7 +92,7 @@ def document():
             "p_abacus_further": {"nope": 0.99, "rope": 1.0},
             "lengths": {"typical": {name: {"0.5": each} for name, each in lengths.items()}},
         },
-        "diagnostics": {"chinchilla": {"ok": True, "sentence": "converged"}},
+        "diagnostics": {name: {"ok": True, "sentence": "converged"} for name in FITS},
     }  # fmt: skip
     found["answers"] = answers(found)
     found["claims"] = claims(found, bs.load("published"))
@@ -121,6 +126,25 @@ def test_the_optimum_is_that_of_the_law_that_predicts_best_alone(document):
     assert "Chinchilla law" in answer["moves"] and "(30 ± 10 nats behind)" in answer["moves"]
     document["laws"]["chinchilla"]["elpd_loo"] = 900.0
     assert preferred(document) == "chinchilla"
+
+
+@pytest.mark.parametrize(
+    ("fits", "page", "strength", "said"),
+    [
+        (["lengths, equal cost"], "arithmetic", "weak", "the fit 'lengths, equal cost' is not to be trusted"),
+        (["progress-7, paper effects"], "progress", "weak", "the fit 'progress-7, paper effects' is not to be trusted"),
+        (["progress-7, paper effects", "progress-19, paper effects"], "progress", "weak", "2 of 2 fits are not to be"),
+        (["embedding-weighted"], "embeddings", "weak", "'embedding-weighted' is not to be trusted"),
+        (["chinchilla"], "chinchilla", "weak", ""),
+    ],
+)
+def test_an_answer_is_weaker_where_a_fit_that_it_rests_on_is_not_to_be_trusted(document, fits, page, strength, said):
+    before = {each["page"]: each for each in document["answers"]}
+    for name in fits:
+        document["diagnostics"][name]["ok"] = False
+    after = {each["page"]: each for each in answers(document)}
+    assert {name for name, each in after.items() if each != before[name]} == ({page} if said else set())
+    assert after[page]["strength"] == strength and said in after[page]["because"]
 
 
 @pytest.mark.parametrize("p, said", [(1.0, "and more than enough"), (0.5, "and by enough"), (0.0, "but not enough")])
