@@ -18,10 +18,12 @@ RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "
         "examples")  # fmt: skip
 # Under which pytest's cache has how long tests took.
 KEPT = "bayescaling/seconds"
-# What names of tests hold that fit the same laws, those that take longest to compile or that most tests share.
+# What names of tests hold that fit the same laws, those that take longest to compile or that most tests share; in the
+# order in which they are tried and, in several processes, begun.
 TOGETHER = {
     "lengths": ("lengths",),
     "progress": ("progress", "test_refits", "test_growth", "test_gain"),
+    "since": ("test_since_page.py::",),
     "reports": ("tests/reports",),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
 }
@@ -54,7 +56,13 @@ class Clock:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark what shares compiled models or trained sweeps, and keep the quickest tests where only they are asked for."""
+    """Mark what shares compiled models or trained sweeps, and keep the quickest tests where only they are asked for.
+
+    In several processes what takes longest is begun first, so that none is left with it at the end.
+    """
+    if hasattr(config, "workerinput"):
+        order = [*TOGETHER, None]
+        items.sort(key=lambda item: order.index(_shared(item.nodeid)))
     for item in items:
         if item.path.name == "test_examples.py" or any(name.startswith(COMPILED) for name in item.fixturenames):
             item.add_marker("slow")
@@ -76,6 +84,11 @@ def pytest_collection_modifyitems(config, items):
     items[:] = left
 
 
+def _shared(nodeid):
+    """Name what of `TOGETHER` a test is of, if any."""
+    return next((shared for shared, names in TOGETHER.items() if any(name in nodeid for name in names)), None)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Run what shares compiled programs in one process: a file, the pages, a law in the contract, laws of one kind."""
@@ -84,10 +97,8 @@ def pytest_xdist_make_scheduler(config, log):
     class ByProgram(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path, _, test = nodeid.partition("::")
-            for shared, names in TOGETHER.items():
-                if any(name in nodeid for name in names):
-                    return shared
-            return path + test.partition("[")[2] if path.endswith("test_contract.py") else path
+            alone = path + test.partition("[")[2] if path.endswith("test_contract.py") else path
+            return _shared(nodeid) or alone
 
     return ByProgram(config, log)
 
