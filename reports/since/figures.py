@@ -10,7 +10,7 @@ COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
 UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
 FACTORS = (3, 10, 30, 100, 300)  # a year, of which the joint figure draws lines
 REACH = 1.25  # how far beyond the medians of the slope those lines go
-WIDEST, LEAST = 1e5, 0.3  # of the axis of factors
+WIDEST, LEAST = 1e5, 0.3  # at most, of the axis of factors
 MONTHS = (0.5, 100)  # of the axis of halving times
 EARLIER = {"rows": ("circle", "evaluations as the unit"), "papers": ("diamond", "papers with effects of their own")}
 
@@ -23,20 +23,22 @@ def labels(entry):
 
 def factors(entry, published):
     """Fall of the compute of a capability, a factor a year, by period and unit, and as published."""
-    named, traces, rows = labels(entry), [], []
+    named, traces, rows, ends = labels(entry), [], [], []
     for period, label in named.items():
         for unit, (symbol, said) in UNITS.items():
             if unit not in entry["periods"][period]:
                 continue
             q, place = entry["periods"][period][unit]["factor"], len(rows)
             rows.append(f"{label}<br>{said}")
+            ends.append(q[HIGH] or WIDEST)
             traces += _interval(q, place, COLOURS[period], symbol, label)
     for each in published:
         place = len(rows)
         rows.append(each["label"])
         traces += _interval(each, place, BLACK, "x", "published")
+    widest = min(2 * max(ends), WIDEST)
     drawn = figure(*traces, x={"title": "Fall of compute at fixed capability (times a year)", "type": "log",
-                               "range": [np.log10(LEAST), np.log10(WIDEST)]}, height=120 + 42 * len(rows))  # fmt: skip
+                               "range": [np.log10(LEAST), np.log10(widest)]}, height=120 + 42 * len(rows))  # fmt: skip
     drawn.add_shape(type="line", x0=1, x1=1, y0=-0.5, y1=len(rows) - 0.5, line={"color": GREY, "dash": "dot"})
     return rows_named(drawn, rows).update_layout(showlegend=False)
 
