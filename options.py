@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from .clusters import cores
 from .reports.pages import PAGES
 from .training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
 from .training.language.presets import PRESETS as LANGUAGE_PRESETS
@@ -365,6 +364,8 @@ def works(command=None, *, most=None):
     @functools.wraps(command)
     def wrapper(*, processes, scheduler, **given):
         if processes is None and scheduler is None:
+            from .clusters import cores
+
             processes = max(1, min(most, cores()) if most else cores() // CORES_OF_A_FIT)
         if processes == 1 and scheduler is None:
             return command(**given)

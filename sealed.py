@@ -9,6 +9,8 @@ from .datasets.wording import printable, shortened
 from .errors import InputError
 from .files import written_whole
 
+CLUSTERS = "distributed"  # the module whose clients are connected to clusters
+
 
 def write(tree, path, *, parents=False):
     """Write a Dataset or DataTree, whole or not at all.
@@ -33,10 +35,21 @@ def write(tree, path, *, parents=False):
         partial.write_bytes(seal(content))
 
 
+@contextlib.contextmanager
 def _local_locks():
-    """Keep xarray from asking a dask cluster, where there is one, for the lock of a file, which needs its name."""
+    """Keep xarray from asking a dask cluster for the lock of a file, which needs its name.
+
+    Where no cluster can be connected, for what connects was not imported, it is not imported to see, which takes a
+    second.
+    """
+    absent = sys.modules.setdefault(CLUSTERS, None) is None
     dask = sys.modules.get("dask")
-    return contextlib.nullcontext() if dask is None else dask.config.set(scheduler="synchronous")
+    try:
+        with contextlib.nullcontext() if dask is None else dask.config.set(scheduler="synchronous"):
+            yield
+    finally:
+        if absent and sys.modules.get(CLUSTERS) is None:
+            sys.modules.pop(CLUSTERS, None)
 
 
 def read(path, opener):

@@ -223,3 +223,24 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
             partial.write_text("mine")
         assert (tmp_path / name).is_symlink() and (tmp_path / f"target of {name}").read_text() == "mine"
     assert len(os.listdir(tmp_path)) == 4
+
+
+WRITTEN_BEFORE = """
+import sys
+import numpy as np
+import xarray as xr
+from bayescaling.sealed import read, write
+write(xr.Dataset({"x": ("row", np.arange(3.0))}), "a.nc")
+assert "distributed" not in sys.modules, "it takes a second to import"
+from dask.distributed import Client
+write(xr.Dataset({"x": ("row", np.arange(3.0))}).chunk({"row": 1}), "b.nc")
+assert sys.modules["distributed"] is sys.modules[Client.__module__.partition(".")[0]]
+print(*read("b.nc", xr.open_dataset)["x"].values)
+"""
+
+
+def test_a_file_is_written_without_importing_what_connects_to_clusters_which_can_be_imported_after(tmp_path):
+    pytest.importorskip("distributed")
+    command = [sys.executable, "-c", WRITTEN_BEFORE]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["0.0", "1.0", "2.0"], done.stderr

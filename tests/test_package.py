@@ -99,6 +99,12 @@ def test_import_loads_nothing_heavy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+def test_the_command_line_loads_nothing_heavy_before_it_works():
+    heavy = ("numpy", "pandas", "scipy", "xarray", "pymc", "torch")
+    code = f"import sys, bayescaling.cli; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
 @pytest.mark.parametrize("name", bs.__all__)
 def test_every_public_name_resolves(name):
     assert getattr(bs, name).__doc__
