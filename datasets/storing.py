@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from ..deferred import xr
 from ..errors import InputError
 from .wording import quoted
 

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from ..deferred import special
 from . import symbols
 
 
@@ -172,7 +173,5 @@ def gammaln(x):
     """Logarithm of the gamma function."""
     xp = namespace(x)
     if xp is np:
-        import scipy.special
-
-        return scipy.special.gammaln(x)
+        return special.gammaln(x)
     return sys.modules["jax"].scipy.special.gammaln(x) if xp is _jax([x]) else xp.gammaln(x)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from ..datasets import filled, require
+from ..deferred import xr
 from ..errors import InputError
 from .arrays import sum_by
 

@@ -5,11 +5,11 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
 
 from ..datasets.wording import printable, unknown
+from ..deferred import special
+from ..deferred import stats as st
 from ..errors import InputError
-from . import stats as st
 from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc
 
@@ -105,8 +105,8 @@ class Prior:
         """Invert `to_unconstrained`; also give the log of the derivative, log dx/dz."""
         low, high = self.support
         if np.isfinite(low) and np.isfinite(high):
-            log_slope = scipy.special.log_expit(z) + scipy.special.log_expit(-z) + np.log(high - low)
-            return low + (high - low) * scipy.special.expit(z), log_slope
+            log_slope = special.log_expit(z) + special.log_expit(-z) + np.log(high - low)
+            return low + (high - low) * special.expit(z), log_slope
         if np.isfinite(low):
             return low + np.exp(z), z
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...models import stats as st
+from ...deferred import stats as st
 
 
 def crps(draws, observed):

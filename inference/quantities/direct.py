@@ -22,8 +22,8 @@ import pandas as pd
 from ...datasets import require
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
+from ...deferred import stats as st
 from ...errors import InputError
-from ...models import stats as st
 from ...models.progress.growth import doubling_months
 
 REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)": 1.25}

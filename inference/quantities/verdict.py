@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...datasets.columns import SIZES
+from ...deferred import stats as st
 from ...errors import InputError
-from ...models import stats as st
 from ...models.draws import DRAWS
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
 from ..storage import draws_of, law_of, metadata, table_of, with_metadata

@@ -1,7 +1,8 @@
 """Counts about a probability: their distribution, made continuous."""
 
 import numpy as np
-from scipy.special import betaln, gammaln
+
+from ...deferred import special
 
 LEAST = 1e-300
 SEED = 0  # of the places between two probabilities, one for each cell
@@ -39,10 +40,10 @@ def cumulative(right, wrong, precision, correct, total):
     def density(j, own):
         a, b = (x[..., own] for x in parts)
         m = n[own]
-        choose = gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1)
+        choose = special.gammaln(m + 1) - special.gammaln(j + 1) - special.gammaln(m - j + 1)
         if precision is None:
             return np.exp(choose + a * j + b * (m - j))
-        return np.exp(choose + betaln(a + j, b + m - j) - betaln(a, b))
+        return np.exp(choose + special.betaln(a + j, b + m - j) - special.betaln(a, b))
 
     at = density(k, np.arange(len(k)))
     upper = k > n / 2  # those are counted from above, which takes fewer terms

@@ -4,9 +4,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import xarray as xr
-from scipy.special import gammaln
 
+from ...deferred import special, xr
 from ..draws import DRAWS, Draws, draw_coordinates
 from . import design
 from .counts import between, cumulative, spread
@@ -120,7 +119,8 @@ class LengthsDraws(Draws):
         """Logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
         k, m = (self.rows[c].to_numpy(float) for c in ("correct", "total"))
         run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
-        return np.bincount(run, gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1), len(self.reference["runs"]))
+        of_cells = special.gammaln(m + 1) - special.gammaln(k + 1) - special.gammaln(m - k + 1)
+        return np.bincount(run, of_cells, len(self.reference["runs"]))
 
     @cached_property
     def present(self):

@@ -9,7 +9,7 @@ far from the run; p(y | u) is computed once at each, and for every draw the inte
 
 import numpy as np
 
-from .. import stats as st
+from ...deferred import stats as st
 from . import modes
 from .design import log_train as log_train_of
 

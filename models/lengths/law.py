@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ...datasets import require
 from ...datasets.wording import quoted, unknown
+from ...deferred import xr
 from ...errors import InputError
 from ..arrays import log1p
 from ..contrasts import Contrast, slopes

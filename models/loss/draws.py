@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from ...deferred import xr
 from .. import effects
 from ..draws import BLOCK, Draws
 from .noise import RUN_SD

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
+from ...deferred import xr
 from ..arrays import exp, log
 from ..priors import FreeParameter
 from .law import CENTRE_RATIONALE, LossLaw, geometric_means

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
+from ...deferred import xr
 from ...errors import InputError
 from ..contrasts import joined
 from ..draws import DRAWS

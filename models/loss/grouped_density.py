@@ -1,8 +1,8 @@
 """The density of a grouped law: its data, its coordinates on the real line, its terms and its PyMC model."""
 
 import numpy as np
-import xarray as xr
 
+from ...deferred import xr
 from ..arrays import pick
 from ..backend import pymc
 from ..coordinates import Coordinates

@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from ...datasets.wording import listed, quoted
+from ...deferred import xr
 from ...errors import InputError
 from . import populations
 from .draws import COORDINATE, LossDraws

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ...datasets import filled, positive_columns, require
 from ...datasets.wording import unknown
+from ...deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log

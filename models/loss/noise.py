@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets.wording import unknown
+from ...deferred import special
+from ...deferred import stats as st
 from ...errors import InputError
-from .. import stats as st
 from ..arrays import arcsinh, clip, gammaln, largest, log1p, namespace, sinh, where
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
@@ -279,15 +280,14 @@ class Noise:
         return np.where(u < 0, below, above)
 
     def _symmetric_cdf(self, u, rest):
-        import scipy.special
 
         if self.family == "normal":
-            return scipy.special.ndtr(u)
+            return special.ndtr(u)
         if self.family == "student_t":
-            return scipy.special.stdtr(rest[0], u)
+            return special.stdtr(rest[0], u)
         k = self.threshold
         tail = np.exp(k**2 / 2 - k * np.maximum(np.abs(u), k)) / k
-        middle = sqrt(2 * pi) * (scipy.special.ndtr(-np.minimum(np.abs(u), k)) - scipy.special.ndtr(-k))
+        middle = sqrt(2 * pi) * (special.ndtr(-np.minimum(np.abs(u), k)) - special.ndtr(-k))
         upper = (tail + np.where(np.abs(u) < k, middle, 0.0)) / huber_normaliser(k)
         return np.where(u > 0, 1 - upper, upper)
 

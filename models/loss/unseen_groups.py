@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from ...deferred import xr
 from ..draws import DRAWS, draw_coordinates
 from . import populations
 from .grouping import GROUP, GROUPS, labelled

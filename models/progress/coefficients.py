@@ -1,8 +1,8 @@
 """The coefficients of a law of algorithmic progress by the names that people use."""
 
 import numpy as np
-import xarray as xr
 
+from ...deferred import xr
 from ..draws import DRAWS
 from . import family
 from .specifications import ARCHITECTURES, BENCHMARKS, KNOTS, STEPS

@@ -1,9 +1,8 @@
 """Draws under a law of algorithmic progress: coefficients, means and log densities."""
 
 import numpy as np
-import scipy.special
-import xarray as xr
 
+from ...deferred import special, xr
 from .. import effects
 from ..draws import DRAWS, Draws, draw_coordinates
 from . import family
@@ -70,7 +69,7 @@ class ProgressDraws(Draws):
         """Probability of a loss of at most each one observed; under paper effects given other rows of its paper."""
         at = self._at(rows)
         residual, scatter = at._given(given)
-        z, special = residual / scatter, scipy.special
+        z = residual / scatter
         values = special.stdtr(at.c["nu"], z) if self.law.noise == "student_t" else special.ndtr(z)
         return self._array(values, "evaluation")
 

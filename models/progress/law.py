@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ...datasets import require
 from ...datasets.wording import unknown
+from ...deferred import xr
 from ...errors import InputError
 from ..backend import pymc
 from ..contrasts import Contrast, groupings, means, slopes

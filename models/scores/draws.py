@@ -4,9 +4,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import scipy.special
-import xarray as xr
 
+from ...deferred import special, xr
 from ..coordinates import Coordinates
 from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between
@@ -125,7 +124,7 @@ class ScoresDraws(Draws):
         of = self.items
         of_benchmarks = {"slope": of.slope, "difficulty": of.difficulty, "noise": np.exp(of.log_noise)}
         if self.law.ceilings:
-            of_benchmarks["ceiling"] = scipy.special.expit(of.logit_ceiling)
+            of_benchmarks["ceiling"] = special.expit(of.logit_ceiling)
         found |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
         if self.families is not None:
             effect = self.values["family_sd"][..., None] * self.families
@@ -162,7 +161,7 @@ class ScoresDraws(Draws):
 
     def mean(self, rows=None):
         """Mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
-        return self._array(scipy.special.expit(self._at(rows)._logits()[0]), "row")
+        return self._array(special.expit(self._at(rows)._logits()[0]), "row")
 
     def rowwise(self):
         """Log density of each row, an ndarray (chain, draw, row)."""

@@ -1,8 +1,8 @@
 """The density of all scores of a model, its capability integrated out: what leaving out a model needs."""
 
 import numpy as np
-from scipy.special import logsumexp
 
+from ...deferred import special
 from . import design
 from .item import logits
 from .noise import NOISES
@@ -49,7 +49,7 @@ class Nodes:
             given = self._of_versions if several else self._of_rows
             density = given(draws, rows.loc[own], self.capability[model])
             density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
-            found[name] = logsumexp(density, axis=-1) + self.log_step[model]
+            found[name] = special.logsumexp(density, axis=-1) + self.log_step[model]
         return found
 
     def _of_versions(self, draws, rows, capability):
@@ -63,11 +63,11 @@ class Nodes:
             if not narrow.all():
                 density = self._of_rows(draws, own, at)[..., None, :]
                 density = density + Normal.log_density(at, capability[:, None], sd[..., None, None] ** 2)
-                found[:] = logsumexp(density, axis=-1) + self.version_log_step[version]
+                found[:] = special.logsumexp(density, axis=-1) + self.version_log_step[version]
             if narrow.any():
                 near = capability[:, None] + sd[..., None, None] * POINTS
                 density = self._of_rows(draws, own, near.reshape(*sd.shape, -1)).reshape(near.shape)
-                found[narrow] = logsumexp(density[narrow], axis=-1, b=WEIGHTS)
+                found[narrow] = special.logsumexp(density[narrow], axis=-1, b=WEIGHTS)
             total = total + found
         return total
 

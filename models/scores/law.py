@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import xarray as xr
 
 from ...datasets import filled, require
 from ...datasets.wording import unknown
+from ...deferred import xr
 from ...errors import InputError
 from ..arrays import pick
 from ..contrasts import Contrast, groupings, slopes

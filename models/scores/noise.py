@@ -8,8 +8,8 @@ library of `arrays`.
 import math
 
 import numpy as np
-import scipy.special
 
+from ...deferred import special
 from ..arrays import exp, gammaln, log, log1p, logaddexp, where
 
 END = 0.005  # the resolution of most benchmarks: one question of 200
@@ -56,7 +56,7 @@ class Beta:
     def cdf(eta, log_noise, score):
         """Probability of a score of at most the one given; arrays of NumPy."""
         _, a, b = _shapes(eta, log_noise)
-        return scipy.special.betainc(np.maximum(a, LEAST), np.maximum(b, LEAST), score)
+        return special.betainc(np.maximum(a, LEAST), np.maximum(b, LEAST), score)
 
     @staticmethod
     def draw(eta, log_noise, rng):
@@ -94,18 +94,18 @@ class LogitT4:
     @staticmethod
     def cdf(eta, log_noise, score):
         """Probability of a score of at most the one given; arrays of NumPy."""
-        return scipy.special.stdtr(FREEDOM, (scipy.special.logit(score) - eta) / (4 * np.exp(log_noise)))
+        return special.stdtr(FREEDOM, (special.logit(score) - eta) / (4 * np.exp(log_noise)))
 
     @staticmethod
     def draw(eta, log_noise, rng):
         """Scores drawn at random; arrays of NumPy."""
         shape = np.broadcast_shapes(np.shape(eta), np.shape(log_noise))
-        return scipy.special.expit(eta + 4 * np.exp(log_noise) * rng.standard_t(FREEDOM, shape))
+        return special.expit(eta + 4 * np.exp(log_noise) * rng.standard_t(FREEDOM, shape))
 
     @staticmethod
     def sd(eta, log_noise):
         """Give the standard deviation of scores, to first order; arrays of NumPy."""
-        slope = scipy.special.expit(eta) * scipy.special.expit(-eta)
+        slope = special.expit(eta) * special.expit(-eta)
         return np.sqrt(2) * 4 * np.exp(log_noise) * slope
 
 
