@@ -627,10 +627,12 @@ def sampling(process, seconds):
 
 @pytest.fixture
 def interruptible():
-    """Let a child be interrupted even where SIGINT is ignored, as a shell does for its background jobs."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let a child be interrupted where signals are ignored: SIGINT in a shell's background jobs, SIGHUP under nohup."""
+    defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    previous = {name: signal.signal(getattr(signal, name), default) for name, default in defaults.items()}
     yield
-    signal.signal(signal.SIGINT, previous)
+    for name, handler in previous.items():
+        signal.signal(getattr(signal, name), handler)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
