@@ -4,7 +4,8 @@ Given a draw of the coefficients and spreads, a run that nobody has seen has par
 condition's. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are
 drawn once for each run, from a mixture q of two Student t about what its own draws say, the wider to reach conditions
 far from the run; p(y | u) is computed once at each, and for every draw the integral is the mean of
-``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling).
+``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling). A part of u on which the counts do not depend,
+as what the shorter operand weighs where operands are as long, integrates to 1 and is left out.
 """
 
 import numpy as np
@@ -14,10 +15,12 @@ from . import modes
 from .design import log_train as log_train_of
 
 POINTS = 2048
-ENOUGH = 100  # points of equal weight, at nine draws in ten; where there are fewer, MORE times as many are drawn
+ENOUGH = (100, 50)  # points of equal weight, at nine draws in ten; where there are fewer, MORE times as many, twice
 MORE = 4
 FREEDOM = 5
 WIDER = 3.0
+TRIED = 256  # points at which it is tried whether the counts depend on a part
+UNFELT = 1e-9  # nats
 CHUNK = 4_000_000
 CACHED = 100_000  # numbers that are worked on at a time, in a core's own memory
 
@@ -37,7 +40,9 @@ class Points:
 
     Attributes
     ----------
-    u : dict of int to ndarray, shape (point, part)
+    felt : dict of int to ndarray of bool, shape (part,)
+        On which parts the counts of a run depend.
+    u : dict of int to ndarray, shape (point, part felt)
     log_ratio : dict of int to ndarray, shape (point,)
         Log of ``p(y | u) / q(u)``, binomial coefficients included.
     """
@@ -47,18 +52,25 @@ class Points:
         groups = law.groups(draws.rows, draws.reference)
         log_train = log_train_of(draws.runs)
         log_choose = draws.log_choose()
-        self.u, self.log_ratio = {}, {}
+        self.felt, self.u, self.log_ratio = {}, {}, {}
         for run in range(len(log_train)) if runs is None else runs:
             own_draws = np.stack([draws.curve[part][..., run].ravel() for part in parts], axis=-1)
-            u, log_q = _drawn(own_draws, points, seed + run)
             own = modes.of_run(groups, run)
             size = max(1, CHUNK // max(1, len(own["right_count"]), len(own["wrong_count"]), len(own["pair_run"])))
-            pieces = [
-                modes.run_log_likelihood(part, parts, log_train[run], own, law.shape)
-                for part in np.array_split(u, max(1, points // size))
-            ]
-            self.u[run] = u
-            self.log_ratio[run] = np.concatenate(pieces) + log_choose[run] - log_q
+
+            def of_counts(u, run=run, own=own, size=size):
+                pieces = [
+                    modes.run_log_likelihood(piece, parts, log_train[run], own, law.shape)
+                    for piece in np.array_split(u, max(1, len(u) // size))
+                ]
+                return np.concatenate(pieces)
+
+            felt = _felt(of_counts, _drawn(own_draws, TRIED, seed + run)[0])
+            u, log_q = _drawn(own_draws[:, felt], points, seed + run)
+            whole = np.tile(own_draws.mean(0), (points, 1))
+            whole[:, felt] = u
+            self.felt[run], self.u[run] = felt, u
+            self.log_ratio[run] = of_counts(whole) + log_choose[run] - log_q
 
     def log_density(self, mean, spread, run):
         """Log density of a run's counts under draws of the coefficients.
@@ -74,6 +86,7 @@ class Points:
         log_density, efficiency : ndarray, shape (...)
             Efficiency is how many equal weights, of all points, would give an integral as exact.
         """
+        mean, spread = (x[..., self.felt[run]] for x in (mean, spread))
         u, shape = self.u[run], mean.shape[:-1]
         centre = u.mean(0)
         mean, spread = mean.reshape(-1, mean.shape[-1]) - centre, spread.reshape(-1, spread.shape[-1])
@@ -94,6 +107,22 @@ class Points:
             out[1, of] = total**2 / np.einsum("ij,ij->i", weights, weights)
         out[0] -= np.log(len(u)) + 0.5 * u.shape[-1] * np.log(2 * np.pi)
         return out[0].reshape(shape), out[1].reshape(shape)
+
+
+def _felt(of_counts, u):
+    """Tell on which parts a density of counts depends, (part,): it changes where those of other points are taken.
+
+    All parts of a run whose counts say nothing.
+    """
+    here = of_counts(u)
+
+    def moved(part):
+        other = u.copy()
+        other[:, part] = np.roll(u[:, part], 1)
+        return of_counts(other)
+
+    felt = np.array([np.abs(moved(part) - here).max() > UNFELT for part in range(u.shape[1])])
+    return felt if felt.any() else ~felt
 
 
 def _drawn(draws, points, seed):
@@ -129,10 +158,13 @@ def of_draws(draws, points, run):
 
 def of_run(draws, points, run, seed=0):
     """Take `of_draws`, with more points where these are not enough; the least efficiency at nine draws in ten."""
-    density, effective = of_draws(draws, points, run)
-    if np.quantile(effective, 0.1) < ENOUGH:
-        more = Points(draws, points=MORE * len(points.u[run]), seed=seed, runs=[run])
-        density, effective = of_draws(draws, more, run)
+    for enough in ENOUGH:
+        density, effective = of_draws(draws, points, run)
+        if np.quantile(effective, 0.1) >= enough:
+            break
+        points = Points(draws, points=MORE * len(points.u[run]), seed=seed, runs=[run])
+    else:
+        density, effective = of_draws(draws, points, run)
     return density, float(np.quantile(effective, 0.1))
 
 

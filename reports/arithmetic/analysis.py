@@ -30,6 +30,7 @@ STAGES = (
 )
 MAIN = "lengths"
 EQUAL = "lengths, equal cost"
+EQUAL_LAW = Lengths(operands="longest")  # both operands are as long in every cell: what the shorter weighs is unknown
 ABACUS = "abacus"
 JUDGED = (0, 8)  # offsets of Abacus embeddings in the comparison at equal cost: the paper's, and an inner one
 SHAPES = {
@@ -75,7 +76,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
     comparison = stage.extra(LEFT_OUT, left_out)
     arms = load("arithmetic_offsets")
-    equal = stage("arithmetic: equal cost", lambda: fit(Lengths(), counts_of(arms), seed=seed, **settings))
+    equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
     found = ArithmeticFindings(counts, arms, fits, equal, comparison, seed, extras=stage.extras)
     stage.update(found, "arithmetic: lengths", _lengths)
     stage.update(found, "arithmetic: numbers", _numbers, extras=stage.there(LEFT_OUT))

@@ -39,6 +39,32 @@ def test_integrated_density_is_that_of_quadrature(lengths_design):
         assert float(density[0, draw, run]) == pytest.approx(expected, abs=0.05)
 
 
+def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
+    """Where operands are as long, what the shorter weighs says nothing: it may be known as badly as one likes."""
+    two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
+    table = lengths_design.cells(two, grid=(5, 10, 20), total=20)
+    table = table[table["length_a"] == table["length_b"]].reset_index(drop=True)
+    weighted, longest = (bs.Lengths(noise="binomial", operands=o, lapse=False) for o in ("weighted", "longest"))
+    truth = {part: lengths_design.curves_of(["abacus", "nope"])[part] for part in longest.parts}
+    table = table.assign(correct=longest.simulate(truth, table, np.random.default_rng(3)))
+    rng, draws = np.random.default_rng(0), 200
+    around = {part: x + 0.4 * rng.standard_normal((1, draws, 2)) for part, x in truth.items()}
+    around["logit_shorter"] = 10 * rng.standard_normal((1, draws, 2))
+
+    def of(law):
+        values = {part: (("chain", "draw", "embedding"), around[part]) for part in law.parts}
+        values |= {f"{part}_sd": (("chain", "draw"), np.full((1, draws), 0.2)) for part in law.parts}
+        sampled = xr.Dataset(values, coords={"chain": [0], "draw": np.arange(draws)})
+        curve = {part: around[part] for part in law.parts}
+        return LengthsDraws(law, law.reference(table), table, sampled, curve=curve)
+
+    felt = Points(of(weighted)).felt[0]
+    assert [part for part, each in zip(weighted.parts, felt, strict=True) if not each] == ["logit_shorter"]
+    found, expected = (of(law).log_likelihood() for law in (weighted, longest))
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    assert found.attrs["integration_efficiency_min"] > 50
+
+
 def test_points_of_importance_sampling_agree_between_seeds(lengths_fit):
     draws = bs.draws_of(lengths_fit)
     once, again = (draws.log_likelihood(seed=seed) for seed in (1, 2))
@@ -80,7 +106,7 @@ def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_desi
 def test_more_points_are_drawn_where_these_are_not_enough(lengths_fit, monkeypatch):
     draws = bs.draws_of(lengths_fit)
     few = draws.log_likelihood(seed=1)
-    monkeypatch.setattr(integrals, "ENOUGH", np.inf)
+    monkeypatch.setattr(integrals, "ENOUGH", (np.inf,))
     many = draws.log_likelihood(seed=1)
     efficiency = "integration_efficiency_min"
     assert many.attrs[efficiency] > 2 * few.attrs[efficiency]
