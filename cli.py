@@ -353,7 +353,7 @@ def report(
     from .reports.front import lines
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
-    always = {"progress": console.interactive(grouping.json), "fresh": fresh}
+    always = {"progress": not grouping.json, "fresh": fresh}
     if reporting.asked_for(options.given(context)):
         document = reporting.run(out, files, data, evaluations, law, grouping, backdrop=backdrop, **always, **sampling)
     else:

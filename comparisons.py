@@ -52,7 +52,7 @@ def of_specifications(seed, json):
     parts = [tuple(numbers[i : i + processes()]) for i in range(0, len(numbers), processes())]
     names = {part: f"specification {', '.join(map(str, part))}" for part in parts}
     made = {"table": sha256(table), "seed": seed, "of": "compare progress"}
-    with Stages([*names.values(), "leave-one-out"], console.interactive(json), **made) as stage:
+    with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_progress(fitter=fitter, specifications=part, seed=seed))
         compared = stage("leave-one-out", lambda: compare_progress(fits, fitter=fitter, seed=seed)[0])

@@ -50,7 +50,7 @@ def report(
     seed : int
     sampler : {"nutpie", "numpyro", "pymc"}, optional
     progress : bool
-        Show a progress bar on standard error.
+        On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
     fresh : bool
         Make every result again, even where an earlier report kept it in the user's cache.
     **settings

@@ -1,6 +1,7 @@
-"""The stages of a report: their results, made once and kept, and the bar that shows which one runs."""
+"""The stages of a report: their results, made once and kept, and what is said of the one that runs."""
 
 import copy
+import sys
 import time
 import warnings
 from contextlib import contextmanager
@@ -10,15 +11,17 @@ from ..inference.quantities.verdict import keep_verdict, verdict_kept
 from ..inference.steps import lasting
 from . import kept
 
+EVERY = 60.0  # seconds between two lines
+
 
 class Stages:
-    """Makes the results of the stages of a long job, or takes them from the cache; a bar shows which one runs.
+    """Makes the results of the stages of a long job, or takes them from the cache; says which one runs.
 
     Parameters
     ----------
     names : sequence of str
     progress : bool
-        Show the bar, on standard error.
+        On standard error: a bar in a terminal, elsewhere a line a minute while stages begin.
     extras : sequence of str
         Those that `extra` gives.
     full : bool
@@ -48,7 +51,10 @@ class Stages:
     def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, ahead=None, **settings):
         self._journal, self._once = journal, {"ahead": ahead, "fresh": fresh}
         self.seconds, self.warned, self.extras, self.keys, self._done = {}, [], {}, [], set()
-        self._names, self._progress, self._full, self._settings = names, progress, full, settings
+        self._names, self._full, self._settings = names, full, settings
+        terminal = sys.stderr.isatty()
+        self._bars, self._lines = progress and terminal, progress and not terminal
+        self._last = {"at": time.monotonic()}  # shared with parts of the job
         self._asked = set(names) - (set() if full else set(extras))
 
     def __enter__(self):
@@ -62,7 +68,7 @@ class Stages:
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), disable=not self._progress)
+        self._bar = Progress(*columns, console=Console(stderr=True), disable=not self._bars)
         self._bar.start()
         self._task = self._bar.add_task("", total=len(self._names), left=self.time_left())
         return self
@@ -73,7 +79,12 @@ class Stages:
     def show(self, name):
         """Show which stage runs."""
         self._write("+", name)
-        self._bar.update(self._task, description=name, left=self.time_left())
+        left = self.time_left()
+        self._bar.update(self._task, description=name, left=left)
+        if self._lines and time.monotonic() - self._last["at"] >= EVERY:
+            self._last["at"] = time.monotonic()
+            steps = [name, f"{len(self._done)} of {len(self._names)} stages done", *filter(None, [left])]
+            print(", ".join(steps), file=sys.stderr, flush=True)
 
     def _write(self, sign, name):
         if self._journal is not None:

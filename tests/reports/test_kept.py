@@ -10,6 +10,7 @@ import xarray as xr
 from bayescaling.cli import main
 from bayescaling.comparisons import of_specifications
 from bayescaling.reports import kept
+from bayescaling.reports import stages as stages_of_reports
 from bayescaling.reports.stages import Stages
 
 
@@ -48,6 +49,21 @@ def test_what_a_result_follows_from_makes_it_anew(changed):
             stage("one", lambda: made.append(1) or 5)
             stage.of(tables={"evaluations": "x"})("two", lambda: 6)
     assert len(made) == 2
+
+
+def test_where_no_terminal_watches_a_line_a_minute_says_which_stage_runs(monkeypatch, capsys):
+    def run(progress):
+        with Stages(["one", "two"], progress, fresh=True, seed=1) as stage:
+            stage("one", lambda: 5)
+            stage.of(tables={})("two", lambda: 6)
+        return capsys.readouterr().err
+
+    assert run(True) == ""  # it took no minute
+    monkeypatch.setattr(stages_of_reports, "EVERY", 0.0)
+    assert run(False) == ""
+    first, second = run(True).splitlines()
+    assert first.startswith("one, 0 of 2 stages done, about 0 s left")
+    assert second.startswith("two, 1 of 2 stages done, about 0 s left")
 
 
 def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):
