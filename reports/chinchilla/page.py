@@ -9,7 +9,7 @@ from ..drawing import allocation, checks, law, optimum, tables, verdicts
 from ..drawing.words import decimals, flop, plain, probability, sizes
 from ..findings import section
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
-from . import laws
+from . import laws_page
 from .analysis import CALIBRATION, MAIN
 
 NAMES = {
@@ -47,11 +47,11 @@ def _moves(fit, document):
     ours, no_variance = student["parameters"], float((fit["posterior"]["nu"] <= 2).mean())
     exponents = ", ".join(
         f"{tables.interval(document['laws'][name]['parameters']['exponent_parameters'], '{:.3f}')} {words}"
-        for name, words in laws.WORDS.items()
+        for name, words in laws_page.WORDS.items()
     )
     return [
-        f"<b>The law.</b> The exponent is {exponents}: {laws.apart(document)}. At {flop(CHINCHILLA_BUDGET)} the "
-        f"optimum is {laws.sizes_by_law(document, CHINCHILLA_BUDGET)}. The interval of one law does not carry the "
+        f"<b>The law.</b> The exponent is {exponents}: {laws_page.apart(document)}. At {flop(CHINCHILLA_BUDGET)} the "
+        f"optimum is {laws_page.sizes_by_law(document, CHINCHILLA_BUDGET)}. The interval of one law does not carry the "
         "choice of the law.",
         f"<b>Trust in the law.</b> {_robust(student)}",
         f"<b>The noise.</b> The scatter σ about the Chinchilla law is "
@@ -235,7 +235,7 @@ def _answer_sections(found, sets):
             "role": "moves",
             "title": "What could change it",
             "points": _moves(found.fits[MAIN], document),
-            "blocks": [laws.table_by_law(document)],
+            "blocks": [laws_page.table_by_law(document)],
         },
         {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
     ]
