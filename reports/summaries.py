@@ -14,7 +14,7 @@ from ..inference.diagnostics import sentence
 from ..inference.quantities.robust import robust
 from ..inference.quantities.verdict import FITS, judge, verdict_sentence
 from . import results
-from .drawing.words import HIGH, LOW, MIDDLE, digits, months, plain, probability
+from .drawing.words import HIGH, LOW, MIDDLE, digits, factor, months, plain, probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -150,7 +150,7 @@ def _of_scores(fit, of, fits):
     found = progress_summary(fit)
     for (period, unit), row in found[found.index.get_level_values("period") != "change"].iterrows():
         q = {name: row[f"factor_{name}"] for name in (LOW, MIDDLE, HIGH)}
-        yield f"The compute of a capability falls {plain(q, '{:.3g}')} times a year ({period}, by {unit}, {of}, 95%)."
+        yield f"The compute of a capability falls {factor(q)} times a year ({period}, by {unit}, {of}, 95%)."
 
 
 OF_KIND = {"runs": _of_runs, "evaluations": _of_evaluations, "counts": _of_counts, "scores": _of_scores}

@@ -45,7 +45,18 @@ def plain(q, form="{:.3f}"):
 
 def factor(q):
     """Median and 95% interval of a factor a year."""
-    return _interval(q, lambda x: NEVER if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.2g}")
+    return _interval(q, lambda x: NEVER if x is None else times(x))
+
+
+def times(x):
+    """Write a factor with no more digits than its interval bears.
+
+    Examples
+    --------
+    >>> times(3.94), times(99.6), times(1549.7)
+    ('3.9', '100', '1,550')
+    """
+    return f"{x:,.0f}" if x >= 99.5 else f"{x:.2g}"
 
 
 def month(year):

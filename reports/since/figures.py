@@ -4,7 +4,7 @@ import numpy as np
 
 from ..drawing.intervals import HIGH, LOW, MIDDLE, rows_named
 from ..drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line
-from ..drawing.words import month
+from ..drawing.words import factor, month, months, times
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
 UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
@@ -31,11 +31,11 @@ def factors(entry, published):
             q, place = entry["periods"][period][unit]["factor"], len(rows)
             rows.append(f"{label}<br>{said}")
             ends.append(q[HIGH] or WIDEST)
-            traces += _interval(q, place, COLOURS[period], symbol, label)
+            traces += _interval(q, place, COLOURS[period], symbol, label, _factor(q))
     for each in published:
         place = len(rows)
         rows.append(each["label"])
-        traces += _interval(each, place, BLACK, "x", "published")
+        traces += _interval(each, place, BLACK, "x", "published", _factor(each))
     widest = min(2 * max(ends), WIDEST)
     drawn = figure(*traces, x={"title": "Fall of compute at fixed capability (times a year)", "type": "log",
                                "range": [np.log10(LEAST), np.log10(widest)]}, height=120 + 42 * len(rows))  # fmt: skip
@@ -69,20 +69,21 @@ def _months(q, place, colour, symbol, label):
     """Interval of months, up to the end of the axis where it has none: progress of that pace may be none at all."""
     if q[MIDDLE] is None:
         return []
-    return _interval(
-        {MIDDLE: q[MIDDLE], LOW: q[LOW], HIGH: q[HIGH] or MONTHS[1]}, place, colour, symbol, label, "months"
-    )
+    return _interval(q | {HIGH: q[HIGH] or MONTHS[1]}, place, colour, symbol, label, f"{months(q)} months")
 
 
-def _interval(q, place, colour, symbol, label, unit="times a year"):
-    """Median with a 95% interval, or a published one with its own."""
+def _factor(q):
+    return f"{times(q[MIDDLE]) if q[LOW] is None else factor(q)} times a year"
+
+
+def _interval(q, place, colour, symbol, label, said):
+    """Median with a 95% interval, or a published one with its own, and what it says when pointed at."""
     import plotly.graph_objects as go
 
     low, middle, high = q[LOW], q[MIDDLE], q[HIGH]
-    said = f"{label}<br>{middle:.3g}" + (f" [{low:.3g}, {high:.3g}]" if low is not None and high is not None else "")
     dots = go.Scatter(
         x=[middle], y=[place], mode="markers", marker={"color": colour, "size": 9, "symbol": symbol},
-        hovertemplate=f"{said} {unit}<extra></extra>",
+        hovertemplate=f"{label}<br>{said}<extra></extra>",
     )  # fmt: skip
     if low is None or high is None:
         return [dots]
@@ -109,7 +110,7 @@ def joint(entry):
             go.Scatter(
                 x=[each["slope"]], y=[each["gain"]], mode="markers", name=name,
                 marker={"color": PURPLE if name.startswith("two") else BLACK, "size": 12, "symbol": "x"},
-                hovertemplate=f"{name}: {each['factor']:.3g} times a year<extra></extra>",
+                hovertemplate=f"{name}: {times(each['factor'])} times a year<extra></extra>",
             )
         )  # fmt: skip
     drawn = figure(
@@ -119,11 +120,11 @@ def joint(entry):
         height=520,
         caption="Draws of the gain at fixed compute and of what a decade of compute buys; dotted: one yearly factor",
     )
-    for factor in FACTORS:
-        slope = np.log10(factor)
+    for yearly in FACTORS:
+        slope = np.log10(yearly)
         x = min(reach, top / slope)
         drawn.add_shape(type="line", x0=0, y0=0, x1=x, y1=slope * x, line={"color": GREY, "width": 1, "dash": "dot"})
-        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{factor}×", showarrow=False, font={"size": 11})
+        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{yearly}×", showarrow=False, font={"size": 11})
     return drawn.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
 
 
