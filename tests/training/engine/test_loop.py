@@ -237,18 +237,24 @@ SAVING = """
 """
 
 
+def saving_again(folder):
+    """Whether a checkpoint is there and another is being written; a folder that is renamed meanwhile is neither."""
+    try:
+        return any(folder.glob("step-*")) and any(folder.glob(".*.partial/step-*/weights.safetensors"))
+    except FileNotFoundError:
+        return False
+
+
 def test_killed_while_saving_the_last_checkpoint_is_whole(tmp_path):
     step, interrupted = 0, 0
     for _ in range(4):
         command = [sys.executable, "-c", textwrap.dedent(SAVING), str(tmp_path), str(step)]
-        child = subprocess.Popen(command)
-        deadline = time.time() + 60
-        while time.time() < deadline and not (
-            list(tmp_path.glob("step-*")) and list(tmp_path.glob(".*.partial/step-*/weights.safetensors"))
-        ):
-            time.sleep(0.0005)
-        child.send_signal(signal.SIGKILL)
-        assert child.wait() == -signal.SIGKILL
+        with subprocess.Popen(command) as child:
+            deadline = time.time() + 60
+            while time.time() < deadline and not saving_again(tmp_path):
+                time.sleep(0.0005)
+            child.send_signal(signal.SIGKILL)
+        assert child.returncode == -signal.SIGKILL
         interrupted += bool(list(tmp_path.glob(".*.partial")))
         found, weights, state = Checkpoints(tmp_path).latest()
         assert not list(tmp_path.glob(".*.partial"))
