@@ -64,8 +64,11 @@ def digest(document):
 
 
 def block(headline):
-    """Write the lines of the README: each question with its answer."""
-    said = [f"- **{each['question']}** {each['answer']} {each['number']}" for each in headline["answers"]]
+    """Write the lines of the README: each question with its answer and how strong it is."""
+    said = [
+        f"- **{each['question']}** {each['answer']} {each['number']} Strength: {each['strength']}."
+        for each in headline["answers"]
+    ]
     return "\n".join([*said, ""])
 
 

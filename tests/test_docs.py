@@ -172,6 +172,12 @@ def test_the_readme_says_what_the_report_found(headline):
     assert all(answer["number"] in text for answer in headline["answers"])
 
 
+def test_the_readme_says_how_long_a_report_takes():
+    measured = re.search(r"\| `report`, empty cache \| ([\d.]+) \|", (DOCS / "speed.md").read_text(encoding="utf-8"))
+    said = re.search(r"the report took (\d+) minutes", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(said[1]) == round(float(measured[1]) / 60)
+
+
 def test_what_is_quoted_is_of_this_version_and_of_the_built_in_tables(headline):
     assert headline["version"] == bs.__version__
     for name in FITTED_WHOLE:
