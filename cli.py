@@ -142,7 +142,7 @@ def rollout(
 
 
 @app.command()
-@options.works
+@options.works(most=4)
 def compare(
     files: options.FitFilesOrProgress,
     weighting: options.Weighting = "stacking",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ..executor import mapped
 from ..fitting.progress import progress_fitter
 from ..steps import counted
 from ..storage import draws_of, law_of, metadata
@@ -15,7 +16,7 @@ from .compare import check_comparable
 from .differences import differences, p_worse, sentence
 from .groups import loo_by_group
 from .importance import importance_sampling
-from .refits import largest_k_left, resolve, unreliable
+from .refits import STORED, largest_k_left, resolve, unreliable
 from .weights import pseudo_bma, stacking, sum_error
 
 if TYPE_CHECKING:
@@ -140,35 +141,46 @@ def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     ProgressScores
     """
     rows = draws_of(next(iter(fits.values()))).rows
-    loss = np.log(rows["perplexity"].to_numpy(float))
     fitter = fitter or progress_fitter(rows)
+    made = mapped(_scored, (fitter, papers, seed), list(fits.values()))
     entries, rowwise, paperwise = {}, {}, {}
-    for k, fit in counted(fits.items(), "leave-one-out", progress, total=len(fits)):
-        jacobian = -np.log(loss) if law_of(fit).scale == "log_loss" else np.zeros(len(loss))
-        result = importance_sampling(fit)
-        refitted = resolve(fit, result, fitter=fitter, seed=seed)
-        rowwise[k] = result.elpd_i.values + jacobian
-        entries[k] = {
-            "elpd": float(rowwise[k].sum()),
-            "se": float(sum_error(rowwise[k])),
-            "p": float(result.p),
-            **_errors(loss, loo_predictions(fit, result, refitted)),
-            "pareto_k_max": largest_k_left(result),
-            "k_above_0.7": int(unreliable(result).sum()),
-            "refitted": int(refitted["refitted"].sum()),
-        }
-        if papers:
-            left_out = loo_by_group(fit, fitter=fitter, seed=seed)
-            paperwise[k] = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
-            entries[k] |= {
-                "elpd_papers": float(paperwise[k].sum()),
-                "papers_refitted": int(left_out["refitted"].sum()),
-                "papers_overlap_min": float(left_out["overlap"].min()),
-            }
-        found = metadata(fit)["diagnostics"]
-        entries[k] |= {name: found[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
+    for k, found in zip(fits, counted(made, "leave-one-out", progress, total=len(fits)), strict=True):
+        entries[k], rowwise[k], paperwise[k], refitted = found
+        if refitted is not None:
+            fits[k][STORED] = refitted
     table = pd.DataFrame.from_dict(entries, orient="index")
     return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
+
+
+def _scored(shared, fit):
+    """Leave rows and papers out of one fit: its entry, elpd by row and by paper, what refits without a row found."""
+    fitter, papers, seed = shared
+    rows = draws_of(fit).rows
+    loss = np.log(rows["perplexity"].to_numpy(float))
+    jacobian = -np.log(loss) if law_of(fit).scale == "log_loss" else np.zeros(len(loss))
+    result = importance_sampling(fit)
+    refitted = resolve(fit, result, fitter=fitter, seed=seed)
+    rowwise, paperwise = result.elpd_i.values + jacobian, None
+    entry = {
+        "elpd": float(rowwise.sum()),
+        "se": float(sum_error(rowwise)),
+        "p": float(result.p),
+        **_errors(loss, loo_predictions(fit, result, refitted)),
+        "pareto_k_max": largest_k_left(result),
+        "k_above_0.7": int(unreliable(result).sum()),
+        "refitted": int(refitted["refitted"].sum()),
+    }
+    if papers:
+        left_out = loo_by_group(fit, fitter=fitter, seed=seed)
+        paperwise = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
+        entry |= {
+            "elpd_papers": float(paperwise.sum()),
+            "papers_refitted": int(left_out["refitted"].sum()),
+            "papers_overlap_min": float(left_out["overlap"].min()),
+        }
+    diagnosed = metadata(fit)["diagnostics"]
+    entry |= {name: diagnosed[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
+    return entry, rowwise, paperwise, fit[STORED] if STORED in fit.children else None
 
 
 def _errors(observed, predicted):

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.inference import executor
 from bayescaling.inference.executor import mapped
-from bayescaling.inference.loo.refits import exact_loo
+from bayescaling.inference.loo.progress import score_progress
+from bayescaling.inference.loo.refits import STORED, exact_loo
 
 HERE = Path(__file__).parent
 SHORT = {"draws": 100, "tune": 150, "chains": 2}
@@ -167,3 +169,21 @@ def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
     with bs.parallel(2):
         there = prior_grid(fitter, bs.Progress(7), **grid, **options)
     np.testing.assert_array_equal(here.drop(columns="estimand"), there.drop(columns="estimand"))
+
+
+def test_specifications_are_scored_alike_in_processes(quiet):
+    fitter = bs.progress_fitter()
+    laws = {k: bs.Progress(k) for k in (13, 16)}
+
+    def scored():
+        fits = fitter.fit_each(laws, seed=1, **SHORT)
+        return fits, score_progress(fits, fitter=fitter, seed=1)
+
+    fits, here = scored()
+    with bs.parallel(2):
+        theirs, there = scored()
+    assert here.table["refitted"].sum() > 0
+    for name in ("table", "rowwise", "paperwise"):
+        pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
+    for k, fit in fits.items():
+        assert (STORED in fit.children) == (STORED in theirs[k].children) == (here.table.at[k, "refitted"] > 0)
