@@ -1,4 +1,5 @@
 import json
+import signal
 import warnings
 
 import bayescaling as bs
@@ -361,3 +362,13 @@ class ScoresDesign:
 @pytest.fixture(scope="session")
 def scores_design():
     return ScoresDesign()
+
+
+@pytest.fixture
+def interruptible():
+    """Signals end a process as in a terminal, even where the tests were begun in the background or under nohup."""
+    defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    previous = {name: signal.signal(getattr(signal, name), default) for name, default in defaults.items()}
+    yield
+    for name, handler in previous.items():
+        signal.signal(getattr(signal, name), handler)

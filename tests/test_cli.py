@@ -625,16 +625,6 @@ def sampling(process, seconds):
         time.sleep(0.2)
 
 
-@pytest.fixture
-def interruptible():
-    """Let a child be interrupted where signals are ignored: SIGINT in a shell's background jobs, SIGHUP under nohup."""
-    defaults = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
-    previous = {name: signal.signal(getattr(signal, name), default) for name, default in defaults.items()}
-    yield
-    for name, handler in previous.items():
-        signal.signal(getattr(signal, name), handler)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize("name, status", [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_an_interrupted_fit_leaves_nothing(name, status, tmp_path, interruptible):

@@ -116,7 +116,7 @@ def test_warnings_and_refusals_come_back(pieces):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_no_process_is_left_behind(number, tmp_path):
+def test_no_process_is_left_behind(number, tmp_path, interruptible):
     parent = subprocess.Popen([sys.executable, HERE / "pieces.py", tmp_path], stderr=subprocess.DEVNULL)
     try:
         workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)

@@ -291,15 +291,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path):
     assert Checkpoints(tmp_path).latest()[0] == 1
 
 
-@pytest.fixture
-def usual_interrupt():
-    """SIGINT interrupts, as in a terminal; a process started in the background is born ignoring it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_a_signal_is_noted_and_the_second_has_its_effect(usual_interrupt):
+def test_a_signal_is_noted_and_the_second_has_its_effect(interruptible):
     guard = Guard()
     with pytest.raises(KeyboardInterrupt), guard.listening(), guard.listening():
         os.kill(os.getpid(), signal.SIGINT)
