@@ -5,6 +5,7 @@ import pandas as pd
 
 from ...datasets.wording import quoted
 from ...errors import InputError
+from .item import expected
 from .noise import END
 
 COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative to
@@ -30,7 +31,16 @@ def reference(law, rows):
         several = rows.groupby("model")["version"].nunique() > 1
         found["one_version"] = (~several[models["model"]]).tolist()
         found["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
+    found["origins"] = _origins(law, rows, found)
     return found
+
+
+def _origins(law, rows, found):
+    """Mean capability that medians of the priors expect of the models with scores on each benchmark, in plain values."""
+    medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
+    mean, _ = expected(medians, law.pace, _of_models(law, found))
+    of_model = dict(zip(found["models"], mean.tolist(), strict=True))
+    return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[found["benchmarks"]].tolist()
 
 
 def versions(rows):
@@ -62,8 +72,8 @@ def arrays(law, rows, reference):
     Returns
     -------
     dict of str to ndarray
-        ``model_...`` by model; ``benchmark_whole`` and ``whole_benchmarks``, by which benchmarks are averaged, and
-        ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
+        ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
+        ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
         ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` and ``version_one`` with effects
         of families and of versions, where ``..._nested`` says of which rows the model has several.
     """
@@ -73,6 +83,7 @@ def arrays(law, rows, reference):
         "whole_benchmarks": np.array([float(count)]),
         "item_benchmark": np.arange(count),
         "item_whole": np.zeros(count, int),
+        "benchmark_origin": np.array(reference["origins"]),
     } | _of_models(law, reference)
     places = dict(zip(("model", "item"), codes(rows, reference), strict=True))
     if law.version_effects:

@@ -11,7 +11,7 @@ from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between
 from . import design
 from .integrals import Nodes
-from .item import centres, expected, items, logits
+from .item import DIFFICULTY, centres, coordinates_of, expected, items, logits
 from .noise import END, NOISES
 from .scatter import SCATTERS
 
@@ -74,6 +74,8 @@ class ScoresDraws(Draws):
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
         for i, (part, centre) in enumerate(centres(values).items()):
             units[0][..., i] = np.expand_dims(centre, -1) + values[f"{part}_sd"][..., None] * units[0][..., i]
+            if part == DIFFICULTY:
+                units[0][..., i] = coordinates_of(units[0][..., i], units[0], law.design_arrays(rows, reference))
         cls._place(law, reference, rows, values, units)
         return cls.of(law, reference, rows, values, units)
 
@@ -223,7 +225,7 @@ class ScoresDraws(Draws):
     @cached_property
     def _coordinates(self):
         names = list(self.law.prior_of)
-        parts = centres(self.values)
+        parts = ["logit_at_origin" if part == DIFFICULTY else part for part in centres(self.values)]
         names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in parts]
         names += [f"capability[{model}]" for model in self.reference["models"]]
         names += [f"family[{family}]" for family in self.reference.get("families", [])]

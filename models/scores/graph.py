@@ -1,7 +1,7 @@
 """The PyMC model of the law of scores: what users see, other samplers draw from, and densities are tested against."""
 
 from ..backend import pymc
-from .item import centres, expected, items, logits
+from .item import expected, items, logits, prior_of_items
 from .noise import FREEDOM, NOISES
 
 
@@ -21,16 +21,13 @@ def model(law, rows, reference=None):
         With `pymc.Data` for the design, so that it is compiled once and refitted to other scores.
     """
     pm = pymc()
-    import pytensor.tensor as pt
-
     reference = reference or law.reference(rows)
     noise, shape = NOISES[law.noise], law.start(reference)[1].shape
     with pm.Model() as model:
         d = {name: pm.Data(name, x) for name, x in law.design_arrays(rows, reference).items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}
-        middles = centres(values)
-        sds = pt.stack([values[f"{part}_sd"] for part in middles])
-        raw = pm.Normal("benchmark_units", pt.stack([*middles.values()]), sds, shape=shape)
+        raw = pm.Flat("benchmark_units", shape=shape)
+        pm.Potential("benchmarks", prior_of_items(values, raw, d).sum())
         families = pm.Normal("family_units", 0, 1, shape=len(reference["families"])) if law.family_effects else None
         mean, variance = expected(values, law.pace, d, families)
         if law.version_effects:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ..arrays import exp, logaddexp, maximum, pick, sum_by, where
 from .scatter import Normal
 
-CEILING = "logit_ceiling"
-PARTS = ("log_slope", "difficulty", "log_noise", CEILING)  # of a benchmark, in the order of its coordinates
+DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
+PARTS = ("log_slope", DIFFICULTY, "log_noise", CEILING)  # of a benchmark, in the order of its coordinates
 
 
 class Items(NamedTuple):
@@ -58,7 +58,21 @@ def items(values, raw, d):
     Items
     """
     rest = (pick(raw[..., i], d["item_benchmark"]) for i in range(2, len(parts_of(values))))
-    return Items(exp(centred(raw[..., 0], d)), centred(raw[..., 1], d), *rest)
+    return Items(exp(centred(raw[..., 0], d)), centred(difficulties(raw, d), d), *rest)
+
+
+def difficulties(raw, d):
+    """Difficulties of benchmarks before their mean is taken away, (..., benchmark).
+
+    Their coordinates are logits: slope times difficulty less an origin, where the models that have scores should be.
+    Scores of few models say what these logits are and leave the slope open, from which the difficulty follows.
+    """
+    return d["benchmark_origin"] + raw[..., 1] * exp(-raw[..., 0])
+
+
+def coordinates_of(difficulty, raw, d):
+    """Coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
+    return (difficulty - d["benchmark_origin"]) * exp(raw[..., 0])
 
 
 def logits(ability, items, item):
@@ -87,12 +101,13 @@ def centres(values):
     return {part: values.get(f"{part}_centre", 0.0) for part in parts_of(values)}
 
 
-def prior_of_items(values, raw):
+def prior_of_items(values, raw, d):
     """Log density of the coordinates of benchmarks, (..., benchmark)."""
-    found = 0.0
+    found = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
     for i, (part, centre) in enumerate(centres(values).items()):
         centre = centre[..., None] if f"{part}_centre" in values else centre
-        found = found + Normal.log_density(raw[..., i], centre, values[f"{part}_sd"][..., None] ** 2)
+        x = difficulties(raw, d) if part == DIFFICULTY else raw[..., i]
+        found = found + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
     return found
 
 

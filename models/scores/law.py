@@ -273,7 +273,7 @@ class Scores(Law):
         benchmarks = items(values, raw, data)
         density = SCATTERS[self.scatter].log_density
         found = [
-            (BENCHMARK_UNITS, prior_of_items(values, raw)),
+            (BENCHMARK_UNITS, prior_of_items(values, raw, data)),
             (CAPABILITY, density(capability, *expected(values, self.pace, data, families))),
             *((name, Normal.log_density(x, 0.0, 1.0)) for name, x in own.items()),
         ]

@@ -172,7 +172,11 @@ def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
 
 
 def test_specifications_are_scored_alike_in_processes(quiet):
-    fitter = bs.progress_fitter()
+    # Of the only row on a benchmark its own constants are not known without it, so that it wants a refit.
+    table = bs.load("lm_progress")
+    others = table[table["benchmark"] != "wt2"]
+    one = table[table["benchmark"] == "wt2"].iloc[[0]]
+    fitter = bs.progress_fitter(pd.concat([others, one], ignore_index=True))
     laws = {k: bs.Progress(k) for k in (13, 16)}
 
     def scored():

@@ -53,13 +53,27 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
         np.testing.assert_allclose(prior.log_likelihood().values[told], expected[told], rtol=1e-6, atol=1e-6)
 
 
+def expected_origin(law, rows, benchmark):
+    """Mean capability of a benchmark's models by the medians of the priors, which are 0.5 and 1 for compute and year."""
+    own = rows[rows["benchmark"] == benchmark]
+    if law.pace is None:
+        return 0.0
+    slope = law.prior_of["compute_slope"].frozen.median()
+    by_compute = slope * np.log(own["training_compute_flop"] / 1e24)
+    return float((by_compute.fillna(0.0) + (own["year"] - 2024.5)).mean())
+
+
 def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     """The normals of benchmarks, models and families written out, with the logs of the slopes of the real line."""
     law, v = prior.law, {name: x[0] for name, x in prior.values.items()}
     expected = prior.log_likelihood().values[0].sum(-1)
     for i, (name, own) in enumerate(law.prior_of.items()):
         expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
-    raw, capability = prior._units[0][0], prior.capability[0]
+    raw, capability = prior._units[0][0].copy(), prior.capability[0]
+    # Logits at where the benchmark's models should be: the difficulty is that origin and they over the slope.
+    origins = np.array([expected_origin(law, prior.rows, name) for name in prior.reference["benchmarks"]])
+    expected = expected - raw[..., 0].sum(-1)
+    raw[..., 1] = origins + raw[..., 1] / np.exp(raw[..., 0])
     sds = [v["log_slope_sd"], v["difficulty_sd"], v["log_noise_sd"]]
     centres = [np.zeros(3), np.zeros(3), v["log_noise_centre"]]
     if law.ceilings:
