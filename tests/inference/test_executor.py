@@ -172,11 +172,8 @@ def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
 
 
 def test_specifications_are_scored_alike_in_processes(quiet):
-    # Of the only row on a benchmark its own constants are not known without it, so that it wants a refit.
-    table = bs.load("lm_progress")
-    others = table[table["benchmark"] != "wt2"]
-    one = table[table["benchmark"] == "wt2"].iloc[[0]]
-    fitter = bs.progress_fitter(pd.concat([others, one], ignore_index=True))
+    # So few rows that several want a refit, whatever the draws.
+    fitter = bs.progress_fitter(bs.load("lm_progress").iloc[::12].reset_index(drop=True))
     laws = {k: bs.Progress(k) for k in (13, 16)}
 
     def scored():
