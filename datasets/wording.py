@@ -25,6 +25,16 @@ def quoted(value):
     return f'"{shortened(value)}"'
 
 
+def shown(value):
+    """Value as Python writes it, on one line, cut if it is long."""
+    return shortened(repr(value))
+
+
+def not_a_switch(option, value):
+    """Sentence that refuses a value of an option that is on or off."""
+    return f"{option} must be true or false, not {shown(value)}"
+
+
 def listed(names):
     """Names in quotes, separated by commas."""
     return ", ".join(quoted(name) for name in names) or "none"

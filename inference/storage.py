@@ -6,6 +6,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from .. import sealed
@@ -240,6 +241,8 @@ def _check_whole(fit, record):
     for name, values in law.draws(one, table, record["law"]["reference"]).named().items():
         if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
             raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")
+        if not np.allclose(values, posterior[name].isel(first), rtol=1e-6, atol=0, equal_nan=True):
+            raise InputError(f"its quantity {quoted(name)} is not what its law makes of its draws; fit the table again")
 
 
 def _shape(reference):

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
-from ...datasets.wording import quoted, unknown
+from ...datasets.wording import not_a_switch, quoted, shown, unknown
 from ...deferred import xr
 from ...errors import InputError
 from ..arrays import log1p
@@ -112,9 +112,9 @@ class Lengths(Law):
                 raise InputError(unknown(option, getattr(self, option), choices))
         for option in ("lapse", "seeds"):
             if not isinstance(getattr(self, option), bool):
-                raise InputError(f"{option} must be true or false, not {getattr(self, option)!r}")
+                raise InputError(not_a_switch(option, getattr(self, option)))
         if not isinstance(self.effects, str):
-            raise InputError(f"effects must be a formula such as 'embedding + architecture', not {self.effects!r}")
+            raise InputError(f"effects must be a formula such as 'embedding + architecture', not {shown(self.effects)}")
         design.terms(self.effects)
         object.__setattr__(self, "priors", self.checked_priors())
 

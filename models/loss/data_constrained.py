@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, log, maximum, minimum
 from ..priors import FreeParameter
@@ -160,7 +161,7 @@ class DataConstrained(LossLaw):
             If `unique_tokens` is not a positive number.
         """
         if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
-            raise InputError(f"unique_tokens must be a positive number, not {unique_tokens!r}")
+            raise InputError(f"unique_tokens must be a positive number, not {shown(unique_tokens)}")
         return RepeatedPlan(self, constants, unique_tokens)
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...datasets.wording import shown
 from ...deferred import xr
 from ...errors import InputError
 from ..contrasts import joined
@@ -353,5 +354,5 @@ class Grouped(Law):
 
 def _names(given, option):
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"{option} is a sequence of names of quantities, not {given!r}")
+        raise InputError(f"{option} is a sequence of names of quantities, not {shown(given)}")
     return tuple(given)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...datasets.wording import unknown
+from ...datasets.wording import not_a_switch, shown, unknown
 from ...deferred import special
 from ...deferred import stats as st
 from ...errors import InputError
@@ -123,9 +123,9 @@ class Noise:
             if value not in choices:
                 raise InputError(unknown(option, value, choices))
         if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
-            raise InputError(f"threshold of the Huber noise must be a positive number, not {self.threshold!r}")
+            raise InputError(f"threshold of the Huber noise must be a positive number, not {shown(self.threshold)}")
         if not isinstance(self.run_effects, bool):
-            raise InputError(f"run_effects must be true or false, not {self.run_effects!r}")
+            raise InputError(not_a_switch("run_effects", self.run_effects))
         if self.run_effects:
             self._check_run_effects()
 

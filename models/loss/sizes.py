@@ -8,6 +8,7 @@ References
 import numpy as np
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
+from ...datasets.wording import shown
 from ...errors import InputError
 from . import embeddings
 
@@ -90,7 +91,7 @@ def family_constant(vocabulary=None, aspect_ratio=None):
     """
     for name, value in (("vocabulary", vocabulary), ("aspect_ratio", aspect_ratio)):
         if value is not None and not (isinstance(value, (int, float)) and 0 < value < np.inf):
-            raise InputError(f"{name} must be a positive number, not {value!r}")
+            raise InputError(f"{name} must be a positive number, not {shown(value)}")
     vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
     if aspect_ratio is None:
         found = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)

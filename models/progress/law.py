@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
-from ...datasets.wording import unknown
+from ...datasets.wording import not_a_switch, shown, unknown
 from ...deferred import xr
 from ...errors import InputError
 from ..backend import pymc
@@ -132,11 +132,11 @@ class Progress(Law):
                 raise InputError(unknown(option, getattr(self, option), choices))
         for name in ("irreducible", "paper_effects", "pooling"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} must be true or false, not {getattr(self, name)!r}")
+                raise InputError(not_a_switch(name, getattr(self, name)))
         for name in ("cutoff", "penalty"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-                raise InputError(f"{name} must be a number, not {value!r}")
+                raise InputError(f"{name} must be a number, not {shown(value)}")
         for name in self.priors:
             if name not in progress_priors.JUDGED:
                 raise InputError(unknown("prior on", name, progress_priors.JUDGED))

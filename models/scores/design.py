@@ -36,7 +36,7 @@ def reference(law, rows):
 
 
 def _origins(law, rows, found):
-    """Mean capability that medians of the priors expect of the models with scores on each benchmark, in plain values."""
+    """Mean capability that the priors' medians expect of the models with scores on each benchmark, in plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
     mean, _ = expected(medians, law.pace, _of_models(law, found))
     of_model = dict(zip(found["models"], mean.tolist(), strict=True))
@@ -73,9 +73,10 @@ def arrays(law, rows, reference):
     -------
     dict of str to ndarray
         ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
-        ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they are then told apart again; ``inner_...``, ``low_...`` and
-        ``high_...``, rows of scores between the ends, at 0 and at 1; ``family_one`` and ``version_one`` with effects
-        of families and of versions, where ``..._nested`` says of which rows the model has several.
+        ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they
+        are then told apart again; ``inner_...``, ``low_...`` and ``high_...``, rows of scores between the ends, at 0
+        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested`` says
+        of which rows the model has several.
     """
     count = len(reference["benchmarks"])
     found = {

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.wording import unknown
+from ...datasets.wording import not_a_switch, shown, unknown
 from ...deferred import xr
 from ...errors import InputError
 from ..arrays import pick
@@ -137,12 +137,13 @@ class Scores(Law):
                 raise InputError(unknown(option, getattr(self, option), choices))
         for option in ("family_effects", "version_effects", "ceilings", "speculative"):
             if not isinstance(getattr(self, option), bool):
-                raise InputError(f"{option} must be true or false, not {getattr(self, option)!r}")
+                raise InputError(not_a_switch(option, getattr(self, option)))
         if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
-            raise InputError(f"break_year must be a year such as 2024.37, not {self.break_year!r}")
+            raise InputError(f"break_year must be a year such as 2024.37, not {shown(self.break_year)}")
         errors = self.compute_errors
         if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(_positive, errors))):
-            raise InputError(f"compute_errors must be three positive numbers such as [0.1, 0.3, 0.7], not {errors!r}")
+            said = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
+            raise InputError(f"{said}, not {shown(errors)}")
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
         if self.pace is None and self.family_effects:
             raise InputError("family_effects are about what compute and date say; set pace='linear' or 'break'")

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY
-from ....datasets.wording import unknown
+from ....datasets.wording import shown, unknown
 from ....errors import InputError
 from ...arrays import exp, log
 from ...priors import FreeParameter
@@ -104,9 +104,9 @@ class Configurations(LossLaw):
         if self.scatter != "one":
             raise InputError("sizes of models have one scatter; scatter must be 'one'")
         if self.scale != "log_parameters":
-            raise InputError(f"scale of the configurations must be 'log_parameters', not {self.scale!r}")
+            raise InputError(f"scale of the configurations must be 'log_parameters', not {shown(self.scale)}")
         if not (isinstance(self.vocabulary, (int, float)) and 0 < self.vocabulary < np.inf):
-            raise InputError(f"vocabulary must be a positive number, not {self.vocabulary!r}")
+            raise InputError(f"vocabulary must be a positive number, not {shown(self.vocabulary)}")
         super().__post_init__()
 
     @property
@@ -174,4 +174,4 @@ class SizeNoise(Noise):
 def check_delta(delta):
     """Refuse a fixed delta outside (0, 1)."""
     if delta is not None and not (isinstance(delta, (int, float)) and 0 < delta < 1):
-        raise InputError(f"delta must lie between 0 and 1, or be absent to be learned, not {delta!r}")
+        raise InputError(f"delta must lie between 0 and 1, or be absent to be learned, not {shown(delta)}")

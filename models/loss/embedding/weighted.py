@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....datasets.wording import shown
 from ....errors import InputError
 from ...priors import FreeParameter
 from .. import chinchilla, embeddings
@@ -91,7 +92,7 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
 
     def __post_init__(self):
         if self.omega is not None and not (isinstance(self.omega, (int, float)) and 0 <= self.omega < np.inf):
-            raise InputError(f"omega must be a number of at least 0, or absent to be learned, not {self.omega!r}")
+            raise InputError(f"omega must be a number of at least 0, or absent to be learned, not {shown(self.omega)}")
         super().__post_init__()
 
     @property

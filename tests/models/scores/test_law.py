@@ -54,7 +54,7 @@ def test_the_law_is_a_sigmoid_of_slope_times_capability_less_difficulty(prior):
 
 
 def expected_origin(law, rows, benchmark):
-    """Mean capability of a benchmark's models by the medians of the priors, which are 0.5 and 1 for compute and year."""
+    """Mean capability of a benchmark's models by the medians of the priors, a logit a year."""
     own = rows[rows["benchmark"] == benchmark]
     if law.pace is None:
         return 0.0
