@@ -33,8 +33,8 @@ DECADE = math.log(10)
 PAIRS = 250  # draws of compute's slope and of the yearly gain that the page draws
 SIMULATIONS = 50
 BRIEF = 500  # iterations of a chain that adapt; its draws where one thing is changed, or other data are the subject
-SIMULATED = {"draws": 300, "tune": 300, "chains": 2}  # settings of fits to simulated tables
-REFITTED = {"draws": 400, "tune": 400, "chains": 2}  # and of refits without a model
+SIMULATED = {"draws": 400, "tune": 500, "chains": 2}  # settings of fits to simulated tables
+REFITTED = {"draws": 400, "tune": 500, "chains": 2}  # and of refits without a model
 CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
 
 
