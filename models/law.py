@@ -23,8 +23,8 @@ class Effort:
     ----------
     target_accept : float
         Mean acceptance that the step size is adapted to, unless the user names another.
-    careful : float, optional
-        Target of a second try after a divergence; None for no second try.
+    careful : tuple of float
+        Targets of the tries that follow while draws diverge.
     least_ess : int
         Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
         as many draws as usual, less in proportion where fewer are asked for.
@@ -38,7 +38,7 @@ class Effort:
     """
 
     target_accept: float = 0.9
-    careful: float | None = None
+    careful: tuple = ()
     least_ess: int = 0
     longest: int = 1
     quick: bool = False

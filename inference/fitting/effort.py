@@ -18,7 +18,7 @@ USUAL_DRAWS = Settings().draws * Settings().chains
 def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     """Sample until an `Effort` is content.
 
-    After a divergence the chains run once more with a higher target acceptance, unless `settings` name one; where the
+    After a divergence the chains run again with a higher target acceptance, unless `settings` name one; where the
     least bulk ESS is too low or chains disagree, they run as much longer as should do and are thinned: what they drew
     already is kept unless they disagree so much that it may be of no use. Both may be so at once.
 
@@ -47,7 +47,7 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
     """
     asked = settings_of({"target_accept": effort.target_accept} | settings)
     least_ess = effort.least_ess if least_ess is None else least_ess
-    careful = effort.careful is None or "target_accept" in settings
+    careful = [] if "target_accept" in settings else list(effort.careful)
     thin, pieces, ran = 1, [], 0
     while True:
         pieces.append(draw(asked.longer(thin - ran), len(pieces)))
@@ -56,9 +56,8 @@ def sample_enough(draw, named, effort, *, least_ess=None, **settings):
         drawn, posterior = named(sampled)
         found = diagnostics.diagnose_chains(posterior, stats)
         longer = min(effort.longest, _times(found, least_ess, asked, thin)) if least_ess else thin
-        if found["divergences"] and not careful:
-            careful, asked = True, replace(asked, target_accept=effort.careful)
-            pieces, ran = [], 0
+        if found["divergences"] and careful:
+            asked, pieces, ran = replace(asked, target_accept=careful.pop(0)), [], 0
         elif longer <= thin:
             return drawn, posterior, stats, asked, found | ({"thinned_by": thin} if thin > 1 else {})
         elif found["r_hat_max"] is not None and found["r_hat_max"] > APART:

@@ -63,7 +63,7 @@ def fit(
         Show a progress bar on standard error.
     **settings
         ``draws=1000``, ``tune=1000``, ``chains=4``, ``cores`` and ``target_accept``, by default what the law needs
-        (0.9 or 0.95, and 0.99 in a second try after a divergence).
+        (0.9 or 0.95, and more in further tries after a divergence).
 
     Returns
     -------

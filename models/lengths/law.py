@@ -100,7 +100,7 @@ class Lengths(Law):
     observed: ClassVar[str] = "correct"
     traceable: ClassVar[bool] = True
     block_axes: ClassVar[tuple] = ("run",)
-    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=0.99, low_rank=False)
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,), low_rank=False)
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
     share_of: ClassVar[str] = "the problems"
     tolerance: ClassVar[float] = 0.05

@@ -60,7 +60,7 @@ class LossLaw(Law):
     mean_parameters: ClassVar[tuple]
     derived_names: ClassVar[tuple]
     columns: ClassVar[tuple]
-    effort: ClassVar[Effort] = Effort(careful=0.99, least_ess=400, longest=16, quick=True)
+    effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
     axes: ClassVar[dict] = {"compute": "training_flop"}
     clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
     group: ClassVar[str] = "run"

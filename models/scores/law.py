@@ -122,7 +122,7 @@ class Scores(Law):
     observed: ClassVar[str] = "score"
     scale: ClassVar[str] = "score"  # type: ignore[misc]
     traceable: ClassVar[bool] = True
-    effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=0.97, least_ess=400, longest=4)
+    effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     clusters: ClassVar[tuple] = ("model", "family")
     axes: ClassVar[dict] = {"date": "year", "compute": "training_compute_flop"}
     group: ClassVar[str] = "model"

@@ -4,13 +4,13 @@ import xarray as xr
 from bayescaling.inference.fitting.effort import sample_enough, thinned
 from bayescaling.models.law import Effort
 
-EFFORT = Effort(target_accept=0.8, careful=0.99, least_ess=1000, longest=64)
+EFFORT = Effort(target_accept=0.8, careful=(0.99, 0.998), least_ess=1000, longest=64)
 
 
 class Chains:
     """Chains of a normal variable, each draw `memory` of the one before; `apart` parts them, the first `early` runs."""
 
-    def __init__(self, memory=0.0, *, apart=0.0, early=0, diverges_at=None):
+    def __init__(self, memory=0.0, *, apart=0.0, early=0, diverges_at=()):
         self.memory, self.apart, self.early, self.diverges_at, self.ran = memory, apart, early, diverges_at, []
 
     def __call__(self, settings, piece):
@@ -23,7 +23,7 @@ class Chains:
         if len(self.ran) <= self.early:
             x += self.apart * np.arange(settings.chains)[:, None]
         diverging = np.zeros(x.shape, bool)
-        diverging[0, 0] = settings.target_accept == self.diverges_at
+        diverging[0, 0] = settings.target_accept in self.diverges_at
         stats = {"diverging": diverging, "reached_max_treedepth": np.zeros(x.shape, bool)}
         places = {"chain": range(settings.chains), "draw": range(settings.draws)}
         return (
@@ -68,11 +68,17 @@ def test_chains_far_apart_are_begun_anew():
 
 
 def test_after_a_divergence_chains_are_begun_anew_with_smaller_steps_unless_steps_were_asked_for():
-    chains = Chains(diverges_at=0.8)
+    chains = Chains(diverges_at=(0.8,))
     _, asked, found = enough(chains)
     assert chains.ran == [(1000, 0.8, 0), (1000, 0.99, 0)]
     assert asked.target_accept == 0.99 and found["divergences"] == 0
-    chains = Chains(diverges_at=0.8)
+    chains = Chains(diverges_at=(0.8, 0.99))
+    _, asked, found = enough(chains)
+    assert [target for _, target, _ in chains.ran] == [0.8, 0.99, 0.998] and found["divergences"] == 0
+    chains = Chains(diverges_at=(0.8, 0.99, 0.998))
+    _, asked, found = enough(chains)
+    assert asked.target_accept == 0.998 and found["divergences"] == 1
+    chains = Chains(diverges_at=(0.8,))
     _, _, found = enough(chains, target_accept=0.8)
     assert chains.ran == [(1000, 0.8, 0)] and found["divergences"] == 1
 
