@@ -18,7 +18,7 @@ from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
 from .populations import SPREAD, TYPICAL, check_population, population, spread
 
-TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the spread is small, and longer steps then diverge
+TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the spread is small: longer steps diverge
 
 
 @dataclass(frozen=True)
