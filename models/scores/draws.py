@@ -92,7 +92,7 @@ class ScoresDraws(Draws):
         Families that were fitted keep their effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
-        reference = law.reference(rows) | {"benchmarks": self.reference["benchmarks"]}
+        reference = law.reference(rows) | {name: self.reference[name] for name in ("benchmarks", "origins")}
         if law.version_effects:
             one = [True] * len(reference["models"])
             reference |= {"versions": self.reference["versions"], "one_version": one}

@@ -170,6 +170,15 @@ def test_groups_of_models_are_the_sum_of_theirs(scores_design):
     np.testing.assert_allclose(by_family.sel(group=summed["group"]).values, summed.values)
 
 
+def test_models_that_were_not_fitted_meet_the_benchmarks_as_they_were(scores_design):
+    law, rows = bs.Scores(pace="linear"), scores_design.table
+    prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
+    later = rows[rows["benchmark"] == "test 1"].assign(model=lambda t: t["model"] + ", later", year=2027.0)
+    unseen = prior.of_unseen(later.reset_index(drop=True), np.random.default_rng(3)).named()
+    for name in ("slope", "difficulty", "noise"):
+        xr.testing.assert_equal(unseen[name], prior.named()[name])
+
+
 def test_a_score_at_an_end_says_only_that_it_is_there(scores_design):
     law, rows = bs.Scores(), scores_design.table
     prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
