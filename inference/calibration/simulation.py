@@ -53,6 +53,7 @@ OF_A_FIT = ("divergences", "r_hat", "converged")
 KEY = "bayescaling_calibration"
 SHORT = {"draws": 500, "tune": 500}
 LOG_LIKELIHOOD = "log_likelihood"
+FARTHEST = 1e100  # standard deviations from a truth: beyond it a file was damaged
 
 
 def calibrate(
@@ -286,6 +287,14 @@ def open_calibration(path):
     for name in (*OF_A_QUANTITY, *OF_A_FIT):
         if not _usable(dataset, name):
             raise InputError(f"{printable(path)}: has no usable {quoted(name)}; delete the file and calibrate again")
+    with np.errstate(all="ignore"):
+        errors = abs(dataset["median"] - dataset["truth"]).values / dataset["sd"].values
+    if (errors > FARTHEST).any():
+        far = quoted(dataset["quantity"].values[np.argwhere(errors > FARTHEST)[0, 1]])
+        raise InputError(
+            f"{printable(path)}: {far} lies over {FARTHEST:.0e} standard deviations from its truth, which no fit does; "
+            "delete the file and calibrate again"
+        )
     return dataset
 
 
