@@ -134,7 +134,8 @@ def _omega(found, options):
     corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
     columns = list(together.law.needed)
     table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
-    found.joint = fit(together, table, **options)
+    # Groups want smaller steps than the rest of the page, and smaller yet where draws diverge.
+    found.joint = fit(together, table, **{name: x for name, x in options.items() if name != "target_accept"})
     both = {"these runs": found.weighted, "with Chinchilla's runs": found.joint}
     found.omega = {name: each["posterior"]["omega"] for name, each in both.items()}
 
