@@ -173,18 +173,18 @@ def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
 
 def test_specifications_are_scored_alike_in_processes(quiet):
     # So few rows that several want a refit, whatever the draws.
-    fitter = bs.progress_fitter(bs.load("lm_progress").iloc[::12].reset_index(drop=True))
+    fitter = bs.progress_fitter(bs.load("lm_progress").iloc[::8].reset_index(drop=True))
     laws = {k: bs.Progress(k) for k in (13, 16)}
 
     def scored():
         fits = fitter.fit_each(laws, seed=1, **SHORT)
-        return fits, score_progress(fits, fitter=fitter, seed=1)
+        return fits, score_progress(fits, fitter=fitter, papers=False, seed=1)
 
     fits, here = scored()
     with bs.parallel(2):
         theirs, there = scored()
     assert here.table["refitted"].sum() > 0
-    for name in ("table", "rowwise", "paperwise"):
+    for name in ("table", "rowwise"):
         pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
     for k, fit in fits.items():
         assert (STORED in fit.children) == (STORED in theirs[k].children) == (here.table.at[k, "refitted"] > 0)
