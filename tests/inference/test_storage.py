@@ -129,3 +129,26 @@ def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stor
     message = refusal(bs.open_fit, stored)
     assert message.startswith(f"{stored}: a fit stored in form {record['schema'] - 1}, by version {bs.__version__}")
     assert message.endswith("fit the table again") and "\n" not in message
+
+
+def changed(fit, path, change):
+    """Save a fit whose record was changed."""
+    record, other = metadata(fit), fit.copy()
+    change(record["law"])
+    other.attrs["bayescaling"] = json.dumps(record)
+    bs.save_fit(other, path)
+
+
+def test_a_fit_whose_record_was_changed_is_not_taken_for_what_was_fitted(fit_default, stored):
+    def of_larger_runs(law):
+        law["reference"]["log_parameters_largest"] += 1.0
+
+    changed(fit_default, stored, of_larger_runs)
+    message = refusal(bs.open_fit, stored)
+    assert "is not what its law makes of its draws; fit the table again" in message
+
+
+def test_a_long_value_of_an_option_is_cut_in_the_message(fit_default, stored):
+    changed(fit_default, stored, lambda law: law["options"].update(run_effects="[" * 5000))
+    message = refusal(bs.open_fit, stored)
+    assert "run_effects must be true or false, not '[[[" in message and len(message) < 300
