@@ -82,7 +82,8 @@ def of_scheme(runs, scheme):
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
     # Few sizes leave E and the exponents strongly dependent.
-    options = {"seed": seed, "sampler": sampler, "target_accept": TARGET_ACCEPT, **settings}
+    asked = {"seed": seed, "sampler": sampler, **settings}
+    options = {"target_accept": TARGET_ACCEPT} | asked
     runs = load("small_lm_runs")
     tables = {scheme: of_scheme(runs, scheme) for scheme in SCHEMES}
     first = runs.iloc[0]
@@ -102,7 +103,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
             _frontiers(found, scheme, seed)
 
     stage.update(found, "small models: frontiers", frontiers)
-    stage.update(found, "small models: omega", lambda found: _omega(found, options))
+    stage.update(found, "small models: omega", lambda found: _omega(found, options, asked))
     if "embedding-weighted" in earlier:
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
     found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
@@ -128,14 +129,14 @@ def _alone(fitted, table, options):
     return independent, _runs_left_out(fitted, independent, options["seed"])
 
 
-def _omega(found, options):
+def _omega(found, options, asked):
     found.weighted = fit(EmbeddingWeighted(), found.tables[MAIN], **options)
     together = Grouped(EmbeddingWeighted(), "corpus", shared=("omega",))
     corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
     columns = list(together.law.needed)
     table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
     # Groups want smaller steps than the rest of the page, and smaller yet where draws diverge.
-    found.joint = fit(together, table, **{name: x for name, x in options.items() if name != "target_accept"})
+    found.joint = fit(together, table, **asked)
     both = {"these runs": found.weighted, "with Chinchilla's runs": found.joint}
     found.omega = {name: each["posterior"]["omega"] for name, each in both.items()}
 
