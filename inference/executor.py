@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PACKAGE = __name__.partition(".")[0]
 MOST_DEATHS = 3  # of workers one after another, without a piece that was finished in between
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 _CREW = ContextVar("crew", default=None)
 _OWN = threading.local()
 
@@ -207,8 +208,15 @@ def _is_done(future):
 
 
 def _begin(ends):
-    """Prepare a worker process: it ends where the other end of a pipe is closed, or the process that has it ends."""
+    """Prepare a worker process: it ends where the other end of a pipe is closed, or the process that has it ends.
+
+    Its algebra has one thread, for those of several workers would wait for each other's.
+    """
+    from threadpoolctl import threadpool_limits
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # libraries that are loaded later
+    threadpool_limits(1)
 
     def watch():
         multiprocessing.connection.wait([ends])

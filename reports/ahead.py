@@ -53,23 +53,25 @@ def make_ahead(names, out, written, shown, *, full, fresh, options):
 
     Returns
     -------
-    bool
-        Whether they were made.
+    set of str
+        Keys of the stages that were made.
     """
-    apart = parts(names)
+    apart = parts([name for name in names if not (full and PAGES[name].alone)])
     if processes() < 2 or len(apart) < 2:
-        return False
+        return set()
     with tempfile.TemporaryDirectory() as folder:
-        journal, over = Path(folder) / "journal", threading.Event()
+        journal, over, keys = Path(folder) / "journal", threading.Event(), set()
         watch = threading.Thread(target=_watch, args=(journal, shown, over))
         watch.start()
         try:
-            for posteriors in mapped(_made, (journal, out, full, fresh, options), _longest_first(apart)):
+            shared = journal, out, names, full, fresh, options
+            for posteriors, made in mapped(_made, shared, _longest_first(apart)):
                 written.update(posteriors)
+                keys.update(made)
         finally:
             over.set()
             watch.join()
-    return True
+    return keys
 
 
 def _longest_first(apart):
@@ -81,8 +83,11 @@ def _longest_first(apart):
 
 
 def _made(shared, names):
-    """Make the stages of some pages and write their posteriors, whose names are returned; the rest is in the cache."""
-    journal, out, full, fresh, options = shared
+    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages.
+
+    The rest is in the cache.
+    """
+    journal, out, every, full, fresh, options = shared
     published, posteriors = load("published"), {}
     with (
         Stages([], False, full=full, fresh=fresh, journal=journal, options=options) as stage,
@@ -91,10 +96,12 @@ def _made(shared, names):
         warnings.simplefilter("ignore", DiagnosticWarning)  # said when the report is put together
         for page in (PAGES[name] for name in names):
             own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
-            found = page.analyse(own, published, posteriors, **options).posteriors
-            write_posteriors(out, found)
-            posteriors |= found
-    return list(posteriors)
+            found = page.analyse(own, published, posteriors, **options)
+            if page.taken(every) <= set(names):
+                page.drawn(own, found, published, every)
+            write_posteriors(out, found.posteriors)
+            posteriors |= found.posteriors
+    return list(posteriors), stage.keys
 
 
 def _watch(journal, shown, over):

@@ -98,7 +98,7 @@ def _made(out, pages, key, progress, **choice):
             posteriors |= found.posteriors
             unsaved |= found.unsaved
             _merge(document, found.document)
-            analysed.append((page, found))
+            analysed.append((page, found, page.drawn(own, found, published, pages)))
         document["extras"] = stage.extras
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
@@ -113,9 +113,9 @@ def _made(out, pages, key, progress, **choice):
                 "title": page.title,
                 "answer": answered.get(page.name),
                 "fits": [*found.posteriors, *found.unsaved],
-                "sections": page.sections(found, published),
+                "sections": sections,
             }
-            for page, found in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
+            for page, found, sections in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
         ]
         write(out, document, posteriors, TITLE, parts, stage.warned, front(document), written=written)
         again.keep(out, key, stage)

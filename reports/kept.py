@@ -9,12 +9,11 @@ import hashlib
 import json
 import os
 import pickle
-import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..datasets.seal import check_seal, seal
+from ..datasets.seal import MARK, check_seal, seal
 from ..errors import InputError
 from ..files import written_whole
 from ..inference.fitting.record import versions
@@ -101,7 +100,7 @@ def get(key):
         return None
     try:
         check_seal(content, path)
-        return pickle.loads(zlib.decompress(content))
+        return pickle.loads(memoryview(content)[: content.rindex(MARK)])
     except Exception:  # of any sort: a result that cannot be had is made again
         path.unlink(missing_ok=True)
         return None
@@ -115,7 +114,7 @@ def put(key, result):
     bool
         Whether it is kept.
     """
-    content = seal(zlib.compress(pickle.dumps(result, pickle.HIGHEST_PROTOCOL), 1))
+    content = seal(pickle.dumps(result, pickle.HIGHEST_PROTOCOL))  # of draws, which no compression makes much smaller
     try:
         with written_whole(_path(key)) as partial:
             partial.write_bytes(content)

@@ -7,6 +7,8 @@ imported on first use, so that the command line can read the names of pages at n
 import importlib
 from dataclasses import dataclass
 
+from . import kept
+
 
 @dataclass(frozen=True)
 class Page:
@@ -23,7 +25,11 @@ class Page:
     tables : tuple of str
         Built-in tables that its results follow from.
     after : tuple of str
-        Pages whose posteriors more than its last stage takes, where they are made too.
+        Pages whose posteriors its analysis takes, where they are made too.
+    lastly : tuple of str
+        Those whose posteriors nothing but its last stages take.
+    alone : bool
+        What only a full report makes of it takes longer than all else: it then has all processes, after the others.
     """
 
     name: str
@@ -31,6 +37,8 @@ class Page:
     folder: str
     tables: tuple
     after: tuple = ()
+    lastly: tuple = ()
+    alone: bool = False
 
     @property
     def extras(self):
@@ -39,8 +47,13 @@ class Page:
 
     @property
     def stages(self):
-        """Names of the stages that `analyse` goes through."""
-        return self._package().STAGES
+        """Names of the stages that `analyse` goes through, and of drawing."""
+        return (*self._package().STAGES, self.drawing)
+
+    @property
+    def drawing(self):
+        """Name of the stage in which the page is drawn."""
+        return f"{self.folder}: the page".replace("_", " ")
 
     def analyse(self, stage, published, earlier, *, seed=1, sampler=None, **settings):
         """Fit and compute all that the page and its part of results.json show.
@@ -64,6 +77,17 @@ class Page:
         """
         options = {"seed": seed, "sampler": sampler, **settings}
         return self._package().analyse(stage, published, earlier, **options)
+
+    def taken(self, names):
+        """Those of some pages whose posteriors this one takes, and whose these take."""
+        own = {*self.after, *self.lastly} & set(names)
+        return own.union(*(PAGES[name].taken(names) for name in own))
+
+    def drawn(self, stage, found, published, names):
+        """`sections`, made now or kept, in a report of the pages named."""
+        extras = {name: found.extras.get(name) for name in self.extras}
+        what = {"files": kept.files(), "extras": extras, "taken": sorted(self.taken(names))}
+        return stage(self.drawing, lambda: self.sections(found, published), **what)
 
     def sections(self, found, published):
         """Sections of the page, in order.
@@ -117,12 +141,14 @@ PAGES = {
             "How fast do algorithms improve?",
             "progress",
             ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
+            lastly=("chinchilla",),
         ),
         Page(
             "since",
             "How fast since 2023?",
             "since",
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
+            alone=True,
         ),
     )
 }

@@ -32,7 +32,7 @@ class Stages:
         A file to which each stage is written when it begins (+) and when it is done (-).
     ahead : callable, optional
         Given these stages before the first result is made that is not kept, makes others with it and keeps them all;
-        returns whether it did.
+        returns the keys of those that it made.
     **settings
         What all results follow from.
 
@@ -49,7 +49,7 @@ class Stages:
     """
 
     def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, ahead=None, **settings):
-        self._journal, self._once = journal, {"ahead": ahead, "fresh": fresh}
+        self._journal, self._fresh, self._once = journal, fresh, {"ahead": ahead, "made": ()}
         self.seconds, self.warned, self.extras, self.keys, self._done = {}, [], {}, [], set()
         self._names, self._full, self._settings = names, full, settings
         terminal = sys.stderr.isatty()
@@ -169,12 +169,16 @@ class Stages:
         """Return a result that is kept; where it is not and is wanted, after those of all pages were made ahead."""
         key = self._key(name, more)
         self.keys.append(key)
-        found = None if self._once["fresh"] else kept.get(key)
+        found = self._known(key)
         ahead = self._once.pop("ahead", None) if found is None and wanted else None
-        if ahead is None or not ahead(self):
+        if ahead is None:
             return found
-        self._once["fresh"] = False
-        return kept.get(key)
+        self._once["made"] = ahead(self)
+        return self._known(key)
+
+    def _known(self, key):
+        """Return a result that is kept and may be used."""
+        return None if self._fresh and key not in self._once["made"] else kept.get(key)
 
     def _made(self, name, make, more, judged=()):
         """Make a result and keep it, with all that is said of it."""

@@ -131,6 +131,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     (3.4474, 1.076)
     """
     from scipy.optimize import least_squares
+    from threadpoolctl import threadpool_limits
 
     require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
     model, models = pd.factorize(scores["model"], sort=True)
@@ -141,16 +142,18 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     places = _Places(model, item, list(benchmarks).index(benchmark))
     start = np.concatenate([np.zeros(places.slopes), np.ones(places.count - places.slopes)])
     low = np.where(np.arange(places.count) < places.slopes, -FARTHEST, SLOPES[0])
-    found = least_squares(
-        lambda theta: places.residuals(theta, score),
-        start,
-        lambda theta: places.jacobian(theta),
-        bounds=(low, np.where(np.arange(places.count) < places.slopes, FARTHEST, SLOPES[1])),
-        xtol=1e-12,
-        ftol=1e-12,
-        gtol=1e-10,
-        max_nfev=500,
-    )
+    # Its matrices are small: several threads take longer, and round otherwise.
+    with threadpool_limits(1, user_api="blas"):
+        found = least_squares(
+            lambda theta: places.residuals(theta, score),
+            start,
+            lambda theta: places.jacobian(theta),
+            bounds=(low, np.where(np.arange(places.count) < places.slopes, FARTHEST, SLOPES[1])),
+            xtol=1e-12,
+            ftol=1e-12,
+            gtol=1e-10,
+            max_nfev=500,
+        )
     capability, difficulty, slope = places.named(found.x)
     shift = difficulty[places.anchor]
     return ItemResponse(

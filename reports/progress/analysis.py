@@ -37,7 +37,7 @@ from ...models.progress.law import Progress
 from ...models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ..findings import Findings
 from ..results import misfit_entries
-from .entries import WEIGHTINGS, document
+from .entries import WEIGHTINGS, document, rule_gains
 
 MAIN = 7
 PAIRS = [
@@ -186,8 +186,10 @@ def _of_extras(found):
 
 
 def more_of(make, stage, work):
-    """Say what only the last stage asks: whether Chinchilla's law was fitted too, and which extras are there."""
-    return {"chinchilla": work.chinchilla is not None, "extras": stage.there(*EXTRAS)} if make is _asked else {}
+    """Say what only the last stages ask: which extras are there, and whether Chinchilla's law was fitted too."""
+    if make is _rules:
+        return {"chinchilla": work.chinchilla is not None}
+    return {"extras": stage.there(*EXTRAS)} if make is _asked else {}
 
 
 @dataclass(frozen=True)
@@ -251,8 +253,15 @@ def _pace(found, work):
 
 
 def _asked(found, work):
-    _quantities(found, work.chinchilla, work.seed)
+    _quantities(found, work.seed)
     found.document = document(found, MAIN)
+
+
+def _rules(found, work):
+    """Compare rules of allocation by a fit of another page, apart: pages are made in processes of their own."""
+    if work.chinchilla is not None:
+        found.gains = rules.chinchilla_over_kaplan(work.chinchilla, RULE_BUDGETS)
+        found.document = found.document | {"chinchilla_over_kaplan": rule_gains(found.gains)}
 
 
 FUTURE, RESTS = "progress: the future", "progress: sensitivity"
@@ -267,6 +276,7 @@ WORK = {
     VARIANTS: _variants,
     PACE: _pace,
     "progress: quantities": _asked,
+    "progress: rules of allocation": _rules,
 }
 STAGES = tuple(WORK)
 
@@ -315,7 +325,7 @@ def _headline(found, own, seed):
     found.resampled = {"rates": np.array(medians), "weights": dict(zip(rates[preferred], weights.T, strict=True))}
 
 
-def _quantities(found, chinchilla, seed):
+def _quantities(found, seed):
     for k, fit in found.fits.items():
         found.doubling[k] = growth.doubling_times(fit)
         (first, *_) = growth.growth_rates(fit).values()
@@ -335,7 +345,6 @@ def _quantities(found, chinchilla, seed):
     found.attribution = growth.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
     found.direct = direct.direct_doubling(found.table, seed=seed)
     found.direct_with_reference = direct.direct_doubling(found.table, seed=seed, include_reference=True)
-    found.gains = rules.chinchilla_over_kaplan(chinchilla, RULE_BUDGETS) if chinchilla is not None else None
     found.paper = {
         "as it stops": penalised.penalised_fit(MAIN, found.table),
         "converged": penalised.penalised_fit(MAIN, found.table, converged=True),

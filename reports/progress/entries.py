@@ -24,7 +24,7 @@ WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
 def document(found, main):
-    """All entries, by key.
+    """All entries, by key, but for `rule_gains`.
 
     Parameters
     ----------
@@ -32,7 +32,6 @@ def document(found, main):
     main : int
         The main specification.
     """
-    gains = {} if found.gains is None else {"chinchilla_over_kaplan": _rule_gains(found.gains)}
     return {
         "progress": {str(k): specification_entry(found, k) for k in found.fits},
         "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
@@ -53,7 +52,6 @@ def document(found, main):
         "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
         "effective_compute_since_2014": _build_up(found.fits[main]),
         "attribution": _attribution(found.attribution["share"]),
-        **gains,
         "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
         "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
         **({} if found.futures is None else _of_future(found)),
@@ -256,7 +254,8 @@ def _attribution(share):
     ]
 
 
-def _rule_gains(gains):
+def rule_gains(gains):
+    """Entries by budget of what Chinchilla's rule gains over Kaplan's, from `chinchilla_over_kaplan`."""
     return [
         {"compute": float(c), "gain": results.summary(gains["gain"].sel(compute=c), ratio=True)}
         for c in gains["compute"].values

@@ -48,3 +48,10 @@ if __name__ == "__main__":
 
     with bs.parallel(2):
         list(mapped(waiting, sys.argv[1], [1, 2]))
+
+
+def threads_of_algebra(shared, item):
+    import scipy.linalg  # noqa: F401, brings a library of its own
+    from threadpoolctl import threadpool_info
+
+    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]

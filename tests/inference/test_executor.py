@@ -71,6 +71,14 @@ def test_results_come_in_order_from_several_processes(pieces):
     assert [x[2] for x in mapped(pieces.named_process, "here", range(2))] == [os.getpid()] * 2
 
 
+def test_workers_do_their_algebra_alone(pieces, monkeypatch):
+    for name in executor.THREADS:
+        monkeypatch.setenv(name, "2")
+    with bs.parallel(2):
+        found = list(mapped(pieces.threads_of_algebra, None, range(2)))
+    assert found and all(threads and set(threads) == {1} for threads in found)
+
+
 def test_work_of_a_killed_process_is_done_again(pieces, tmp_path):
     with bs.parallel(2):
         assert list(mapped(pieces.killed_once, tmp_path, range(6))) == [0, 10, 20, 30, 40, 50]

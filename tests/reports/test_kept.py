@@ -100,7 +100,7 @@ def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
             other("one", lambda: 6)
             other("two", lambda: 7)
             other("three", lambda: 8)
-        return True
+        return other.keys
 
     with stages(seed=1, fresh=fresh, ahead=ahead) as stage:
         assert stage("one", refused) == (6 if fresh else 5)
@@ -108,6 +108,21 @@ def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
         part = stage.of()
         assert part("two", refused) == 7 and part("three", refused) == 8
     assert len(asked) == 1
+
+
+def test_what_was_not_made_ahead_is_made_anew_where_all_is_to_be():
+    with stages(seed=1) as stage:
+        stage("one", lambda: 5)
+        stage("two", lambda: 6)
+
+    def ahead(shown):
+        with stages(seed=1, fresh=True) as other:
+            other("one", lambda: 7)
+        return other.keys
+
+    with stages(seed=1, fresh=True, ahead=ahead) as stage:
+        assert stage("one", refused) == 7
+        assert stage("two", lambda: 8) == 8
 
 
 def test_nothing_is_made_ahead_where_all_is_kept():
