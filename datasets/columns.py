@@ -50,7 +50,11 @@ CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in alias
 
 def recognise(name):
     """Canonical name of the column called `name`, or None."""
-    return CANONICAL.get(re.sub(r"[^a-z0-9]", "", str(name).lower()))
+    return CANONICAL.get(_spelled(name))
+
+
+def _spelled(name):
+    return re.sub(r"[^a-z0-9]", "", str(name).lower())
 
 
 def recognise_with_unit(name):
@@ -95,40 +99,77 @@ def resolve(found, chosen, label):
     return names
 
 
-def renamed(table, chosen, *, needed, optional, label):
-    """Give the chosen columns of a table their canonical names, and refuse a table that lacks a column.
+class Called:
+    """The columns whose names are common ones of some canonical names, or chosen for them; asked with ``in``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Canonical names.
+    chosen : mapping of str to object
+        Canonical name to the column that plays its part.
+    aliases : mapping of str to str
+        Canonical name to other names, in lower case and without anything but letters and digits.
+    """
+
+    def __init__(self, names, chosen, aliases):
+        free = [name for name in names if name not in chosen]
+        self._chosen = [chosen[name] for name in names if name in chosen]
+        self._words = {word for name in free for word in (_spelled(name), *aliases.get(name, "").split())}
+
+    def __contains__(self, name):
+        return name in self._chosen or _spelled(name) in self._words
+
+
+def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
+    """Give columns of a table, those chosen and those of common names, their canonical names.
+
+    A table that lacks a column is refused.
 
     Parameters
     ----------
     table : pandas.DataFrame
     chosen : mapping of str to object
-        Canonical name to the column that plays its part.
+        Canonical name to the column that plays its part, before any recognition.
     needed, optional : sequence of str
         Canonical names, those that must be there and the others.
     label : str
         Name of the table in messages.
+    aliases : mapping of str to str
+        As for `Called`. A column that bears a canonical name exactly goes before others.
+    hint : str
+        What else may mend a table that lacks a column.
 
     Returns
     -------
-    pandas.DataFrame
+    table : pandas.DataFrame
         Without the columns whose names others take.
+    names : dict of str to object
+        Canonical name to that of the table, of those that it has.
 
     Raises
     ------
     InputError
-        If `chosen` has a key that is not canonical or a column that is not there, if a column is chosen twice or if a
-        needed one is missing.
+        If `chosen` has a key that is not canonical or a column that is not there, if a column is chosen twice, if
+        several could be one, or if a needed one is missing.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
-    taken = [canonical for canonical in chosen if canonical in table and canonical not in chosen.values()]
-    table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in chosen.items()})
+    names = dict(chosen)
+    for canonical in (*needed, *optional):
+        if canonical not in names:
+            others = [name for name in table if name not in (*names.values(), *needed, *optional)]
+            likely = [name for name in others if name in Called([canonical], {}, aliases)]
+            name = canonical if canonical in table else _only(likely, canonical, label)
+            names |= {} if name is None or name in names.values() else {canonical: name}
+    taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
+    table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     missing = [column for column in needed if column not in table]
     if missing:
         raise InputError(
             f"{label}: {listed(missing)} are needed and not there; the columns are {listed(table.columns)}; "
-            f"name one with {choice(missing[0], 'NAME')}"
+            f"name one with {choice(missing[0], 'NAME')}{hint}"
         )
-    return table
+    return table, names
 
 
 def _check_chosen(found, chosen, known, label):

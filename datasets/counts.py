@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from . import storing
-from .columns import renamed
+from .columns import Called, renamed
 from .reading import selection
 from .reading.alike import refuse_differences
 from .reading.cells import as_numbers
@@ -81,8 +81,8 @@ def read_counts(
     ['id', 'ood']
     """
     columns = columns or {}
-    table, label, name = open_table(source, text=[columns.get(column, column) for column in TEXT])
-    table = renamed(table, columns, needed=NEEDED, optional=OPTIONAL, label=label)
+    table, label, name = open_table(source, text=Called(TEXT, columns, {}))
+    table, _ = renamed(table, columns, needed=NEEDED, optional=OPTIONAL, label=label, aliases={})
     changes = Changes(label, table)
     table = selection.where(table, where, changes)
     if drop_missing:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from . import storing
+from .columns import ALIASES as OF_RUNS
 from .columns import renamed
 from .reading import selection
 from .reading.cells import as_numbers
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 
 NEEDED = ("publication_date", "benchmark", "parameters", "dataset_tokens", "transformer", "perplexity")
 OPTIONAL = ("epochs", "vocabulary", "training_compute_flop", "paper_id")
+ALIASES = {
+    "publication_date": "date published datepublished",
+    "parameters": OF_RUNS["parameters"],
+    "dataset_tokens": OF_RUNS["tokens"],
+    "transformer": "istransformer",
+    "perplexity": OF_RUNS["perplexity"],
+    "vocabulary": OF_RUNS["vocabulary"],
+    "training_compute_flop": OF_RUNS["training_flop"],
+}
 DAYS = 365
 FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can say
 
@@ -42,7 +52,8 @@ def read_evaluations(
     source : path or pandas.DataFrame
         As for `read`. Needed are the columns ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb),
         ``parameters``, ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
-        ``training_compute_flop`` and ``paper_id`` are used where there are.
+        ``training_compute_flop`` and ``paper_id`` are used where there are. Common names of columns are recognised as
+        `read` does it; a column that bears a name of the result exactly goes before others.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
         another is left out.
@@ -68,7 +79,7 @@ def read_evaluations(
     2019.12
     """
     table, label, name = open_table(source)
-    table = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label)
+    table, _ = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label, aliases=ALIASES)
     changes = Changes(label, table)
     table = selection.where(table, where, changes)
     if drop_missing:

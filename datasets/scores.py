@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from . import storing
-from .columns import renamed
+from .columns import ALIASES as OF_RUNS
+from .columns import Called, renamed
 from .evaluations import days, fractional_years
 from .reading import selection
 from .reading.alike import refuse_differences
@@ -28,6 +30,16 @@ NEEDED = ("model", "benchmark", "score")
 OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
 TEXT = ("model", "benchmark", "compute_confidence", "family")
 UNITS = {"share": 1.0, "percent": 0.01}
+ALIASES = {
+    "model": "modelname modelid llm system",
+    "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",
+    "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct",
+    "date": "releasedate modelreleasedate",
+    "training_compute_flop": OF_RUNS["training_flop"],
+    "compute_confidence": "trainingcomputeconfidence",
+    "family": "modelfamily",
+}
+PERCENT = re.compile("%|percent(?!ile)|pct")
 
 
 def read_scores(
@@ -46,12 +58,14 @@ def read_scores(
         As for `read`, a row a model and benchmark. Needed are the columns ``model``, ``benchmark`` and ``score``, from
         0 to 1. Of a model, the same in each of its rows and blank where it is not known: ``date`` (YYYY-MM-DD) of its
         release; ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank
-        is Likely where there is a compute); and ``family``, models of one kind but for their sizes.
+        is Likely where there is a compute); and ``family``, models of one kind but for their sizes. Common names are
+        recognised, such as ``Model name``, ``Task``, ``Accuracy`` or ``Release date``; a column that bears a name of
+        the result exactly goes before others.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
         another is left out.
     unit : mapping of str to str, optional
-        ``{"score": "percent"}`` for scores from 0 to 100.
+        ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
     where : str, optional
     drop_missing : bool
         Rows to keep, as for `read`.
@@ -73,10 +87,14 @@ def read_scores(
     >>> round(float(read_scores(table)["year"][0]), 2)
     2024.5
     """
-    columns, factor = columns or {}, _factor(unit or {})
-    table, label, name = open_table(source, text=[columns.get(column, column) for column in TEXT])
-    table = renamed(table, columns, needed=NEEDED, optional=OF_A_MODEL, label=label)
+    columns, unit = columns or {}, unit or {}
+    factor = _factor(unit)
+    table, label, name = open_table(source, text=Called(TEXT, columns, ALIASES))
+    parts = {"needed": NEEDED, "optional": OF_A_MODEL, "aliases": ALIASES, "hint": _hint(table, columns)}
+    table, headers = renamed(table, columns, label=label, **parts)
     changes = Changes(label, table)
+    if not unit and PERCENT.search(str(headers["score"]).lower()):
+        factor = UNITS["percent"]
     table = selection.where(table, where, changes)
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
@@ -102,6 +120,16 @@ def read_scores(
         table = table.assign(year=fractional_years(table["date"]))
     storing.note_names(table, changes)
     return with_origin(table, name, changes)
+
+
+def _hint(table, columns):
+    """Say what to do with a table whose columns are benchmarks."""
+    named = any(name in Called(("benchmark", "score"), columns, ALIASES) for name in table)
+    if named or len(table.select_dtypes("number").columns) < 2:
+        return ""
+    model = next((name for name in table if name in Called(("model",), columns, ALIASES)), "model")
+    melted = f'table.melt({quoted(model)}, var_name="benchmark", value_name="score").dropna()'
+    return f"; or, where the columns are benchmarks, make a row of each score, in pandas {melted}"
 
 
 def _factor(unit):

@@ -103,3 +103,19 @@ def test_dates_with_a_time_zone_are_refused_in_any_form(table, tmp_path):
         InputError, match=r"231 cells .* row 0 .* which has a time zone .* 221 more; write it as 2019-02-14$"
     ):
         read_evaluations(tmp_path / "mine.parquet")
+
+
+def test_columns_of_other_names_are_recognised():
+    ours = pd.DataFrame(
+        {
+            "publication_date": ["2019-02-14", "2020-05-28"],
+            "benchmark": "wt103",
+            "parameters": [1.5e9, 1.75e11],
+            "dataset_tokens": [3e9, 3e11],
+            "transformer": 1,
+            "perplexity": [17.5, 12.0],
+        }
+    )
+    names = {"publication_date": "Date", "parameters": "Model Params", "dataset_tokens": "Training Tokens"}
+    names |= {"transformer": "is_transformer", "perplexity": "Test PPL"}
+    pd.testing.assert_frame_equal(bs.read_evaluations(ours.rename(columns=names)), bs.read_evaluations(ours))

@@ -34,6 +34,41 @@ def test_names_and_scores_are_enough():
     assert list(read_scores(WHOLE[["model", "benchmark", "score"]])) == ["model", "benchmark", "score"]
 
 
+def test_columns_of_other_names_are_recognised(tmp_path):
+    names = {"model": "Model name", "benchmark": "Task", "score": "Accuracy (%)", "date": "Release Date"}
+    names |= {"training_compute_flop": "Training compute (FLOP)", "family": "Model Family"}
+    theirs = WHOLE.assign(score=100 * WHOLE["score"], model=["007", "007", "7", "7"]).rename(columns=names)
+    theirs.to_csv(tmp_path / "theirs.csv", index=False)
+    with pytest.warns(TableNote, match="scores are read as percent"):
+        table = read_scores(tmp_path / "theirs.csv")
+    ours = read_scores(WHOLE.assign(model=["007", "007", "7", "7"]))
+    pd.testing.assert_frame_equal(table[list(ours)], ours)
+
+
+def test_a_unit_that_is_given_is_believed_before_the_header():
+    table = WHOLE.rename(columns={"score": "score_pct"})
+    assert read_scores(table, unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
+    with pytest.warns(TableNote, match="percent"):
+        assert read_scores(table)["score"].tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
+
+
+def test_a_column_of_the_very_name_goes_before_others():
+    table = WHOLE.assign(task="other", accuracy=0.1)
+    assert read_scores(table)["benchmark"].tolist() == WHOLE["benchmark"].tolist()
+    with pytest.raises(InputError, match=r'columns "Task", "eval" could each be benchmark; choose one with .*--column'):
+        read_scores(WHOLE.rename(columns={"benchmark": "Task"}).assign(eval="x"))
+
+
+def test_of_a_table_whose_columns_are_benchmarks_rows_are_asked_for():
+    wide = WHOLE.pivot_table(index="model", columns="benchmark", values="score").reset_index()
+    with pytest.raises(InputError, match="where the columns are benchmarks.*melt") as refused:
+        read_scores(wide.rename(columns={"model": "Model Name"}))
+    melted = eval(
+        str(refused.value).partition("in pandas ")[2], {"table": wide.rename(columns={"model": "Model Name"})}
+    )
+    assert len(read_scores(melted)) == len(WHOLE)
+
+
 def test_names_are_text_as_they_are_written(tmp_path):
     (tmp_path / "mine.csv").write_text("who,benchmark,score\n007,quiz,0.5\n7,quiz,0.25\n")
     assert read_scores(tmp_path / "mine.csv", columns={"model": "who"})["model"].tolist() == ["007", "7"]
