@@ -118,4 +118,4 @@ def test_columns_of_other_names_are_recognised():
     )
     names = {"publication_date": "Date", "parameters": "Model Params", "dataset_tokens": "Training Tokens"}
     names |= {"transformer": "is_transformer", "perplexity": "Test PPL"}
-    pd.testing.assert_frame_equal(bs.read_evaluations(ours.rename(columns=names)), bs.read_evaluations(ours))
+    pd.testing.assert_frame_equal(read_evaluations(ours.rename(columns=names)), read_evaluations(ours))
