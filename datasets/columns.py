@@ -4,6 +4,7 @@ import re
 import shlex
 
 from ..errors import InputError
+from .reading.faults import HEADERS
 from .reading.units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
@@ -163,6 +164,7 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
             names |= {} if name is None or name in names.values() else {canonical: name}
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
+    table.attrs[HEADERS] = names
     missing = [column for column in needed if column not in table]
     if missing:
         raise InputError(

@@ -81,10 +81,10 @@ def read_counts(
     ['id', 'ood']
     """
     columns = columns or {}
-    table, label, name = open_table(source, text=Called(TEXT, columns, {}))
-    table, _ = renamed(table, columns, needed=NEEDED, optional=OPTIONAL, label=label, aliases={})
+    given, label, name = open_table(source, text=Called(TEXT, columns, {}))
+    table, _ = renamed(given, columns, needed=NEEDED, optional=OPTIONAL, label=label, aliases={})
     changes = Changes(label, table)
-    table = selection.where(table, where, changes)
+    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
     numbers = (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")

@@ -78,10 +78,10 @@ def read_evaluations(
     >>> round(read_evaluations(pd.DataFrame(row | {"transformer": 1, "perplexity": 17.5}))["year"].item(), 2)
     2019.12
     """
-    table, label, name = open_table(source)
-    table, _ = renamed(table, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label, aliases=ALIASES)
+    given, label, name = open_table(source)
+    table, _ = renamed(given, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label, aliases=ALIASES)
     changes = Changes(label, table)
-    table = selection.where(table, where, changes)
+    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
     names = [column for column in (*NEEDED, *OPTIONAL) if column in table and column not in TEXT]

@@ -89,13 +89,13 @@ def read_scores(
     """
     columns, unit = columns or {}, unit or {}
     factor = _factor(unit)
-    table, label, name = open_table(source, text=Called(TEXT, columns, ALIASES))
-    parts = {"needed": NEEDED, "optional": OF_A_MODEL, "aliases": ALIASES, "hint": _hint(table, columns)}
-    table, headers = renamed(table, columns, label=label, **parts)
+    given, label, name = open_table(source, text=Called(TEXT, columns, ALIASES))
+    parts = {"needed": NEEDED, "optional": OF_A_MODEL, "aliases": ALIASES, "hint": _hint(given, columns)}
+    table, headers = renamed(given, columns, label=label, **parts)
     changes = Changes(label, table)
     if not unit and PERCENT.search(str(headers["score"]).lower()):
         factor = UNITS["percent"]
-    table = selection.where(table, where, changes)
+    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
     if drop_missing:
         table = selection.without_missing(table, NEEDED, changes)
     numbers = [column for column in ("score", "training_compute_flop") if column in table]

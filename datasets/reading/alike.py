@@ -5,7 +5,7 @@ import pandas as pd
 
 from ...errors import InputError
 from ..wording import quoted
-from .faults import place
+from .faults import owned, place
 from .names import blank
 
 
@@ -42,6 +42,6 @@ def refuse_differences(table, group, columns, label):
             row = wrong.idxmax()
             found, before = ("nothing" if blank(x) else quoted(x) for x in (table.at[row, column], first[row]))
             raise InputError(
-                f"{label}, {place(table, row)}, column {quoted(column)}: found {found} where "
+                f"{label}, {place(table, row)}, column {quoted(owned(table, column))}: found {found} where "
                 f"{group} {quoted(table.at[row, group])} had {before} before; give each {group} its own name"
             )

@@ -6,6 +6,7 @@ from ...errors import InputError
 from ..wording import quoted
 
 SHOWN = 10
+HEADERS = "headers"  # in a table's attrs: names that its owner gave its columns, by those that they have now
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Fault:
     row : object
         Label of the row in the index of the table.
     column : object
-        Name that the table's owner gave the column.
+        Name of the column, the owner's or that of the table.
     found : str
         What was found, ``found 0, which is not a positive finite number``.
     mend : str
@@ -34,6 +35,11 @@ def place(frame, row):
     if frame.index.name == "place":
         return row
     return f"line {row}" if frame.index.name == "line" else f"row {row} (counting from 0)"
+
+
+def owned(frame, column):
+    """Name that the owner of a table gave a column."""
+    return frame.attrs.get(HEADERS, {}).get(column, column)
 
 
 def refuse(faults, frame, label):
@@ -56,7 +62,7 @@ def refuse(faults, frame, label):
     position = {row: number for number, row in enumerate(frame.index)}
     ordered = sorted(faults, key=lambda fault: position[fault.row])
     shown = ordered[:SHOWN]
-    told = [f"{place(frame, fault.row)}, column {quoted(fault.column)}: {fault.found}" for fault in shown]
+    told = [f"{place(frame, fault.row)}, column {quoted(owned(frame, fault.column))}: {fault.found}" for fault in shown]
     mends = "; ".join(dict.fromkeys(fault.mend for fault in shown))
     if len(told) == 1:
         raise InputError(f"{label}, {told[0]}; {mends}")

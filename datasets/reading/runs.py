@@ -129,7 +129,7 @@ def read(
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := (columns or {}).get(RUN, RUN)) != RUN:
         runs = runs.drop(columns=RUN, errors="ignore").rename(columns={run: RUN})
-    known = pd.DataFrame(dict(table.items()) | dict(runs.items()))
+    known = selection.by_both_names(table, runs)
     runs = selection.where(runs, where, changes, known=known)
     faults = [fault for fault in faults if fault.row in runs.index]
     if drop_missing:

@@ -1,6 +1,7 @@
 """Which rows of a table are kept."""
 
 import numpy as np
+import pandas as pd
 
 from ...errors import InputError
 from ..wording import listed, quoted, suggestion
@@ -31,6 +32,11 @@ def where(table, expression, changes, *, known=None):
             f"{changes.label}: where {quoted(expression)}: it holds for none of the {len(table)} rows; change it"
         )
     return _kept(table, kept, changes, "where", expression, f"where {expression}")
+
+
+def by_both_names(given, table):
+    """Columns of a table by their names in the file, `given`, and by those that they have now."""
+    return pd.DataFrame(dict(given.items()) | dict(table.items()))
 
 
 def without_missing(table, needed, changes, *, kept=False):

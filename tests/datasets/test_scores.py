@@ -45,6 +45,20 @@ def test_columns_of_other_names_are_recognised(tmp_path):
     pd.testing.assert_frame_equal(table[list(ours)], ours)
 
 
+def test_messages_and_conditions_name_the_columns_of_the_file():
+    theirs = WHOLE.rename(columns={"benchmark": "Task", "score": "Accuracy", "date": "Release date"})
+    for name in ("Task", "benchmark"):
+        with pytest.warns(TableNote, match="2 of 4 rows left out"):
+            assert len(read_scores(theirs, where=f"{name} == 'quiz'")) == 2
+    assert theirs.attrs == {}
+    theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = -0.5, "soon"
+    with pytest.raises(InputError, match=r'column "Accuracy": found -0.5.*column "Release date": found "soon"'):
+        read_scores(theirs)
+    theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = 0.5, "2025-01-02"
+    with pytest.raises(InputError, match=r'column "Release date": found "2025-01-01.*where model "b" had'):
+        read_scores(theirs)
+
+
 def test_a_unit_that_is_given_is_believed_before_the_header():
     table = WHOLE.rename(columns={"score": "score_pct"})
     assert read_scores(table, unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
