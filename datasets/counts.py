@@ -8,13 +8,11 @@ import numpy as np
 
 from ..errors import InputError
 from . import storing
-from .columns import Called, renamed
-from .reading import selection
+from .opening import opened
 from .reading.alike import refuse_differences
 from .reading.cells import as_numbers
-from .reading.changes import Changes, with_origin
+from .reading.changes import with_origin
 from .reading.faults import Fault, place, refuse
-from .reading.formats import open_table
 from .reading.names import nameless, names
 from .schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from .wording import quoted
@@ -80,13 +78,9 @@ def read_counts(
     >>> read_counts(pd.DataFrame(run | {"correct": [99, 12], "total": 100}))["split"].tolist()
     ['id', 'ood']
     """
-    columns = columns or {}
-    given, label, name = open_table(source, text=Called(TEXT, columns, {}))
-    table, _ = renamed(given, columns, needed=NEEDED, optional=OPTIONAL, label=label, aliases={})
-    changes = Changes(label, table)
-    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
-    if drop_missing:
-        table = selection.without_missing(table, NEEDED, changes)
+    parts = {"needed": NEEDED, "optional": OPTIONAL, "text": TEXT, "aliases": {}}
+    table, name, changes, _ = opened(source, columns, where, drop_missing, **parts)
+    label = changes.label
     numbers = (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")
     read, faults = as_numbers(table, [column for column in numbers if column in table])
     named = [column for column in TEXT if column in table]

@@ -9,12 +9,10 @@ import pandas as pd
 
 from . import storing
 from .columns import ALIASES as OF_RUNS
-from .columns import renamed
-from .reading import selection
+from .opening import opened
 from .reading.cells import as_numbers
-from .reading.changes import Changes, with_origin
+from .reading.changes import with_origin
 from .reading.faults import Fault
-from .reading.formats import open_table
 from .reading.names import blank
 from .schemas import BENCHMARKS, check
 from .wording import listed, quoted
@@ -78,12 +76,9 @@ def read_evaluations(
     >>> round(read_evaluations(pd.DataFrame(row | {"transformer": 1, "perplexity": 17.5}))["year"].item(), 2)
     2019.12
     """
-    given, label, name = open_table(source)
-    table, _ = renamed(given, columns or {}, needed=NEEDED, optional=OPTIONAL, label=label, aliases=ALIASES)
-    changes = Changes(label, table)
-    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
-    if drop_missing:
-        table = selection.without_missing(table, NEEDED, changes)
+    parts = {"needed": NEEDED, "optional": OPTIONAL, "text": (), "aliases": ALIASES}
+    table, name, changes, _ = opened(source, columns, where, drop_missing, **parts)
+    label = changes.label
     names = [column for column in (*NEEDED, *OPTIONAL) if column in table and column not in TEXT]
     read, faults = as_numbers(table, names)
     dates, undated = days(table["publication_date"])

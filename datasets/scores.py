@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from . import storing
 from .columns import ALIASES as OF_RUNS
-from .columns import Called, renamed
+from .columns import Called
 from .evaluations import days, fractional_years
-from .reading import selection
+from .opening import opened
 from .reading.alike import refuse_differences
 from .reading.cells import as_numbers
-from .reading.changes import Changes, with_origin
+from .reading.changes import with_origin
 from .reading.faults import Fault, place
-from .reading.formats import open_table
 from .reading.names import nameless, names
 from .schemas import CONFIDENCES, check
 from .wording import listed, quoted, unknown
@@ -87,17 +86,12 @@ def read_scores(
     >>> round(float(read_scores(table)["year"][0]), 2)
     2024.5
     """
-    columns, unit = columns or {}, unit or {}
-    factor = _factor(unit)
-    given, label, name = open_table(source, text=Called(TEXT, columns, ALIASES))
-    parts = {"needed": NEEDED, "optional": OF_A_MODEL, "aliases": ALIASES, "hint": _hint(given, columns)}
-    table, headers = renamed(given, columns, label=label, **parts)
-    changes = Changes(label, table)
+    factor = _factor(unit or {})
+    parts = {"needed": NEEDED, "optional": OF_A_MODEL, "text": TEXT, "aliases": ALIASES, "hint": _hint}
+    table, name, changes, headers = opened(source, columns, where, drop_missing, **parts)
+    label = changes.label
     if not unit and PERCENT.search(str(headers["score"]).lower()):
         factor = UNITS["percent"]
-    table = selection.where(table, where, changes, known=selection.by_both_names(given, table))
-    if drop_missing:
-        table = selection.without_missing(table, NEEDED, changes)
     numbers = [column for column in ("score", "training_compute_flop") if column in table]
     read, faults = as_numbers(table, numbers)
     named = [column for column in TEXT if column in table]

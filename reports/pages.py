@@ -7,8 +7,6 @@ imported on first use, so that the command line can read the names of pages at n
 import importlib
 from dataclasses import dataclass
 
-from . import kept
-
 
 @dataclass(frozen=True)
 class Page:
@@ -85,6 +83,8 @@ class Page:
 
     def drawn(self, stage, found, published, names):
         """`sections`, made now or kept, in a report of the pages named."""
+        from . import kept
+
         extras = {name: found.extras.get(name) for name in self.extras}
         what = {"files": kept.files(), "extras": extras, "taken": sorted(self.taken(names))}
         return stage(self.drawing, lambda: self.sections(found, published), **what)
