@@ -51,7 +51,7 @@ class Page:
     @property
     def drawing(self):
         """Name of the stage in which the page is drawn."""
-        return f"{self.folder}: the page".replace("_", " ")
+        return f"{self.name}: the page".replace("-", " ")
 
     def analyse(self, stage, published, earlier, *, seed=1, sampler=None, **settings):
         """Fit and compute all that the page and its part of results.json show.
