@@ -114,12 +114,15 @@ class Called:
     """
 
     def __init__(self, names, chosen, aliases):
-        free = [name for name in names if name not in chosen]
         self._chosen = [chosen[name] for name in names if name in chosen]
-        self._words = {word for name in free for word in (_spelled(name), *aliases.get(name, "").split())}
+        self._words = {word for name in names if name not in chosen for word in _words(name, aliases)}
 
     def __contains__(self, name):
         return name in self._chosen or _spelled(name) in self._words
+
+
+def _words(canonical, aliases):
+    return {_spelled(canonical), *aliases.get(canonical, "").split()}
 
 
 def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
@@ -155,13 +158,14 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
         several could be one, or if a needed one is missing.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
-    names = dict(chosen)
-    for canonical in (*needed, *optional):
+    known, names = (*needed, *optional), dict(chosen)
+    names |= {name: name for name in known if name in table and name not in names and name not in chosen.values()}
+    others = {name: _spelled(name) for name in table if name not in names.values() and name not in known}
+    for canonical in known:
         if canonical not in names:
-            others = [name for name in table if name not in (*names.values(), *needed, *optional)]
-            likely = [name for name in others if name in Called([canonical], {}, aliases)]
-            name = canonical if canonical in table else _only(likely, canonical, label)
-            names |= {} if name is None or name in names.values() else {canonical: name}
+            words = _words(canonical, aliases)
+            name = _only([name for name, spelled in others.items() if spelled in words], canonical, label)
+            names |= {} if name is None else {canonical: name}
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     table.attrs[HEADERS] = names

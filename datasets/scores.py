@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from . import storing
-from .columns import ALIASES as OF_RUNS
 from .columns import Called
 from .evaluations import days, fractional_years
 from .opening import opened
@@ -34,7 +33,7 @@ ALIASES = {
     "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",
     "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct",
     "date": "releasedate modelreleasedate",
-    "training_compute_flop": OF_RUNS["training_flop"],
+    "training_compute_flop": "trainingcompute trainingflop trainingflops trainflop trainflops traincompute",
     "compute_confidence": "trainingcomputeconfidence",
     "family": "modelfamily",
 }
@@ -90,8 +89,8 @@ def read_scores(
     parts = {"needed": NEEDED, "optional": OF_A_MODEL, "text": TEXT, "aliases": ALIASES, "hint": _hint}
     table, name, changes, headers = opened(source, columns, where, drop_missing, **parts)
     label = changes.label
-    if not unit and PERCENT.search(str(headers["score"]).lower()):
-        factor = UNITS["percent"]
+    in_header = not unit and PERCENT.search(str(headers["score"]).lower())
+    factor = UNITS["percent"] if in_header else factor
     numbers = [column for column in ("score", "training_compute_flop") if column in table]
     read, faults = as_numbers(table, numbers)
     named = [column for column in TEXT if column in table]
@@ -103,6 +102,11 @@ def read_scores(
     if "date" in table:
         read["date"], undated = days(table["date"], blank=True)
         faults += undated
+    if in_header and read["score"].max() <= 1:
+        raise InputError(
+            f"{label}: column {quoted(headers['score'])} says percent but holds nothing above 1; say which it is with "
+            'unit={"score": "share"} or "percent" (--unit score=share)'
+        )
     faults += _above(read["score"], 1 / factor)
     read["score"] = factor * read["score"]
     table = check(table.assign(**read), "scores", label=label, faults=faults)

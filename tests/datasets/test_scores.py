@@ -63,7 +63,24 @@ def test_a_unit_that_is_given_is_believed_before_the_header():
     table = WHOLE.rename(columns={"score": "score_pct"})
     assert read_scores(table, unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
     with pytest.warns(TableNote, match="percent"):
-        assert read_scores(table)["score"].tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
+        found = read_scores(table, unit={"score": "percent"})["score"]
+    assert found.tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
+    with pytest.raises(
+        InputError, match=r'column "score_pct" says percent but holds nothing above 1; say.*score=share'
+    ):
+        read_scores(table)
+
+
+def test_a_column_chosen_for_another_part_leaves_its_own_to_one_of_a_common_name():
+    table = WHOLE[["model", "benchmark", "score"]].rename(columns={"benchmark": "LLM"})
+    found = read_scores(table, columns={"benchmark": "model"})
+    assert found["benchmark"].tolist() == WHOLE["model"].tolist()
+    assert found["model"].tolist() == WHOLE["benchmark"].tolist()
+
+
+def test_a_compute_that_may_be_of_answering_is_not_taken_for_that_of_training():
+    table = read_scores(WHOLE.drop(columns="training_compute_flop").assign(compute="high"))
+    assert "training_compute_flop" not in table and set(table["compute"]) == {"high"}
 
 
 def test_a_column_of_the_very_name_goes_before_others():
