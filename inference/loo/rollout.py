@@ -17,6 +17,7 @@ from ..executor import mapped
 from ..fitting.fit import check_options
 from ..fitting.fit import fit as fit_law
 from ..fitting.settings import seed_of
+from ..quantities.beyond import check_beyond, decades_beyond, drift_of
 from ..steps import counted
 from ..storage import diagnose, draws_of
 from .scoring import binomial_interval, crps
@@ -30,6 +31,7 @@ LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
 QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
 PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
 AT_ONCE = 4_000_000  # predictive draws held in memory together
+ALONE = "_law_alone"  # ends the names of what a law predicts without its drift
 SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
@@ -39,6 +41,7 @@ def rollout(
     by: str,
     cutoffs: float | str | Sequence[float | str],
     *,
+    beyond: str = "drift",
     seed: int | None = None,
     sampler: str | None = None,
     progress: bool = False,
@@ -63,6 +66,10 @@ def rollout(
         dates.
     cutoffs : number, str or sequence of them
         Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
+    beyond : {"drift", "none"}
+        Whether runs of more compute than the largest fitted one carry the drift of the law: an error of log loss that
+        grows with the decades beyond, whose scale rollouts of ten public tables teach (``evidence/beyond.json``). Laws
+        of other tables than runs have none.
     seed : int, optional
         Of every fit and of the predictions.
     sampler : str, optional
@@ -78,20 +85,22 @@ def rollout(
         shares of rows within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95%
         interval (as if rows were independent; those of one cutoff share the error of one fit), ``crps`` (mean
         continuous ranked probability score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws
-        foretell anything, so that the score hardly exists), ``mae`` and ``bias`` (mean absolute and mean difference of
-        predicted medians from what was observed), ``log_score`` (mean log predictive density; NaN where the law has
-        none by row), and of the chains ``ok``, ``r_hat_max``, ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]``
-        names the scale of the scores.
+        predict anything, so that the score barely exists), with the drift also ``coverage_50_law_alone``,
+        ``coverage_80_law_alone``, ``coverage_90_law_alone`` and ``crps_law_alone``, those without it, ``mae`` and
+        ``bias`` (mean absolute and mean difference of predicted medians from what was observed), ``log_score`` (mean
+        log predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
+        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
     rows : Dataset
         By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
-        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; the coordinates ``cutoff``,
-        ``row`` (position in the law's rows) and ``value`` (of `by`).
+        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; with the drift also quantiles
+        and ``crps`` that end in ``_law_alone``, and ``beyond``, decades of compute beyond the largest run fitted; the
+        coordinates ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
 
     Raises
     ------
     InputError
-        If the column is missing or holds no numbers, a cutoff leaves no row on one side, or the rows below it cannot
-        inform the law.
+        If `beyond` is unknown, the column is missing or holds no numbers, a cutoff leaves no row on one side, or the
+        rows below it cannot inform the law.
 
     Warns
     -----
@@ -107,6 +116,7 @@ def rollout(
     True
     """
     check_options(seed, sampler, settings)
+    check_beyond(beyond)
     seed, rows = seed_of(seed), law.rows(table)
     values = law.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
@@ -114,7 +124,7 @@ def rollout(
     entries, parts = {}, []
     options = {"seed": seed, "sampler": sampler, **settings}
     items = [(past, rows[ahead].reset_index(drop=True)) for past, ahead in cut.values()]
-    made = counted(mapped(_rolled, (law, options), items), "rolling out", progress, total=len(items))
+    made = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
     for (cutoff, (past, ahead)), (diagnosed, found) in zip(cut.items(), made, strict=True):
         entries[cutoff] = {"fitted": len(past)} | summarised(found) | diagnosed
         named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
@@ -129,9 +139,9 @@ def rollout(
 
 def _rolled(shared, item):
     """Fit rows and predict others; returns what is said of the chains, and the predictions."""
-    (law, options), (past, ahead) = shared, item
+    (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
-    return {name: diagnose(fit)[name] for name in SAID}, predicted(draws_of(fit), ahead, options["seed"])
+    return {name: diagnose(fit)[name] for name in SAID}, predicted(draws_of(fit), ahead, options["seed"], beyond)
 
 
 def _number(cutoff):
@@ -173,7 +183,7 @@ def _cut(law, rows, values, by, cutoff):
     return past, ahead
 
 
-def predicted(draws, rows, seed):
+def predicted(draws, rows, seed, beyond="none"):
     """Predict rows and score the predictions, each row on its own.
 
     Parameters
@@ -182,6 +192,7 @@ def predicted(draws, rows, seed):
         Not fitted to the rows.
     rows : DataFrame
     seed : int
+    beyond : {"drift", "none"}
 
     Returns
     -------
@@ -193,21 +204,41 @@ def predicted(draws, rows, seed):
     alone = rows if law.group is None else rows.assign(**{law.group: np.arange(len(rows))})
     samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
     step = max(1, AT_ONCE // samples)
+    drift = drift_of(law) if beyond == "drift" and law.kind == "runs" else None
     parts = [
-        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng)
+        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng, drift)
         for start in range(0, len(rows), step)
     ]
     return xr.concat(parts, "prediction")
 
 
-def _scored(draws, rows, rng):
-    law, draws = draws.law, draws.of_unseen(rows, rng)
+def _scored(draws, rows, rng, drift):
+    law, decades = draws.law, decades_beyond(draws.law, draws.rows, rows)
+    draws = draws.of_unseen(rows, rng)
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-    found = scored(sample, law.on_scale(rows[law.observed].to_numpy(float)))
-    if not law.unit_is_row:
-        return found
-    density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-    return found.assign(log_score=("prediction", logsumexp(density, axis=0) - np.log(len(density))))
+    observed = law.on_scale(rows[law.observed].to_numpy(float))
+    found = scored(sample, observed)
+    if law.unit_is_row:
+        density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+        found["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
+    return found if drift is None else _drifted(found, law, sample, observed, drift, decades, rng)
+
+
+def _drifted(alone, law, sample, observed, drift, decades, rng):
+    """Score predictions with the drift as well, those without it under names that end in `ALONE`."""
+    losses, beyond = law.from_scale(sample), decades > 0
+    found = scored(law.on_scale(losses * np.exp(drift.errors(rng, decades, (len(sample),)))), observed)
+    log_score = alone["log_score"].values.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A loss below 0, which noise on the loss itself allows, foretells no loss.
+        errors = np.nan_to_num(np.log(law.from_scale(observed)) - np.log(losses), nan=np.inf)[:, beyond]
+    jacobian = 0.0 if law.scale.startswith("log_") else np.log(observed[beyond])
+    log_score[beyond] = drift.log_density(rng, errors, decades[beyond]) - jacobian
+    named = {name: alone[name].rename(None) for name in (*QUANTILES, "crps")}
+    return found.assign(
+        {"log_score": ("prediction", log_score), "beyond": ("prediction", decades)}
+        | {f"{name}{ALONE}": x for name, x in named.items()}
+    )
 
 
 def scored(sample, observed):
@@ -223,12 +254,16 @@ def scored(sample, observed):
     return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
 
 
+def _within(found, low, high):
+    return (found["observed"] >= found[low]) & (found["observed"] <= found[high])
+
+
 def summarised(found):
     """Coverage, scores and bias of predictions, as `rollout` describes them; of some of them without ``crps_se``."""
     count, observed = found.sizes["prediction"], found["observed"]
     entry = {"predicted": count}
     for level, (low, high) in LEVELS.items():
-        hits = int(((observed >= found[low]) & (observed <= found[high])).sum())
+        hits = int(_within(found, low, high).sum())
         name = f"coverage_{100 * level:.0f}"
         ends = binomial_interval(hits, count)
         entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
@@ -236,6 +271,10 @@ def summarised(found):
     if "crps_without" in found:  # the jackknife over parts of the draws
         without = found["crps_without"].mean("prediction")
         entry["crps_se"] = float(without.std() * np.sqrt(without.size - 1))
+    if f"crps{ALONE}" in found:
+        ends = {level: (f"{low}{ALONE}", f"{high}{ALONE}") for level, (low, high) in LEVELS.items()}
+        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(found, *e).mean()) for x, e in ends.items()}
+        entry[f"crps{ALONE}"] = float(found[f"crps{ALONE}"].mean())
     error = found["q50"] - observed
     entry |= {"mae": float(abs(error).mean()), "bias": float(error.mean())}
     return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from ...datasets.wording import unknown
-from ...errors import InputError
+from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
-from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...models.loss.budget import training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..storage import draws_of, law_of, table_of
-from .planning import planned_sizes
+from ..storage import draws_of, law_of, metadata, table_of
+from .beyond import check_beyond, drift_of
+from .planning import near_range, planned_sizes
+from .robust import quotable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SIZES = ("parameters", "parameters_nonembedding")
+MOST_DECADES, SECANTS, CLOSE = 12.0, 8, 1e-3  # of the search for the compute at which a drifting loss is reached
 
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
@@ -33,9 +38,11 @@ def allocate(
     loss: ArrayLike | None = None,
     demand: ArrayLike | None = None,
     near_optimal: float | None = None,
+    beyond: str = "drift",
+    robust: bool = True,
     **planned: Any,
 ) -> xr.Dataset:
-    """Best parameters and tokens at a budget, or to reach a loss, for each posterior draw.
+    """Compute the best parameters and tokens at a budget, or to reach a loss, for each draw.
 
     Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
     together, ``6 N_T D + 2 N_T D_inf <= C``, and the mean loss within it is the least; a target loss is reached with
@@ -54,6 +61,15 @@ def allocate(
     near_optimal : float, optional
         Give the range of sizes that are nearly as good too: whose loss at the same budget is at most so much above the
         best, relatively (0.001 is 0.1%), or whose compute to the same target is.
+    beyond : {"drift", "none"}
+        Whether budgets beyond the largest fitted run carry the drift of the law: errors of log N* and of the log loss
+        that grow with the decades of compute beyond, as rollouts of ten public tables teach
+        (``evidence/beyond.json``). To reach a loss beyond the runs takes the compute at which the law's loss and its
+        drift do.
+    robust : bool
+        Where the rows reject the law, spread N* and the loss (or the compute that reaches a target) to their robust
+        standard deviations before the drift is added; see `quotable`. Without either option the draws are those of the
+        law alone.
     **planned
         What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
         embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
@@ -83,7 +99,8 @@ def allocate(
     Raises
     ------
     InputError
-        If a budget, a target, a demand, the tolerance or something planned is not a positive number, both or neither
+        If `beyond` is unknown, a budget, a target, a demand, the tolerance or something planned is not a positive
+        number, both or neither
         of budget and target are given, the law does not know what is planned, it has no optimum, a budget does not
         serve a demand, or no draw reaches a target.
 
@@ -124,16 +141,28 @@ def allocate(
             raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
+    check_beyond(beyond)
     at = xr.DataArray(asked, dims=name, coords={name: asked})
+    least, greatest = compute_range(fit, **planned)
+    error = _drift(fit, draws) if beyond == "drift" else None
+
+    def solved(targets):
+        return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)
+
     if name == "compute" and demands is None and near_optimal is None:
         result = law.optimum(draws, at, **planned)
+    elif name == "compute" or error is None:
+        result = solved(asked[:, None])
     else:
-        result = planned_sizes(draws, asked, name, demands, near_optimal, planned)
+        result = _to_drifting_target(solved, asked, error, greatest)
+    spent = result.get("training_compute", at)
+    result["extrapolation"] = decades_outside(spent, least, greatest)
+    result["outside"] = result["extrapolation"] != 0
+    if robust or error is not None:
+        nonembedding = partial(_nonembedding, draws, planned)
+        result = _quoted(fit, result, error, demands, robust=robust, nonembedding=nonembedding)
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
-    spent = result.get("training_compute", at)
-    result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
-    result["outside"] = result["extrapolation"] != 0
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
@@ -143,6 +172,130 @@ def allocate(
         if key in result.coords:
             result[key].attrs["units"] = unit
     return result.transpose("chain", "draw", name, ...)
+
+
+def _nonembedding(draws, planned, parameters):
+    """N_x of models of N_T parameters."""
+    draws, planned = draws.of_planned(**planned)
+    return draws.law.plan(draws.constants(), **planned).size(parameters)
+
+
+def _drift(fit, draws):
+    """Draw errors a decade of log loss and of log N*, two DataArrays of dims (chain, draw), by the seed of the fit."""
+    drift, rng = drift_of(draws.law), np.random.default_rng(metadata(fit)["seed"])
+    coordinates = {dim: draws.named()[dim] for dim in DRAWS}
+    shape = tuple(x.size for x in coordinates.values())
+    return tuple(xr.DataArray(drift.slopes(rng, shape, of), coordinates, DRAWS) for of in ("loss", "size"))
+
+
+def _to_drifting_target(solved, asked, error, greatest):
+    """Solve for what reaches a target where the drift adds to the law's loss.
+
+    The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C beyond the runs; h is found by
+    secants, for each draw.
+    """
+    slope = error[0].values.reshape(-1, 1, 1)
+
+    def further(decades):
+        """Compute the decades that the law needs where the drift is that of so many, minus these."""
+        spent = solved(asked[:, None] * np.exp(-slope * decades))["training_compute"].values
+        needed = np.log10(spent.reshape(len(slope), len(asked), -1) / greatest)
+        return needed.clip(0, MOST_DECADES) - decades
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        before = np.zeros_like(slope)
+        excess = further(before)
+        decades = before + excess
+        for _ in range(SECANTS):
+            now = further(decades)
+            if not (np.abs(now) > CLOSE).any():
+                break
+            with np.errstate(all="ignore"):
+                step = np.where(now == excess, now, -now * (decades - before) / (now - excess))
+            step = np.where(np.isfinite(step), step, now)
+            before, excess, decades = decades, now, (decades + step).clip(0, MOST_DECADES)
+    return solved(asked[:, None] * np.exp(-slope * decades))
+
+
+def _quoted(fit, result, error, demands, *, robust, nonembedding):
+    """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
+
+    Parameters
+    ----------
+    result : Dataset
+        From the law alone, with ``extrapolation``.
+    error : tuple of DataArray, or None
+        Errors of log loss and log N* a decade.
+    demands : ndarray or None
+    robust : bool
+    nonembedding : callable
+        Gives N_x of N_T.
+
+    Returns
+    -------
+    Dataset
+        Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
+    """
+    law, by = result, "training_compute" if "target" in result.dims else "loss"
+    result = result.copy()
+    if robust:
+        result.update(_robust(fit, {name: law[name] for name in ("parameters", by) if name in law}))
+    decades = result["extrapolation"].where(np.isfinite(result["extrapolation"]), 0.0).clip(min=0)
+    if error is not None and by == "loss":
+        result["loss"] = result["loss"] * np.exp(error[0] * decades)
+    if "parameters" not in law:
+        return result
+    if error is not None:
+        result["parameters"] = result["parameters"] * np.exp(error[1] * decades)
+    with np.errstate(invalid="ignore"):
+        moved = (result["parameters"] / law["parameters"]).fillna(1.0)  # infinite where no size does
+        paid = (result[by] / law[by]).fillna(1.0) if by == "training_compute" else 1.0
+    result["tokens"] = law["tokens"] * paid / moved
+    for name in ("parameters_near_low", "parameters_near_high"):
+        if name in law:
+            result[name] = law[name] * moved
+            # The least size has the most tokens.
+            other = "tokens_near_high" if name.endswith("low") else "tokens_near_low"
+            result[other] = law[other] * paid / moved
+    if "near_low" in law:
+        result.update(near_range(result["parameters_near_low"], result["parameters_near_high"]))
+    if demands is not None and by == "loss":
+        left = result["compute"] - inference_compute(result["parameters"], result["demand"])
+        result["tokens"] = np.maximum(left / training_compute(result["parameters"], 1.0), 1.0)
+    if "epochs" in law:
+        result["epochs"] = np.maximum(law["epochs"] * result["tokens"] / law["tokens"], 1.0)
+    if "parameters_nonembedding" in law:
+        result["parameters_nonembedding"] = result["parameters"].copy(data=nonembedding(result["parameters"].values))
+    if "training_compute" in law:
+        for name, spent in (
+            ("training_compute", training_compute(result["parameters"], result["tokens"])),
+            (
+                "inference_compute",
+                inference_compute(result["parameters"], 0.0 if demands is None else result["demand"]),
+            ),
+        ):
+            result[name] = spent.where(np.isfinite(law["training_compute"]), law[name])
+        result["total_compute"] = result["training_compute"] + result["inference_compute"]
+    return result
+
+
+def _robust(fit, quantities):
+    """Spread quantities of each thing asked to the widths that are quoted."""
+    apart = {
+        (name, place): x.isel(dict(zip(_asked_dims(x), place, strict=True)), drop=True)
+        for name, x in quantities.items()
+        for place in np.ndindex(*(x.sizes[dim] for dim in _asked_dims(x)))
+    }
+    quoted = quotable(fit, apart)
+    made = {name: x.copy() for name, x in quantities.items()}
+    for (name, place), x in quoted.items():
+        made[name][dict(zip(_asked_dims(made[name]), place, strict=True))] = x
+    return made
+
+
+def _asked_dims(x):
+    return [dim for dim in x.dims if dim not in DRAWS]
 
 
 def _unit(name):
@@ -239,10 +392,8 @@ def stack_allocations(
 
 
 def compute_range(fit, **planned):
-    """Least and greatest training FLOP of the fitted runs that inform what is planned."""
-    runs = law_of(fit).planned_rows(table_of(fit), **planned)
-    sizes = [name for name in SIZES if name in runs and "tokens" in runs]
-    flop = FLOP_PER_PARAMETER_TOKEN * runs[sizes[0]] * runs["tokens"] if sizes else runs["training_flop"]
+    """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
+    flop = training_flop(law_of(fit).planned_rows(table_of(fit), **planned))
     return float(flop.min()), float(flop.max())
 
 

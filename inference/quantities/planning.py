@@ -12,14 +12,16 @@ from ...models.loss.plan import OnBudget, ToTarget, inference_compute, training_
 PROBABILITY = 0.5  # with which sizes are nearly the best, to be called so
 
 
-def planned_sizes(draws, asked, name, demand, near_optimal, planned):
-    """Best sizes for each draw, thing asked and demand.
+def planned_sizes(draws, wanted, asked, name, demand, near_optimal, planned):
+    """Compute the best sizes for each draw, thing asked and demand.
 
     Parameters
     ----------
     draws : Draws
+    wanted : ndarray, shape (asked, 1) or (sample, asked, demand)
+        Budgets in FLOP, or target losses in nats per token that the law must give.
     asked : ndarray, shape (asked,)
-        Budgets in FLOP, or target losses in nats per token.
+        Budgets and targets as they were requested.
     name : {"compute", "target"}
         Which they are, and their dimension.
     demand : ndarray, shape (demand,), or None
@@ -36,10 +38,10 @@ def planned_sizes(draws, asked, name, demand, near_optimal, planned):
     law = draws.law
     plan = law.plan({name: x[:, None] for name, x in draws.constants().items()}, **planned)
     demands = np.zeros(1) if demand is None else demand
-    spending = (OnBudget if name == "compute" else ToTarget)(plan, asked[:, None], demands)
+    spending = (OnBudget if name == "compute" else ToTarget)(plan, wanted, demands)
     if name == "compute" and demand is None:
         # The law may have a closed form.
-        found, _ = plan.optimum(asked[:, None])
+        found, _ = plan.optimum(wanted)
         best = np.log(found.get("parameters_nonembedding", found["parameters"]))
     else:
         best = spending.best()
@@ -51,7 +53,7 @@ def planned_sizes(draws, asked, name, demand, near_optimal, planned):
     if name == "target":
         result |= {"floor": spending.floor, "reached": spending.reached}
         if demand is not None:
-            result["saved"] = _saved(ToTarget(plan, asked[:, None], np.zeros(1)), result["total_compute"], demands)
+            result["saved"] = _saved(ToTarget(plan, wanted, np.zeros(1)), result["total_compute"], demands)
     if near_optimal is not None:
         result |= _near(spending, best, near_optimal)
     if name == "target":

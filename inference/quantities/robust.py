@@ -7,6 +7,8 @@ References
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -17,6 +19,10 @@ from ...models.draws import BLOCK, DRAWS
 from .. import densities
 from ..memo import MEMO
 from ..storage import draws_of
+from .verdict import FITS, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LEAST_CLUSTERS = 10
 MOST_DRAWS = 1000  # where units are integrated over
@@ -236,3 +242,52 @@ def robust(fit: xr.DataTree, quantity: xr.DataArray, *, positive: bool = False, 
     centre = moved.mean()
     spread = centre + stretch * (moved - centre)
     return 1 / (1 + np.exp(-spread)) if share else np.exp(spread) if positive else spread
+
+
+def quotable(fit: xr.DataTree, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+    """Return draws whose intervals are quoted: robust ones where the rows reject the law of a fit.
+
+    This one function decides which interval of a quantity is printed, wherever it is. Draws are spread about their
+    mean until their standard deviation is the largest of `robust_sd`: on the log-odds of what lies between 0 and 1, on
+    the logarithm of what is positive, unchanged otherwise.
+
+    Parameters
+    ----------
+    fit : DataTree
+        Tested by `judge` if it was not before.
+    quantities : dict of str to DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    dict of str to DataArray
+        Unchanged where the law fits its rows, and where a quantity does not vary or a draw of it is not finite.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> exponent = fit["posterior"]["exponent_parameters"]
+    >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
+    True
+    """
+    quoted = dict(quantities)
+    spread = {name: x for name, x in quoted.items() if np.isfinite(x).all() and x.std() > 0}
+    if not spread or judge(fit)["verdict"] == FITS:
+        return quoted
+    scales = {name: _scale_of(x) for name, x in spread.items()}
+    moved = {name: scales[name][0](x) for name, x in spread.items()}
+    for name, table in robust_sds(fit, moved).items():
+        stretch = max([1.0, *table["ratio"]])
+        if stretch > 1:
+            centre = moved[name].mean()
+            quoted[name] = scales[name][1](centre + stretch * (moved[name] - centre))
+    return quoted
+
+
+def _scale_of(quantity):
+    """Scale on which draws have no bounds, and its inverse."""
+    if not quantity.min() > 0:
+        return (lambda x: x), (lambda x: x)
+    if quantity.max() < 1:
+        return (lambda x: np.log(x) - np.log1p(-x)), (lambda x: 1 / (1 + np.exp(-x)))
+    return np.log, np.exp

@@ -21,6 +21,24 @@ def tokens_at(compute, parameters):
     return exp(log_slots(compute) - log(parameters))
 
 
+def training_flop(rows):
+    """Compute the training compute of runs: 6 N D, or the column ``training_flop`` where a table lacks the sizes.
+
+    Parameters
+    ----------
+    rows : DataFrame
+
+    Returns
+    -------
+    ndarray, shape (row,), or None
+        In FLOP; None where the table holds neither.
+    """
+    size = next((name for name in ("parameters", "parameters_nonembedding") if name in rows), None)
+    if size is not None and "tokens" in rows:
+        return FLOP_PER_PARAMETER_TOKEN * rows[size].to_numpy(float) * rows["tokens"].to_numpy(float)
+    return rows["training_flop"].to_numpy(float) if "training_flop" in rows else None
+
+
 def compute_bins(compute):
     """Give the bin of each run: levels of log10 C to 0.1 where at most 15, else up to 10 bins of equal counts."""
     levels, codes = np.unique(np.round(np.log10(compute), 1), return_inverse=True)

@@ -1,0 +1,148 @@
+"""Compute how far a law may miss beyond the largest run fitted: the drift, which rollouts of other tables teach.
+
+A law's residuals do not show what it misses beyond its runs: inside, laws miss by 0.1 to 0.4% of the loss, a decade of
+compute further by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades of compute beyond the
+largest fitted run, ``b ~ Normal(0, tau exp(spread z))`` one draw for all runs predicted, z standard normal, and
+``e ~ Normal(0, step)`` by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
+``tests/benchmarks/beyond.py`` from rollouts of ten public tables of six sources; ``evidence/beyond.json`` holds
+them with the coverage on each source when the other five teach.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import training_flop
+
+EVIDENCE = Path(__file__).parents[2] / "evidence" / "beyond.json"
+BEYOND = ("drift", "none")
+SUM = "chinchilla"  # the law whose drift other laws take: most are sums of a term in N and one in D
+ROUNDING = 1e-6  # decades: runs of one budget differ by so much in the last digits
+
+
+class Drift(NamedTuple):
+    """Scales of a law's error beyond its runs.
+
+    Attributes
+    ----------
+    loss : float
+        Median scale tau of the error of log loss a decade of compute.
+    spread : float
+        Standard deviation of log tau between tables.
+    step : float
+        Standard deviation of the error of log loss of a single run.
+    size : float
+        Median scale of the error of log N* a decade.
+    size_spread : float
+        Standard deviation of its logarithm between tables.
+    """
+
+    loss: float
+    spread: float
+    step: float
+    size: float
+    size_spread: float
+
+    def slopes(self, rng, shape, of="loss"):
+        """Draw errors a decade, one for each posterior draw: an ndarray of `shape`."""
+        scale, spread = (self.loss, self.spread) if of == "loss" else (self.size, self.size_spread)
+        return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
+
+    def errors(self, rng, decades, shape, *, scatter=True):
+        """Draw errors of log loss at runs so many decades beyond: an ndarray (*shape, run), 0 inside.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        decades : ndarray, shape (run,)
+        shape : tuple of int
+            Of the posterior draws.
+        scatter : bool
+            Whether each run has an error of its own as well.
+        """
+        errors = self.slopes(rng, shape)[..., None] * decades
+        return errors + self.step * rng.standard_normal(errors.shape) * (decades > 0) if scatter else errors
+
+    def log_density(self, rng, errors, decades):
+        """Compute the log density of errors of log loss, averaged over draws.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        errors : ndarray, shape (sample, run)
+            Log losses observed minus those that draws predict, noise included.
+        decades : ndarray, shape (run,)
+            Above 0.
+
+        Returns
+        -------
+        ndarray, shape (run,)
+        """
+        tau = self.loss * np.exp(self.spread * rng.standard_normal((len(errors), 1)))
+        scale = np.hypot(tau * decades, self.step)
+        density = -0.5 * (errors / scale) ** 2 - np.log(scale) - 0.5 * np.log(2 * np.pi)
+        return logsumexp(density, axis=0) - np.log(len(errors))
+
+
+@cache
+def drifts():
+    """Read the drift of each law that was rolled out, by its name."""
+    return {name: Drift(**scales) for name, scales in json.loads(EVIDENCE.read_text())["drift"].items()}
+
+
+def drift_of(law):
+    """Return the drift of a law; that of Chinchilla's where the law itself was not rolled out."""
+    name = law.options.get("law", {}).get("name", law.name)
+    return drifts().get(name, drifts()[SUM])
+
+
+def check_beyond(beyond):
+    """Refuse what names neither the drift nor none.
+
+    Raises
+    ------
+    InputError
+    """
+    if beyond not in BEYOND:
+        raise InputError(unknown("beyond", beyond, BEYOND))
+
+
+def decades_beyond(law, fitted, runs):
+    """Compute by how many decades of compute runs lie beyond the largest fitted one.
+
+    Parameters
+    ----------
+    law : Law
+    fitted, runs : DataFrame
+        Compute is 6 N D, or the column ``training_flop`` where a table lacks the sizes.
+
+    Returns
+    -------
+    ndarray, shape (run,)
+        0 inside the fitted runs, where compute is not known, and for laws of other tables than runs. Where groups of
+        rows have quantities of their own, the largest run is that of the run's group.
+    """
+    spent = training_flop(runs) if law.kind == "runs" else None
+    before = training_flop(fitted) if spent is not None else None
+    if before is None:
+        return np.zeros(len(runs))
+    largest = np.full(len(runs), np.nanmax(before))
+    if law.grouped_by in runs and law.grouped_by in fitted:
+        groups, own = fitted[law.grouped_by].astype(str).to_numpy(), runs[law.grouped_by].astype(str).to_numpy()
+        for group in np.intersect1d(groups, own):
+            largest[own == group] = np.nanmax(before[groups == group])
+    with np.errstate(invalid="ignore"):
+        decades = np.log10(spent / largest)
+    return np.where(decades > ROUNDING, decades, 0.0)
+
+
+def draw_shape(dataset):
+    """Return the number of chains and of draws."""
+    return tuple(dataset.sizes[dim] for dim in DRAWS)

@@ -1,0 +1,307 @@
+"""Measure how far laws miss beyond their runs, and learn the drift from it: rollouts of the tables in beyond.json.
+
+python tests/benchmarks/beyond.py --tables FOLDER --out evidence/beyond.json
+
+Below the 40th, 55th, 70th and 85th percentile of compute a law is fitted (14 rows at least) and predicts the rest.
+Scales of the drift maximise the log score of later runs, sources, tables and cutoffs weighted alike. In every figure of
+coverage they are learned from the five sources that were not predicted. Tables not built in are read from FOLDER.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+from bayescaling.datasets import sha256
+from bayescaling.inference.loo.rollout import LEVELS, scored
+from bayescaling.inference.loo.weights import stacking
+from bayescaling.inference.quantities.beyond import Drift, decades_beyond
+from bayescaling.models.draws import DRAWS
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+LAWS = {"coupled": bs.Coupled(), "chinchilla": bs.Chinchilla(), "offsets": bs.Offsets()}
+PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated
+START = np.log([0.015, 0.003, 0.5])
+# What is believed of the error of log N* before: a scale of 2 to 110% a decade, and a spread of it between tables.
+SIZE_GRID, SIZE_PRIOR = np.geomspace(0.01, 1, 30), (np.log(0.15), 1.0)
+SPREAD_GRID = np.linspace(0, 2, 9)
+BINS = (0, 0.3, 0.7, 1.2, 4)
+
+
+def tables(folder):
+    """Read the tables of beyond.json: dict of (source, table) to DataFrame."""
+    found = {}
+    for entry in json.loads(Path(__file__).with_suffix(".json").read_text()):
+        table = bs.load(entry["builtin"]) if "builtin" in entry else pd.read_csv(folder / entry["file"])
+        for column, value in entry.get("where", {}).items():
+            table = table[table[column] == value]
+        table = table.rename(columns=entry.get("columns", {}))[["parameters", "tokens", "loss"]].astype(float)
+        found[entry["source"], entry["table"]] = table.dropna().drop_duplicates().reset_index(drop=True)
+    return found
+
+
+def rolled(law, table, options):
+    """Fit the rows below each cutoff: predictive draws of the others, and draws of log N* at the largest compute."""
+    compute = 6 * table["parameters"] * table["tokens"]
+    largest = float(compute.max())
+    plain = {"beyond": "none", "robust": False}
+    whole = bs.allocate(bs.fit(law, table, **options), largest, **plain)["parameters"]
+    for percent in PERCENTILES:
+        below = compute < np.percentile(compute, percent)
+        past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
+        if len(past) < LEAST_ROWS:
+            continue
+        fit = bs.fit(law, past, **options)
+        sample = bs.draws_of(fit).replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
+        size = np.log(bs.allocate(fit, largest, **plain)["parameters"].values.ravel())
+        yield (
+            percent,
+            {
+                "sample": sample.reshape(-1, len(ahead)),
+                "observed": np.log(ahead["loss"].to_numpy()),
+                "decades": decades_beyond(law, past, ahead),
+                "size": size,
+                "later": float(np.log(whole).median()),
+                "ahead": float(np.log10(largest / compute[below].max())),
+                "fitted": len(past),
+                "ok": bool(bs.diagnose(fit)["ok"]),
+            },
+        )
+
+
+def weights(keys):
+    """Weight sources, tables of a source and cutoffs of a table alike: dict that adds up to 1."""
+    cutoffs = {}
+    for key in keys:
+        cutoffs.setdefault(key[0], {}).setdefault(key[1], []).append(key)
+    return {key: 1 / (len(cutoffs) * len(cutoffs[key[0]]) * len(cutoffs[key[0]][key[1]])) for key in keys}
+
+
+def density_by_scale(rollout):
+    """Log density of each run beyond under normal errors of each of `SCALES`, (scale, run), and their decades."""
+    beyond = rollout["decades"] > 0
+    errors = (rollout["observed"] - rollout["sample"][::5])[:, beyond]
+    density = [logsumexp(-0.5 * (errors / s) ** 2, axis=0) - np.log(s) - np.log(len(errors)) for s in SCALES]
+    return np.array(density), rollout["decades"][beyond]
+
+
+def log_score(density, decades, tau, step, spread):
+    """Mean log density of runs whose error has the scale of a drift."""
+    step_of_grid = np.log(SCALES[1] / SCALES[0])
+    terms = []
+    for node, weight in zip(NODES, WEIGHTS / WEIGHTS.sum(), strict=True):
+        scale = np.clip(np.hypot(tau * np.exp(spread * node) * decades, step), SCALES[0], SCALES[-1])
+        place = np.log(scale / SCALES[0]) / step_of_grid
+        low = np.minimum(place.astype(int), len(SCALES) - 2)
+        part, run = place - low, np.arange(len(decades))
+        terms.append(np.log(weight) + (1 - part) * density[low, run] + part * density[low + 1, run])
+    return logsumexp(terms, axis=0).mean()
+
+
+def learned_loss(densities):
+    """Find tau, step and spread of greatest log score over rollouts."""
+    share = weights(densities)
+
+    def cost(x):
+        return -sum(share[key] * log_score(*densities[key], *np.exp(x)) for key in densities)
+
+    return np.exp(minimize(cost, START, method="Nelder-Mead", options={"xatol": 0.01, "fatol": 1e-5}).x)
+
+
+def size_density(rollout):
+    """Log density of the later log N* under errors of each scale and spread a decade, (scale, spread)."""
+    errors = rollout["later"] - rollout["size"][::2]
+    found = np.empty((len(SIZE_GRID), len(SPREAD_GRID)))
+    for i, scale in enumerate(SIZE_GRID):
+        for j, spread in enumerate(SPREAD_GRID):
+            sd = np.hypot(scale * np.exp(spread * NODES) * rollout["ahead"], 1e-3)[:, None]
+            each = logsumexp(-0.5 * (errors / sd) ** 2, axis=1) - np.log(sd[:, 0])
+            found[i, j] = logsumexp(each, b=WEIGHTS / WEIGHTS.sum())
+    return found
+
+
+def learned_size(densities):
+    """Find the scale and spread of the error of log N* a decade, by their posterior; a source is one observation.
+
+    Thirty estimates share ten tables of six sources: the greatest log score would take the scale to 0 where the one
+    table that moved is left out.
+    """
+    share = weights(densities)
+    log_scale = np.log(SIZE_GRID)
+    log_density = len({key[0] for key in densities}) * sum(share[key] * densities[key] for key in densities)
+    log_density = log_density - 0.5 * ((log_scale[:, None] - SIZE_PRIOR[0]) / SIZE_PRIOR[1]) ** 2 - 0.5 * SPREAD_GRID**2
+    p = np.exp(log_density - log_density.max())
+    p /= p.sum()
+    centre = (p.sum(1) * log_scale).sum()
+    return np.exp(centre), ((p.sum(1) * (log_scale - centre) ** 2).sum() + (p.sum(0) * SPREAD_GRID**2).sum()) ** 0.5
+
+
+def predicted(rollout, drift, seed):
+    """Score later runs, without a drift or with one."""
+    sample = rollout["sample"]
+    if drift is not None:
+        sample = sample + drift.errors(np.random.default_rng(seed), rollout["decades"], (len(sample),))
+    return scored(sample, rollout["observed"])
+
+
+def figures(scores):
+    """Coverage, CRPS, interval score and width (in % of the loss) of predictions."""
+    inside = {level: _inside(scores, *ends) for level, ends in LEVELS.items()}
+    low, high, y = (scores[name].values for name in ("q5", "q95", "observed"))
+    penalty = 20 * (np.maximum(low - y, 0) + np.maximum(y - high, 0))
+    return {f"coverage_{100 * level:.0f}": float(hits.mean()) for level, hits in inside.items()} | {
+        "crps": 100 * float(scores["crps"].mean()),
+        "interval_score": 100 * float((high - low + penalty).mean()),
+        "width": 100 * float(np.median(high - low)),
+    }
+
+
+def _inside(scores, low, high):
+    return ((scores["observed"] >= scores[low]) & (scores["observed"] <= scores[high])).values
+
+
+def sizes(rollout, drift, seed):
+    """Whether intervals of N* hold the estimate from all rows, and the CRPS of its logarithm."""
+    size = rollout["size"]
+    if drift is not None:
+        size = size + drift.slopes(np.random.default_rng(seed), size.shape, "size") * rollout["ahead"]
+    scores = scored(size[:, None], np.array([rollout["later"]]))
+    held = {f"coverage_{100 * level:.0f}": float(_inside(scores, *ends)[0]) for level, ends in LEVELS.items()}
+    return held | {"crps": float(scores["crps"].mean())}
+
+
+def averaged(entries, share):
+    """Average figures over rollouts by their weights, and by the weights within a source."""
+    total = sum(share[key] for key in entries)
+    names = next(iter(entries.values()))
+    return {name: round(sum(share[key] * entries[key][name] for key in entries) / total, 4) for name in names}
+
+
+def study(rollouts, seed):
+    """Learn from the other sources, predict each source, and sum up; then learn from all."""
+    keys, share = list(rollouts), weights(rollouts)
+    sources = sorted({key[0] for key in keys})
+    loss = {key: density_by_scale(rollouts[key]) for key in keys if (rollouts[key]["decades"] > 0).any()}
+    of_size = [key for key in keys if key[2] >= LEAST_FOR_SIZE and rollouts[key]["ahead"] > 1e-6]
+    size = {key: size_density(rollouts[key]) for key in of_size}
+
+    def drift_from(some):
+        tau, step, spread = learned_loss({key: x for key, x in loss.items() if key[0] in some})
+        scale, size_spread = learned_size({key: x for key, x in size.items() if key[0] in some})
+        return Drift(*(round(float(x), 5) for x in (tau, spread, step, scale, size_spread)))
+
+    others = {source: drift_from([s for s in sources if s != source]) for source in sources}
+    entries = {"law alone": {}, "with drift": {}}
+    by_decade = {name: {} for name in entries}
+    of_sizes = {name: {} for name in entries}
+    for key in keys:
+        for name, drift in (("law alone", None), ("with drift", others[key[0]])):
+            scores = predicted(rollouts[key], drift, seed)
+            entries[name][key] = figures(scores)
+            for low, high in pairwise(BINS):
+                some = (rollouts[key]["decades"] > low) & (rollouts[key]["decades"] <= high)
+                if some.any():
+                    found = figures(scores.isel(prediction=some))
+                    held = {level: found[level] for level in ("coverage_50", "coverage_90")}
+                    by_decade[name].setdefault(f"{low} to {high}", {})[key] = held
+            if key in size:
+                of_sizes[name][key] = sizes(rollouts[key], drift, seed)
+    return drift_from(sources), {
+        "learned_without": {source: drift._asdict() for source, drift in others.items()},
+        "all": {name: averaged(found, share) for name, found in entries.items()},
+        "by_source": {
+            name: {s: averaged({k: x for k, x in found.items() if k[0] == s}, share) for s in sources}
+            for name, found in entries.items()
+        },
+        "by_decades_beyond": {
+            name: {bin_: averaged(x, dict.fromkeys(x, 1.0)) for bin_, x in found.items()}
+            for name, found in by_decade.items()
+        },
+        "optimal_size": {name: averaged(found, weights(found)) for name, found in of_sizes.items()},
+        "rms_log_size_a_decade": _rms([(rollouts[k]["later"] - np.median(rollouts[k]["size"])) / rollouts[k]["ahead"]
+                                       for k in of_size]),
+        "rollouts": len(keys),
+    }  # fmt: skip
+
+
+def _rms(values):
+    return round(float(np.sqrt(np.mean(np.square(values)))), 4)
+
+
+def weights_of_laws(rollouts, drifts, seed):
+    """Stack laws by the log scores of later runs, each with its drift: how much each says beyond the runs."""
+    shared = sorted(set.intersection(*(set(found) for found in rollouts.values())))
+    columns = []
+    for name, found in rollouts.items():
+        parts = []
+        for key in shared:
+            beyond = found[key]["decades"] > 0
+            errors = (found[key]["observed"] - found[key]["sample"])[:, beyond]
+            rng = np.random.default_rng(seed)
+            parts.append(
+                drifts[name].log_density(rng, errors, found[key]["decades"][beyond]).mean() if beyond.any() else 0
+            )
+        columns.append(parts)
+    share = weights(shared)
+    log_scores = np.array(columns).T
+    repeated = np.repeat(log_scores, np.rint(np.array([share[k] for k in shared]) * 1e4).astype(int), axis=0)
+    return {
+        "log_score": dict(
+            zip(rollouts, (np.array([share[k] for k in shared]) @ log_scores).round(4).tolist(), strict=True)
+        ),
+        "stacking": dict(zip(rollouts, stacking(repeated).round(4).tolist(), strict=True)),
+    }
+
+
+def main():
+    """Roll out, learn, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path, required=True, help="folder of the tables that are not built in")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    options = {"seed": asked.seed, "draws": asked.draws, "tune": 500}
+    read, rollouts = tables(asked.tables), {name: {} for name in LAWS}
+    for (source, table), rows in read.items():
+        for name, law in LAWS.items():
+            for percent, found in rolled(law, rows, options):
+                rollouts[name][source, table, percent] = found
+            print(f"{table}, {name}: {len(rows)} rows", file=sys.stderr, flush=True)
+    drifts, studies = {}, {}
+    for name, found in rollouts.items():
+        drifts[name], studies[name] = study(found, asked.seed)
+        for which in ("law alone", "with drift"):
+            print(name, which, studies[name]["all"][which], "N*", studies[name]["optimal_size"][which], flush=True)
+        print(name, drifts[name])
+    document = {
+        "what": "how far laws miss beyond the largest run fitted, and the drift learned from it",
+        "made": date.today().isoformat(),
+        "version": bs.__version__,
+        "command": "python tests/benchmarks/beyond.py --tables FOLDER --out evidence/beyond.json",
+        "settings": options | {"chains": 4},
+        "tables": [
+            {"source": source, "table": table, "rows": len(rows), "sha256": sha256(rows)}
+            for (source, table), rows in read.items()
+        ],
+        "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
+        "drift": {name: drift._asdict() for name, drift in drifts.items()},
+        "weights": weights_of_laws(rollouts, drifts, asked.seed),
+        "laws": studies,
+    }
+    if asked.out:
+        asked.out.write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
