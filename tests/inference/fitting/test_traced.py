@@ -189,8 +189,8 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
 def test_axes_that_depend_on_each_other_are_refused(runs):
     class Own(bs.Chinchilla):
         def log_density_terms(self, blocks, data):
-            of_runs = sum_by(data["observed"], data["run_codes"], data["run_counts"])
-            return *super().log_density_terms(blocks, data), of_runs[..., data["run_codes"]]
+            of_runs = sum_by(data["observed"], data["effect_codes"], data["effect_counts"])
+            return *super().log_density_terms(blocks, data), of_runs[..., data["effect_codes"]]
 
     law = Own(run_effects=True)
     rows = law.rows(runs.assign(run=np.arange(len(runs)) // 2))
