@@ -242,6 +242,10 @@ class Grouped(Law):
         """Give those of the law, of the same groups."""
         return [replace(self, law=other) for other in self.law.alternatives(rows)]
 
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows; see the law's."""
+        return self.law.repeated_size(rows)
+
     def along(self, rows, by):
         """Give numbers along which rows may be cut; see the law's."""
         return self.law.along(rows, by)

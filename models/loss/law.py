@@ -239,14 +239,14 @@ class LossLaw(Law):
             return found
         if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
             found.append(replace(law, run_effects=True))
-        if self.several_sizes(rows):
+        if self.repeated_size(rows):
             found.append(replace(law, size_effects=True))
         return found
 
-    def several_sizes(self, rows):
-        """Whether at least two model sizes have several rows each."""
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
         size = self.size_column
-        return size is not None and int((rows[size].value_counts() > 1).sum()) > 1
+        return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
 
     def along(self, rows, by):
         """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
