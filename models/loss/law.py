@@ -213,7 +213,7 @@ class LossLaw(Law):
         return table if self.group in table else table.assign(**{self.group: labels})
 
     def contrasts(self, rows):
-        """Means of the residuals in bins of compute, and slopes in N/D there, where the law has both sizes."""
+        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
         size = self.size_column
         if size is None or "tokens" not in self.columns:
             return {}
@@ -224,6 +224,10 @@ class LossLaw(Law):
         if len(within):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
             found["slopes by compute"] = Contrast(what, within)
+        if self.repeated_size(rows):
+            codes = pd.factorize(n)[0]
+            several = means(codes)[np.bincount(codes) > 1]
+            found["means by size"] = Contrast(f"mean of z in each of {len(several)} sizes of several rows", several)
         return found
 
     def groupings(self, rows):

@@ -16,6 +16,7 @@ OF_RUNS = {
     "reading error": bs.Chinchilla(noise="normal", measurement_error=True),
     "run effects": bs.Chinchilla(run_effects=True),
     "run effects, normal": bs.Chinchilla(run_effects=True, noise="normal", scatter="one"),
+    "size effects": bs.Chinchilla(size_effects=True),
     "coupled": bs.Coupled(),
     "offsets": bs.Offsets(),
     "kaplan": bs.Kaplan(),
@@ -27,6 +28,7 @@ OF_GROUPS = {
     "grouped": bs.Grouped(bs.Chinchilla(), "part"),
     "grouped, nothing shared": bs.Grouped(bs.Kaplan(scatter="one"), "part", pooled=()),
     "grouped, run effects": bs.Grouped(bs.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")),
+    "grouped, size effects": bs.Grouped(bs.Chinchilla(size_effects=True), "part", ("alpha",), ("beta", "size_sd")),
     "grouped, all shared": bs.Grouped(
         bs.EmbeddingWeighted(noise="normal"), "part", shared=tuple(bs.EmbeddingWeighted(noise="normal").prior_of)
     ),
