@@ -69,7 +69,7 @@ def fit(
     entry = fit_entry(fitted, result, seed=fitting.seed)
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
-        tries = {"most": 1, "seed": fitting.seed, "sampler": fitting.sampler, "progress": showing}
+        tries = {"most": 2, "seed": fitting.seed, "sampler": fitting.sampler, "progress": showing}
         others = alternatives(fitted, result=result, **tries)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:

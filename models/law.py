@@ -166,6 +166,9 @@ class Law:
         """Laws that may fit where this one does not, none by default."""
         return ()
 
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows, None by default."""
+
     def together(self, rows, simulated):
         """Rows and simulated rows of the same design as one table."""
         found = pd.concat([rows, simulated], ignore_index=True)

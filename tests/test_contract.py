@@ -27,6 +27,7 @@ STUDIED = {
     "chinchilla": bs.Chinchilla(),
     "chinchilla, reading error": bs.Chinchilla(noise="normal", scatter="one", measurement_error=True),
     "chinchilla, run effects": bs.Chinchilla(scatter="one", run_effects=True),
+    "chinchilla, size effects": bs.Chinchilla(size_effects=True),
     "kaplan": bs.Kaplan(scatter="one"),
     "coupled, skew": bs.Coupled(skew=True),
     "offsets": bs.Offsets(),
@@ -34,6 +35,7 @@ STUDIED = {
     "frontier": bs.Frontier(),
     "grouped": bs.Grouped(bs.Chinchilla(), "half"),
     "grouped, run effects": bs.Grouped(bs.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)),
+    "grouped, size effects": bs.Grouped(bs.Chinchilla(scatter="one", size_effects=True), "half"),
     "embedding-weighted": bs.EmbeddingWeighted(),
     "embedding-corrected": bs.EmbeddingCorrected(),
     "embedding-corrected, joint": bs.EmbeddingCorrected(joint=True),
@@ -63,7 +65,7 @@ def table_for(name):
     if name == "grouped, run effects":
         runs = of_scheme(bs.load("small_lm_runs"), "scheme-1")
         return runs.assign(half=runs["run"].rank(method="dense").mod(2).map({0.0: "even", 1.0: "odd"}))
-    if name == "grouped":
+    if name in ("grouped", "grouped, size effects"):
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     if name.startswith("scores"):
@@ -246,7 +248,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     name, draws = next(iter(flatten(fit["posterior"].to_dataset()).items()))
     quantity = xr.DataArray(draws, dims=("chain", "draw"))
     by = influence(fit, quantity)
-    shared = {"paper_effects": "paper_id", "run_effects": "run_id"}
+    shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
     found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
     found += ["model"] if fitter.law.integrates else []
     assert by.dims == (*found, fitter.law.unit)[:1]

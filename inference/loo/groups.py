@@ -30,6 +30,7 @@ def loo_by_group(
     by: str | None = None,
     *,
     mend: str = "refit",
+    most: int | None = None,
     fitter: Fitter | None = None,
     seed: int = 1,
     **settings: Any,
@@ -43,10 +44,14 @@ def loo_by_group(
     ----------
     fit : DataTree
     by : str, optional
-        Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss and
-        ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of these apart.
+        Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss, the size under
+        size effects, and ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of
+        these apart.
     mend : {"refit", "none"}
         What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
+    most : int, optional
+        Fit again at most so many of these groups, those of the highest values of the column, such as the largest sizes;
+        all by default.
     fitter : Fitter, optional
         For refits, compiled before; made if absent.
     seed : int
@@ -88,6 +93,7 @@ def loo_by_group(
     joint = draws.by_group(by)
     found = _importance_sampling(fit, joint)
     high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
+    high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and mend == "refit":
         refits = Refits(fit, fitter, seed=seed, **settings)
         items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]

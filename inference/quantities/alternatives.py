@@ -1,15 +1,25 @@
-"""Laws that may fit where one does not: fitted to the same rows, compared by leave-one-out, said in a sentence."""
+"""Laws that may fit where one does not: fitted to the same rows and compared by leave-one-out.
+
+Leave-one-out of rows asks for a row between others of its model size, leave-one-size-out for a size of which nothing
+was seen, which is what a scaling law is extrapolated to. Where the table allows both, the second decides.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from ...errors import DiagnosticWarning, InputError
+from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
 from ..fitting.fit import fit as fit_law
 from ..loo.compare import compare
+from ..loo.groups import loo_by_group, unmended
 from ..loo.loo import loo
+from ..loo.weights import sum_error
 from ..storage import diagnose, law_of, table_of
 from .misfit import BY_COLUMN
 from .verdict import EXPONENT, FITS, judge, verdict_sentence
@@ -19,6 +29,8 @@ if TYPE_CHECKING:
     from arviz_stats import ELPDData
 
 MOST_ROWS = 5000  # of a table to which other laws are fitted unasked
+LEAST_SIZES = 4  # by which laws are compared: fewer sizes have no standard error to speak of
+MOST_REFITS = 3  # of each law, without one of the largest sizes: each takes about a second
 LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Magnusson and Vehtari 2020, section 3)
 
 
@@ -41,6 +53,9 @@ def alternatives(
 ) -> list[dict[str, Any]]:
     """Fit the laws that this one's own verdict suggests, and compare them with it by leave-one-out.
 
+    Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out: importance
+    sampling and, where Pareto k is above 0.7, refits without a size, of the three largest such sizes at most.
+
     Parameters
     ----------
     fit : DataTree
@@ -58,9 +73,12 @@ def alternatives(
     Returns
     -------
     list of dict
-        Best first: ``law`` (its label), ``name`` and ``options``, ``elpd_diff`` to the fit (above 0 where it predicts
-        better), ``dse``, the ``verdict`` on it, and ``exponent_parameters``, its quantiles ``q2.5``, ``q50`` and
-        ``q97.5`` where it has that; empty where the law names no others.
+        Best first, by sizes where there are enough: ``law`` (its label), ``name`` and ``options``, ``elpd_diff`` to
+        the fit (above 0 where it predicts better), ``dse``, ``elpd_diff_by_size`` and ``dse_by_size``, the same of
+        model sizes left out whole, ``sizes``, their number, and ``unreliable_sizes``, those with a Pareto k above 0.7
+        in either fit and no refit (all four None where the table has fewer than four sizes or no two with several
+        rows), the ``verdict`` on it, and ``exponent_parameters``, its quantiles ``q2.5``, ``q50`` and ``q97.5`` where
+        it has that; empty where the law names no others.
 
     Examples
     --------
@@ -72,7 +90,7 @@ def alternatives(
     """
     settings = {"draws": 500, "tune": 500} | settings
     rows, found = table_of(fit), []
-    own = loo(fit) if result is None else result
+    own, own_sizes = loo(fit) if result is None else result, _by_size(fit, seed)
     laws = law_of(fit).alternatives(rows)[:most]
     options = {"seed": seed, "sampler": sampler, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (rows, options), laws), strict=True):
@@ -81,10 +99,50 @@ def alternatives(
         difference = float(abs(table["elpd_diff"].iloc[-1])) * (1 if best == "other" else -1)
         found.append(
             {"law": law.label, "name": law.name, "options": law.options}
-            | {"elpd_diff": difference, "dse": float(table["dse"].iloc[-1]), "verdict": judge(other)}
+            | {"elpd_diff": difference, "dse": float(table["dse"].iloc[-1])}
+            | _compared(own_sizes, None if own_sizes is None else _by_size(other, seed))
+            | {"verdict": judge(other)}
             | exponent_of(other)
         )
-    return sorted(found, key=lambda each: -each["elpd_diff"])
+    return sorted(found, key=lambda each: -_gain(each)[0])
+
+
+def _by_size(fit, seed):
+    """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
+    rows = table_of(fit)
+    size = law_of(fit).repeated_size(rows)
+    if size is None or rows[size].nunique() < LEAST_SIZES:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)  # the entry counts the sizes that are not reliable
+        try:
+            return loo_by_group(fit, size, most=MOST_REFITS, seed=seed)
+        except InputError:  # a run with rows of several sizes
+            return None
+
+
+def _compared(own, other):
+    """Entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
+    if own is None or other is None:
+        return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
+    apart = (other["elpd"] - own["elpd"]).to_numpy()
+    left = pd.Series(unmended(own) | unmended(other))
+    return {
+        "elpd_diff_by_size": float(apart.sum()),
+        "dse_by_size": float(sum_error(apart)),
+        "sizes": len(apart),
+        "unreliable_sizes": int(left.sum()),
+    }
+
+
+def _gain(entry):
+    """Difference of elpd that decides about a law, and its standard error: by sizes where they were left out."""
+    ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
+    return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
+
+
+def _is_better(difference, error):
+    return difference > max(LEAST_GAIN, error)
 
 
 def _fitted(shared, law):
@@ -101,7 +159,9 @@ def exponent_of(fit):
 
 
 def suggestion(fit, others):
-    """Say in a sentence which other law predicts the rows better and what it changes, "" where none does.
+    """Return a sentence on which other law predicts better and what it changes, "" where none was tried.
+
+    Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
 
     Parameters
     ----------
@@ -113,19 +173,50 @@ def suggestion(fit, others):
     apart = [
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]
-    better = [each for each in others if each["elpd_diff"] > max(LEAST_GAIN, each["dse"])]
+    better = [each for each in others if _is_better(*_gain(each))]
     if not better:
-        none = [f"none of {', '.join(each['law'] for each in others)} predicts the rows better"] if others else []
-        return "; ".join([*apart, *none])
+        return "; ".join([*apart, *([_none_better(others)] if others else [])])
     best = better[0]
-    said = "; ".join([*apart, ""]) + (
-        f"try {best['law']}: it predicts the rows better by {best['elpd_diff']:.1f} nats (standard error "
-        f"{best['dse']:.1f})"
-    )
+    said = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
     own, theirs = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
     if own and theirs:
         said += f" and moves the exponent of N* from {_interval(own)} to {_interval(theirs)}"
     return f"{said}; there {verdict_sentence(best['verdict'])}"
+
+
+def _none_better(others):
+    """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
+    within = [each for each in others if _is_better(each["elpd_diff"], each["dse"])]
+    if not within:
+        return f"none of {', '.join(each['law'] for each in others)} predicts the rows better"
+    first = within[0]
+    return (
+        f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "
+        f"left out whole, {_nats(first['elpd_diff_by_size'], first['dse_by_size'])}: do not extrapolate with it to "
+        f"another size{_doubt(first)}"
+    )
+
+
+def _by_how_much(entry):
+    rows = _nats(entry["elpd_diff"], entry["dse"])
+    if entry.get("elpd_diff_by_size") is None:
+        return f"the rows better by {rows}"
+    sizes = _nats(entry["elpd_diff_by_size"], entry["dse_by_size"])
+    return f"model sizes left out whole better by {sizes}, single rows by {rows}{_doubt(entry)}"
+
+
+def _nats(difference, error):
+    return f"{difference:.1f} nats (standard error {error:.1f})"
+
+
+def _doubt(entry):
+    """Return what to know of a comparison by sizes where importance sampling failed at some of them."""
+    if not entry["unreliable_sizes"]:
+        return ""
+    return (
+        f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
+        "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
+    )
 
 
 def _interval(q):

@@ -58,6 +58,8 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
             equal counts.
         ``slopes by compute``
             ``sum (u_b . z)**2``, u_b the unit vector of log(N/D) centred in bin b.
+        ``means by size``
+            ``sum n_s mean(z)_s**2`` over model sizes s with several rows, where there are at least two.
         ``means by benchmark``, ``slopes by date``, ``means by paper``
             The same of evaluations: means of benchmarks, slopes in the date within each, and means of the papers that
             have several rows.

@@ -126,12 +126,14 @@ class Chinchilla(LossLaw):
     sigma_tokens      Normal(0, 0.5)           the same per log of D
     nu_minus_one      Gamma(2, 0.1)            Student-t only: degrees of freedom above 1 (Juarez and Steel 2010)
     run_sd            as sigma                 with ``run_effects``: scale of what all rows of a run share
+    size_sd           as sigma                 with ``size_effects``: scale of what all rows of a model size share
     ================= ======================== ==================================================================
 
     Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)``, nu, and sigma at the runs of the least
-    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma is held. With
-    ``run_effects`` also ``rho = run_sd**2/(run_sd**2 + sigma**2)``, the share of the scatter at (N0, D0) that rows of a
-    run have in common.
+    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma keeps its
+    value at the end of their range, or takes that at (N0, D0) where this is larger. With ``run_effects`` also
+    ``rho = run_sd**2/(run_sd**2 + sigma**2)``, the share of the scatter at (N0, D0) that rows of a run have in common;
+    with ``size_effects`` the same of ``size_sd``.
 
     Parameters
     ----------
@@ -154,6 +156,12 @@ class Chinchilla(LossLaw):
         other noise, `skew` and `measurement_error` are refused. Log densities by row are given the other rows of the
         run; `loo_by_group` leaves runs out whole. A run has one size, so that large effects can stand for what size
         does: where chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
+    size_effects : bool
+        Rows of equal model size share a random effect, as rows of a run do with `run_effects`: a shape or learning rate
+        that suits a size less moves all its runs. A column ``size_group``, where a table has one, names the sizes
+        instead, such as sizes that differ by a few parameters. A prediction draws one new effect for each size, also
+        for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a few
+        percent, effects stand for what size does: fit a wider law, such as `Coupled`.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 

@@ -8,10 +8,8 @@ import pandas as pd
 from ...deferred import xr
 from .. import effects
 from ..draws import BLOCK, Draws
-from .noise import RUN_SD
 
 COORDINATE = "coordinate"
-RUN_ID = "run_id"  # dimension of runs whose rows are not independent
 
 
 class LossDraws(Draws):
@@ -56,8 +54,8 @@ class LossDraws(Draws):
         """Named quantities that broadcast against the rows by their dims."""
         return self._named
 
-    def _values(self, rows, *, of_runs=False):
-        """Quantities of the law as arrays that broadcast against the rows, or runs where these have one value each."""
+    def _values(self, rows, *, of_effects=False):
+        """Quantities of the law as arrays that broadcast against the rows or, of effects, against these."""
         return {name: x.values[..., None] for name, x in self.sampled.items()}
 
     def _origin(self, rows):
@@ -68,9 +66,9 @@ class LossDraws(Draws):
         mean = self.mean(rows).transpose(..., "run")
         return mean.copy(data=self.law.on_scale(mean).values)
 
-    def noise_arguments(self, rows, *, of_runs=False):
+    def noise_arguments(self, rows, *, of_effects=False):
         """Arguments of the noise at each row, of the dims of the draws and ``run``; see `Noise.arguments`."""
-        values = self._values(rows, of_runs=of_runs)
+        values = self._values(rows, of_effects=of_effects)
         return self.law.residuals.arguments(values, self._origin(rows), self.law.sizes(rows))
 
     def _observed(self, rows):
@@ -79,22 +77,24 @@ class LossDraws(Draws):
         return mean.copy(data=self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values)
 
     def _given(self, residual, rows, given):
-        """Residuals and the arguments of their noise; under run effects given the ``"others"`` or ``"earlier"``."""
+        """Residuals and the arguments of their noise; with effects given the ``"others"`` or ``"earlier"`` rows."""
         arguments = self.noise_arguments(rows)
-        if not self.law.run_effects:
+        if not self.law.effects_of:
             return residual, *arguments
-        return effects.conditional(residual, self._values(rows)[RUN_SD], self.law.groups(rows), given, *arguments)
+        return effects.conditional(
+            residual, self._values(rows)[self.law.residuals.effect_sd], self.law.groups(rows), given, *arguments
+        )
 
     def blocks(self, rows=None):
-        """Cut rows into blocks of about `BLOCK` log densities; under run effects of whole runs, each in its order."""
+        """Cut rows into blocks of about `BLOCK` log densities; rows that share an effect stay together, in order."""
         rows = self.rows if rows is None else rows
         first = next(iter(self.sampled.data_vars.values()))
         most = max(1, BLOCK // max(1, first.size))
-        codes = self.law.groups(rows).codes if self.law.run_effects else np.arange(len(rows))
+        codes = self.law.groups(rows).codes if self.law.effects_of else np.arange(len(rows))
         if len(rows) <= most:
             return [np.arange(len(rows))]
         order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the runs; a block holds one at least
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the effects; a block holds one at least
         cuts, begun = [], 0
         for start, end in zip(starts, np.append(starts[1:], len(rows)), strict=True):
             if end - begun > most and start > begun:
@@ -104,8 +104,8 @@ class LossDraws(Draws):
     def log_likelihood(self, rows=None, *, seed=0):
         """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``.
 
-        Under run effects each is given the other rows of its run, which is what leave-one-out needs: their sum is not
-        the density of all, which `total_log_likelihood` gives.
+        Where rows share effects, each is given the others of its run or size, which is what leave-one-out needs: their
+        sum is not the density of all, which `total_log_likelihood` gives.
         """
         law, rows = self.law, self.rows if rows is None else rows
         observed = self._observed(rows)
@@ -120,23 +120,28 @@ class LossDraws(Draws):
         return observed.copy(data=values).rename(law.scale)
 
     def of_groups(self):
-        """Log density of each run's rows together under run effects: the dims of the draws and ``run_id``."""
-        if not self.law.run_effects:
+        """Log density of the rows of each effect together: the dims of the draws and ``run_id`` or ``size_id``."""
+        if not self.law.effects_of:
             return None
-        return xr.concat([self._by_run(self.rows.iloc[own]) for own in self.blocks()], dim=RUN_ID)
+        return xr.concat([self._by_effect(self.rows.iloc[own]) for own in self.blocks()], dim=self._effect_id)
 
-    def _by_run(self, rows):
+    @property
+    def _effect_id(self):
+        return f"{self.law.effects_of}_id"
+
+    def _by_effect(self, rows):
         observed, groups = self._observed(rows), self.law.groups(rows)
-        run_sd = self._values(rows, of_runs=True)[RUN_SD]
-        values = effects.joint_logp(observed.values, run_sd, groups, *self.noise_arguments(rows, of_runs=True))
-        names = rows[self.law.group].drop_duplicates().to_numpy()
+        effect_sd = self._values(rows, of_effects=True)[self.law.residuals.effect_sd]
+        values = effects.joint_logp(observed.values, effect_sd, groups, *self.noise_arguments(rows, of_effects=True))
+        names = pd.unique(self.law.effect_labels(rows))
+        effect_id = self._effect_id
         coords = {name: x for name, x in observed.coords.items() if "run" not in x.dims}
-        return xr.DataArray(values, dims=(*observed.dims[:-1], RUN_ID), coords=coords | {RUN_ID: names})
+        return xr.DataArray(values, dims=(*observed.dims[:-1], effect_id), coords=coords | {effect_id: names})
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all rows together; under run effects rows of a run are not independent."""
+        """Log density of all rows together; rows that share an effect are not independent."""
         rows = self.rows if rows is None else rows
-        density, dim = (self._by_run, RUN_ID) if self.law.run_effects else (self.log_likelihood, "run")
+        density, dim = (self._by_effect, self._effect_id) if self.law.effects_of else (self.log_likelihood, "run")
         return sum(density(rows.iloc[own]).sum(dim) for own in self.blocks(rows))
 
     def cdf(self, rows=None, *, given="earlier"):
@@ -146,9 +151,9 @@ class LossDraws(Draws):
         ----------
         rows : DataFrame, optional
         given : {"earlier", "others"}
-            What of its run a row is given under run effects. Given the rows before it in the table, probabilities are
-            independent and uniform if the law is true; given all others, they are those of leave-one-out, each uniform
-            but dependent on each other.
+            Which rows of its run or size a row is given where these share an effect. Given the rows before it in the
+            table, probabilities are independent and uniform if the law is true; given all others, they are those of
+            leave-one-out, each uniform but dependent on each other.
         """
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
@@ -166,14 +171,14 @@ class LossDraws(Draws):
     def standardised(self, values):
         """Divide what is on the scale of the residuals, (..., run), by sigma.
 
-        Under run effects it is what the rows before it in its run do not foretell that is divided, and by the scatter
-        that then is left under normal noise: so are normal residuals made independent and standard.
+        Where rows share effects it is what the earlier rows of its run or size do not predict that is divided, by the
+        scatter that is left under normal noise: this makes normal residuals independent and standard.
         """
         sigma = self.noise_arguments(self.rows)[0]
-        if not self.law.run_effects:
+        if not self.law.effects_of:
             return values / sigma
-        run_sd = self._values(self.rows)[RUN_SD]
-        residual, scale = effects.conditional(values, run_sd, self.law.groups(self.rows), "earlier", sigma)
+        effect_sd = self._values(self.rows)[self.law.residuals.effect_sd]
+        residual, scale = effects.conditional(values, effect_sd, self.law.groups(self.rows), "earlier", sigma)
         return residual / scale
 
     def slopes(self, law, names, *, step=1e-4, **held):
@@ -229,9 +234,12 @@ class LossDraws(Draws):
         return log_prior + self.log_potential() + self.total_log_likelihood()
 
     def replicate(self, rng, rows=None):
-        """Losses of new runs on the scale of the residuals: the dims of the draws and ``run``."""
+        """Losses of new runs on the scale of the residuals: the dims of the draws and ``run``.
+
+        Where rows share effects, each run or size draws a new effect, one that was fitted too.
+        """
         rows = self.rows if rows is None else rows
-        mean, values = self._mean_on_scale(rows), self._values(rows, of_runs=True)
+        mean, values = self._mean_on_scale(rows), self._values(rows, of_effects=True)
         scattered = self.law.scattered(mean.values, values, self._origin(rows), rows, rng)
         return mean.copy(data=scattered).rename(self.law.scale)
 
@@ -253,17 +261,17 @@ class LossDraws(Draws):
         return type(self)(self.law, self.reference, self.rows, values.merge(self.upstream, join="left"), z)
 
     def unit_log_likelihood(self, i):
-        """Log density of row `i`, given its run's other rows under run effects: of the dims of the draws."""
+        """Log density of row `i`, given the other rows of its effect: of the dims of the draws."""
         return self.left_out_density(self, i)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of row `i` under draws fitted to the others, given those of its run under effects."""
+        """Log predictive density of row `i` under draws fitted to the others, given those of its effect."""
         rows, place = self._company(i)
         return fitted.log_likelihood(rows).isel(run=place, drop=True)
 
     def _company(self, i):
         """Rows that say of row `i` what the quantities of the law do not, itself among them, and its place there."""
-        if not self.law.run_effects:
+        if not self.law.effects_of:
             return self.rows.iloc[[i]], 0
         codes = self.law.groups(self.rows).codes
         own = np.flatnonzero(codes == codes[i])

@@ -39,11 +39,11 @@ def model(law, rows, reference=None):
 def observe(law, name, values, reference, data):
     """Register the observations as `name` in the PyMC model of the context, from arrays of `design_arrays`.
 
-    Under run effects their log density, of each run's rows together, is a potential.
+    Where rows share effects, the log density of the rows of each effect together is a potential.
     """
     pm = pymc()
 
-    if law.run_effects:
+    if law.effects_of:
         pm.Potential(name, law.density_of_rows(values, data | reference).sum())
         return
 
@@ -61,5 +61,5 @@ def observe(law, name, values, reference, data):
 
     mean = law.on_scale(law.mean(law.constants(values, reference), data))
     halfwidth = (data["halfwidth"],) if law.measurement_error else ()
-    arguments = (*law.residuals.arguments(values, reference, data), *halfwidth)
+    arguments = (*law.residuals.arguments(values, reference, data, fitted=True), *halfwidth)
     pm.CustomDist(name, mean, *arguments, logp=logp, random=random, observed=data["observed"])

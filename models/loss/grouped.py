@@ -181,12 +181,31 @@ class Grouped(Law):
             rows than the mean has quantities of its own there, or a run is of two groups.
         """
         grouping.check_column(table, self.by)
-        table = self.law.rows(table)
+        table = self.law.rows(self._sized(table))
         own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
         grouping.check_groups(table, self.by, own)
-        if self.run_effects:
+        if self.effects_of:
             grouping.check_runs(table, self.by, self.group)
         return table
+
+    def _sized(self, rows):
+        """Rows with a column that names the size within its group: equal sizes of two groups share no effect."""
+        if not self.size_effects or self.group in rows:
+            return rows
+        pairs = zip(labelled(rows[self.by]), rows[self.size_column], strict=True)
+        return rows.assign(**{self.group: [f"{group}, {float(size)!r}" for group, size in pairs]})
+
+    def groups(self, rows):
+        """Rows that share an effect; see the law's."""
+        return self.law.groups(self._sized(rows))
+
+    def effect_labels(self, rows):
+        """Return the run or size of each row, sizes within each group; see the law's."""
+        return self.law.effect_labels(self._sized(rows))
+
+    def scattered(self, mean, values, reference, rows, rng):
+        """Add noise to means on the scale of the residuals; see the law's."""
+        return self.law.scattered(mean, values, reference, self._sized(rows), rng)
 
     def reference(self, rows):
         """Names of the groups and, of each, the scalars that its quantities refer to."""
@@ -222,6 +241,10 @@ class Grouped(Law):
     def alternatives(self, rows):
         """Give those of the law, of the same groups."""
         return [replace(self, law=other) for other in self.law.alternatives(rows)]
+
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows; see the law's."""
+        return self.law.repeated_size(rows)
 
     def along(self, rows, by):
         """Give numbers along which rows may be cut; see the law's."""

@@ -9,27 +9,27 @@ from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from . import populations
 from .grouping import GROUP, GROUPS
-from .noise import OF_RUNS
+from .noise import OF_EFFECTS
 
-CODES, CODES_OF_RUNS, OF_GROUPS = "group_codes", "group_codes_of_runs", "of_group_"  # names of data
+CODES, CODES_OF_EFFECTS, OF_GROUPS = "group_codes", "group_codes_of_effects", "of_group_"  # names of data
 
 
 def model_data(law, rows, reference):
     """Values of everything that the PyMC model holds as data, by name: the reference by group too."""
     codes, arrays = law.codes(rows, reference), law.law.design_arrays(rows)
     found = arrays | {CODES: codes}
-    if law.run_effects:
-        first = np.unique(arrays["run_codes"], return_index=True)[1]
-        found[CODES_OF_RUNS] = codes[first]
+    if law.effects_of:
+        first = np.unique(arrays["effect_codes"], return_index=True)[1]
+        found[CODES_OF_EFFECTS] = codes[first]
     centre = {OF_GROUPS + name: np.asarray(x, float) for name, x in reference.items() if name != GROUPS}
     return found | centre
 
 
 def axis_of(law, name, array):
-    """Name groups for the reference, rows or runs for all else."""
+    """Name groups for the reference, rows or effects for all else."""
     if name.startswith(OF_GROUPS):
         return GROUP
-    return "run" if name in ("run_counts", CODES_OF_RUNS) else "row"
+    return "effect" if name in ("effect_counts", CODES_OF_EFFECTS) else "row"
 
 
 def baked(law, rows, reference):
@@ -53,7 +53,7 @@ def at_coordinates(law, z, reference):
 
 
 def log_density_terms(law, blocks, data):
-    """Log density of the priors, of the populations and of the rows or runs."""
+    """Log density of the priors, of the populations and of the rows or effects."""
     one, several = _blocks(law)
     values, priors = one.values(blocks[0])
     by_group, theirs = several.values(blocks[1].T)
@@ -70,7 +70,7 @@ def log_density_terms(law, blocks, data):
 def _at_rows(law, values, data):
     """Return the quantities of the law at each row, and the data with the reference there."""
     found = {
-        name: pick(values[name], data[CODES_OF_RUNS if law.run_effects and name in OF_RUNS else CODES])
+        name: pick(values[name], data[CODES_OF_EFFECTS if law.effects_of and name in OF_EFFECTS else CODES])
         for name in law.law.prior_of
     }
     return found, data | {name: pick(x, data[CODES]) for name, x in _origin(data).items()}

@@ -11,7 +11,7 @@ from ...errors import InputError
 from . import populations
 from .draws import COORDINATE, LossDraws
 from .grouping import GROUP, GROUPS
-from .noise import OF_RUNS
+from .noise import OF_EFFECTS
 
 
 class GroupedDraws(LossDraws):
@@ -59,13 +59,13 @@ class GroupedDraws(LossDraws):
         codes = self.law.codes(rows, self.reference)
         return {name: self._picked(x, codes) for name, x in self._named.items()}
 
-    def _values(self, rows, *, of_runs=False):
+    def _values(self, rows, *, of_effects=False):
         codes = self.law.codes(rows, self.reference)
-        runs = codes
-        if of_runs and self.law.run_effects:
-            runs = codes[np.unique(self.law.groups(rows).codes, return_index=True)[1]]
+        shared = codes
+        if of_effects and self.law.effects_of:
+            shared = codes[np.unique(self.law.groups(rows).codes, return_index=True)[1]]
         return {
-            name: x.values[..., runs if name in OF_RUNS else codes] if GROUP in x.dims else x.values[..., None]
+            name: x.values[..., shared if name in OF_EFFECTS else codes] if GROUP in x.dims else x.values[..., None]
             for name, x in self._own.items()
         }
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from ...datasets import filled, positive_columns, require
-from ...datasets.wording import unknown
+from ...datasets.wording import not_a_switch, unknown
 from ...deferred import xr
 from ...errors import InputError
 from .. import effects
@@ -19,12 +20,14 @@ from ..law import Effort, Law
 from . import graph
 from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
 from .draws import LossDraws
-from .noise import ENDS, RUN_SD, Noise
+from .noise import EFFECT_SDS, ENDS, WITH_EFFECTS, Noise
 from .plan import FamilyPlan
 from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
+SIZES = ("parameters", "parameters_nonembedding")
+SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
 )
@@ -51,6 +54,7 @@ class LossLaw(Law):
     skew: bool = False
     measurement_error: bool = False
     run_effects: bool = False
+    size_effects: bool = False
     priors: Mapping = field(default_factory=dict)
 
     kind: ClassVar[str] = "runs"
@@ -62,8 +66,7 @@ class LossLaw(Law):
     columns: ClassVar[tuple]
     effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
     axes: ClassVar[dict] = {"compute": "training_flop"}
-    clusters: ClassVar[tuple] = ("parameters", "parameters_nonembedding", "run")
-    group: ClassVar[str] = "run"
+    clusters: ClassVar[tuple] = (*SIZES, "run")
     traceable: ClassVar[bool] = True
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
@@ -80,7 +83,20 @@ class LossLaw(Law):
     def __post_init__(self):
         if self.scatter not in SCATTERS:
             raise InputError(unknown("scatter", self.scatter, SCATTERS))
+        self._check_effects()
         object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu", "rho", *ENDS.values())))
+
+    def _check_effects(self):
+        for option in (f"{what}_effects" for what in EFFECT_SDS):
+            if not isinstance(getattr(self, option), bool):
+                raise InputError(not_a_switch(option, getattr(self, option)))
+        if self.run_effects and self.size_effects:
+            raise InputError("run_effects and size_effects cannot be used together; set one of them to False")
+        if self.size_effects and self.size_column is None:
+            raise InputError(
+                f"size_effects: the {self.name} law has no column of model sizes ({' or '.join(SIZES)}); set "
+                "size_effects=False"
+            )
 
     # What a law says -------------------------------------------------------------------------------------------------
 
@@ -106,7 +122,22 @@ class LossLaw(Law):
     def residuals(self):
         """The `Noise` of this law."""
         sizes = (self.sized_by or self.columns) if self.scatter == "by_size" else ()
-        return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew, self.run_effects)
+        return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew, self.effects_of)
+
+    @property
+    def effects_of(self):
+        """What rows share effects of, ``"run"`` or ``"size"``; None where rows are independent."""
+        return next((what for what in EFFECT_SDS if getattr(self, f"{what}_effects")), None)
+
+    @property
+    def size_column(self):
+        """Column of the law that holds the size of a model; None where it has none."""
+        return next((column for column in SIZES if column in self.columns), None)
+
+    @property
+    def group(self):
+        """Column whose rows of one value are left out together: the run or, under size effects, the size."""
+        return SIZE_GROUP if self.size_effects else "run"
 
     @property
     def free_parameters(self):
@@ -150,7 +181,8 @@ class LossLaw(Law):
         ------
         InputError
             If a column is missing or a size is no positive number, all runs have one size, there are fewer rows than
-            sampled quantities or, with `run_effects`, a row is of no run or no run has two rows.
+            sampled quantities or, with `run_effects` or `size_effects`, a row is of no run or no run or size has two
+            rows.
         """
         place = table.attrs.get("source", "the table")
         require(table, self.needed, purpose=f"the {self.name} law")
@@ -166,20 +198,23 @@ class LossLaw(Law):
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
                     "runs of several sizes"
                 )
-        if self.run_effects:
-            self._check_runs(table, place)
-        return table
+        return self._sharing(table, place) if self.effects_of else table
 
-    def _check_runs(self, table, place):
-        require(table, [self.group], purpose="run_effects")
-        if self.groups(table).counts.max() == 1:
+    def _sharing(self, table, place):
+        """Return a table with the column of the law's `group`, refusing one in which no two rows share an effect."""
+        what, option = self.effects_of, f"{self.effects_of}_effects"
+        if self.run_effects:
+            require(table, [self.group], purpose=option)
+        labels = self.effect_labels(table)
+        if not pd.Series(labels).duplicated().any():
             raise InputError(
-                f"{place}: every run has one row; run_effects needs runs of several rows: set run_effects=False"
+                f"{place}: every {what} has one row; {option} needs {what}s of several rows: set {option}=False"
             )
+        return table if self.group in table else table.assign(**{self.group: labels})
 
     def contrasts(self, rows):
-        """Means of the residuals in bins of compute, and slopes in N/D there, where the law has both sizes."""
-        size = next((c for c in ("parameters", "parameters_nonembedding") if c in self.columns), None)
+        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
+        size = self.size_column
         if size is None or "tokens" not in self.columns:
             return {}
         n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
@@ -189,25 +224,37 @@ class LossLaw(Law):
         if len(within):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
             found["slopes by compute"] = Contrast(what, within)
+        if self.repeated_size(rows):
+            codes = pd.factorize(n)[0]
+            several = means(codes)[np.bincount(codes) > 1]
+            found["means by size"] = Contrast(f"mean of z in each of {len(several)} sizes of several rows", several)
         return found
 
     def groupings(self, rows):
         """Codes of the groups that other columns of the table name, but for runs where they share effects."""
-        return groupings(rows, (self.group,) if self.run_effects else ())
+        return groupings(rows, (SIZE_GROUP, *((self.group,) if self.effects_of else ())))
 
     def alternatives(self, rows):
-        """Widen the law, with a scatter by size; where runs have several rows, with effects of runs too."""
+        """Widen the law, with a scatter by size; where runs or sizes have several rows, with their effects too."""
         law = self if self.wider is None else self.wider[0]
         law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
         found = [law] if law != self else []
-        several = self.group in rows and rows[self.group].notna().all() and self.groups(rows).counts.max() > 1
-        if several and not self.run_effects and self.noise in ("normal", "student_t") and not self.skew:
-            found += [] if self.measurement_error else [replace(law, run_effects=True)]
+        if self.effects_of or self.noise not in WITH_EFFECTS or self.skew or self.measurement_error:
+            return found
+        if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
+            found.append(replace(law, run_effects=True))
+        if self.repeated_size(rows):
+            found.append(replace(law, size_effects=True))
         return found
+
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
+        size = self.size_column
+        return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
 
     def along(self, rows, by):
         """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
-        size = next((c for c in ("parameters", "parameters_nonembedding") if c in rows), None)
+        size = next((c for c in SIZES if c in rows), None)
         if by == "compute" and not {"compute", "training_flop"} & set(rows) and size and "tokens" in rows:
             rows = rows.assign(training_flop=FLOP_PER_PARAMETER_TOKEN * rows[size] * rows["tokens"])
         return super().along(rows, by)
@@ -247,28 +294,32 @@ class LossLaw(Law):
         arrays = self.sizes(rows) | {"observed": self.on_scale(rows[self.observed].to_numpy(float))}
         if self.measurement_error:
             arrays["halfwidth"] = self.halfwidth(rows)
-        if self.run_effects:
+        if self.effects_of:
             groups = self.groups(rows)
-            arrays |= {"run_codes": groups.codes, "run_counts": groups.counts}
+            arrays |= {"effect_codes": groups.codes, "effect_counts": groups.counts}
         return arrays
 
     def groups(self, rows):
-        """Rows of each run, as `effects.Groups`; where a table names no runs every row is one of its own.
+        """Rows that share an effect, as `effects.Groups`; see `effect_labels`."""
+        return effects.Groups.of(self.effect_labels(rows))
+
+    def effect_labels(self, rows):
+        """Return the run or size of each row, (row,): where a table names no runs every row is a run of its own.
 
         Raises
         ------
         InputError
             If a row is of no run and others are.
         """
-        if self.group not in rows:
-            return effects.Groups.of(np.arange(len(rows)))
-        filled(rows, self.group, purpose="run_effects")
-        return effects.Groups.of(rows[self.group])
+        if self.group in rows:
+            filled(rows, self.group, purpose=f"{self.effects_of or 'run'}_effects")
+            return rows[self.group].to_numpy()
+        return rows[self.size_column].to_numpy() if self.size_effects else np.arange(len(rows))
 
     def together(self, rows, simulated):
-        """Rows and simulated rows as one table; under run effects a simulated run is another than that it is like."""
+        """Rows and simulated rows as one table; a simulated run or size has another effect than the one it is like."""
         found = super().together(rows, simulated)
-        if not self.run_effects:
+        if not self.effects_of:
             return found
         codes, others = (self.groups(part).codes for part in (rows, simulated))
         return found.assign(**{self.group: np.concatenate([codes, codes.max() + 1 + others])})
@@ -284,29 +335,29 @@ class LossLaw(Law):
     observe = graph.observe
 
     def log_density_terms(self, blocks, data):
-        """Log density of each prior, of what else informs the law, and of the rows or runs."""
+        """Log density of each prior, of what else informs the law, and of the rows or effects."""
         values, priors = Coordinates(self.prior_of).values(*blocks)
         potential = self.potential(values, data)
         return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
 
     def density_of_rows(self, values, data, constants=None):
-        """Log density of each row or, under run effects, of each run's rows together, from arrays of `model_data`.
+        """Log density of each row or of the rows of each effect together, from arrays of `model_data`.
 
         The `constants` may be given where they are known already.
         """
         constants = self.constants(values, data) if constants is None else constants
         residual = data["observed"] - self.on_scale(self.mean(constants, data))
-        arguments = self.residuals.arguments(values, data, data)
-        if self.run_effects:
-            groups = effects.Groups(data["run_codes"], data["run_counts"])
-            return effects.joint_logp(residual, values[RUN_SD], groups, *arguments)
+        arguments = self.residuals.arguments(values, data, data, fitted=True)
+        if self.effects_of:
+            groups = effects.Groups(data["effect_codes"], data["effect_counts"])
+            return effects.joint_logp(residual, values[self.residuals.effect_sd], groups, *arguments)
         return self.residuals.logp(residual, *arguments, halfwidth=data.get("halfwidth"))
 
     def axis_of(self, name, array):
-        """Scalars are of the reference, counts of runs, all else of rows."""
+        """Scalars are of the reference, counts of effects, all else of rows."""
         if array.ndim == 0:
             return None
-        return "run" if name == "run_counts" else "row"
+        return "effect" if name == "effect_counts" else "row"
 
     def start(self, reference):
         """Medians of the priors."""
@@ -388,10 +439,11 @@ class LossLaw(Law):
         return self.from_scale(self.scattered(mean, values, reference or self.reference(rows), rows, rng))
 
     def scattered(self, mean, values, reference, rows, rng):
-        """Add noise to means on the scale of the residuals, (..., run); under run effects one effect a run."""
+        """Add noise to means on the scale of the residuals, (..., run), and one effect for each run or size."""
         arguments = self.residuals.arguments(values, reference, self.sizes(rows))
-        if self.run_effects:
-            return mean + effects.draw(rng, np.shape(mean), values[RUN_SD], self.groups(rows), *arguments)
+        if self.effects_of:
+            effect_sd = values[self.residuals.effect_sd]
+            return mean + effects.draw(rng, np.shape(mean), effect_sd, self.groups(rows), *arguments)
         return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
 
     # Decisions -------------------------------------------------------------------------------------------------------

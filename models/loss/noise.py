@@ -3,17 +3,19 @@
 A density is written once, on arrays of any library; what PyMC samples is what LOO evaluates on the draws.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import erf, exp, log, pi, sqrt
+from operator import or_
 from typing import ClassVar
 
 import numpy as np
 
-from ...datasets.wording import not_a_switch, shown, unknown
+from ...datasets.wording import shown, unknown
 from ...deferred import special
 from ...deferred import stats as st
 from ...errors import InputError
-from ..arrays import arcsinh, clip, gammaln, largest, log1p, namespace, sinh, where
+from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, namespace, sinh, where
 from ..arrays import exp as exp_of
 from ..arrays import log as log_of
 from ..priors import FreeParameter
@@ -28,9 +30,16 @@ LOG_SKEW = FreeParameter(
     "",
     "Logarithm of g, the skewness: none expected; the prior's 95% interval of g is 0.38 to 2.7.",
 )
-RUN_SD = "run_sd"  # scale of the effects that rows of a run share
-OF_RUNS = (RUN_SD, "nu_minus_one")  # under run effects a run has one value of each
-WITH_RUN_EFFECTS = ("student_t", "normal")
+EFFECT_SDS = {"run": "run_sd", "size": "size_sd"}  # scale of the effects that rows share
+EFFECT_RATIONALES = {
+    "run": "Scale of the effect that all readings of a run share, of its seed or its order of data: of the order of "
+    "sigma, by the same prior, so that neither is preferred as the source of the scatter.",
+    "size": "Scale of the effect that all rows of a model size share, of its shape or its learning rate: of the order "
+    "of sigma, by the same prior, so that neither is preferred as the source of the scatter.",
+}
+OF_EFFECTS = (*EFFECT_SDS.values(), "nu_minus_one")  # rows that share an effect have one value of each
+WITH_EFFECTS = ("student_t", "normal")
+BEYOND = 1e-9  # of the logarithm of a size: a smaller distance from the fitted range is an error of rounding
 ENDS = {"smallest": "sigma_smallest_run", "largest": "sigma_largest_run"}  # derived where sigma depends on sizes
 QUADRATURE_NODES = 32
 LEAST_HALFWIDTH = 1e-4  # in units of sigma; below it a reading error changes a log density by less than 1e-8
@@ -103,9 +112,9 @@ class Noise:
     skew : bool
         Residuals above the mode are wider by g and those below narrower by it (Fernandez and Steel 1998,
         https://doi.org/10.1080/01621459.1998.10474117).
-    run_effects : bool
-        Rows of a run share an effect, integrated out in `effects`. `logp`, `cdf` and `draw` are of a row on its own or,
-        with what `effects.conditional` gives, of a row given others of its run.
+    effects_of : {"run", "size"}, optional
+        Rows of a run, or of a model size, share an effect, integrated out in `effects`. `logp`, `cdf` and `draw` are of
+        a row alone or, with the result of `effects.conditional`, of a row given others that share its effect.
     """
 
     family: str = "student_t"
@@ -114,7 +123,7 @@ class Noise:
     measurement_error: bool = False
     sizes: tuple = ()
     skew: bool = False
-    run_effects: bool = False
+    effects_of: str | None = None
 
     scale_name: ClassVar[str] = "sigma"
 
@@ -124,18 +133,21 @@ class Noise:
                 raise InputError(unknown(option, value, choices))
         if not (isinstance(self.threshold, (int, float)) and 0 < self.threshold < float("inf")):
             raise InputError(f"threshold of the Huber noise must be a positive number, not {shown(self.threshold)}")
-        if not isinstance(self.run_effects, bool):
-            raise InputError(not_a_switch("run_effects", self.run_effects))
-        if self.run_effects:
-            self._check_run_effects()
+        if self.effects_of is not None:
+            self._check_effects(f"{self.effects_of}_effects")
 
-    def _check_run_effects(self):
-        if self.family not in WITH_RUN_EFFECTS:
-            choices = " or ".join(f"noise={name!r}" for name in WITH_RUN_EFFECTS)
-            raise InputError(f"run_effects: no effect can be integrated out of {self.family} noise; set {choices}")
+    def _check_effects(self, switch):
+        if self.family not in WITH_EFFECTS:
+            choices = " or ".join(f"noise={name!r}" for name in WITH_EFFECTS)
+            raise InputError(f"{switch}: no effect can be integrated out of {self.family} noise; set {choices}")
         for option in ("measurement_error", "skew"):
             if getattr(self, option):
-                raise InputError(f"run_effects cannot be had with {option}; set {option}=False, or run_effects=False")
+                raise InputError(f"{switch} cannot be used with {option}; set {option}=False, or {switch}=False")
+
+    @property
+    def effect_sd(self):
+        """Name of the scale of the effects; None where rows share none."""
+        return EFFECT_SDS.get(self.effects_of)
 
     @property
     def free_parameters(self):
@@ -159,14 +171,6 @@ class Noise:
             "",
             "Degrees of freedom above 1: from nearly Cauchy to nearly normal (Juarez and Steel 2010).",
         )
-        shared = FreeParameter(
-            RUN_SD,
-            sigma.prior,
-            sigma.support,
-            unit,
-            "Scale of the effect that all readings of a run share, of its seed or its order of data: of the order of "
-            "sigma, by the same prior, so that neither is preferred as the source of the scatter.",
-        )
         slopes = (
             FreeParameter(
                 slope_of(column),
@@ -180,7 +184,11 @@ class Noise:
         return (
             sigma,
             *((nu,) if self.family == "student_t" else ()),
-            *((shared,) if self.run_effects else ()),
+            *(
+                (replace(sigma, name=self.effect_sd, rationale=EFFECT_RATIONALES[self.effects_of]),)
+                if self.effects_of
+                else ()
+            ),
             *slopes,
             *((LOG_SKEW,) if self.skew else ()),
         )
@@ -196,17 +204,17 @@ class Noise:
         return nu | skew | ends | self._shared(values)
 
     def _shared(self, values):
-        """Share of the scatter that rows of a run have in common where sigma is that at the centre."""
-        if not self.run_effects:
+        """Share of the scatter that rows with one effect have in common where sigma is that at the centre."""
+        if self.effects_of is None:
             return {}
-        between = values[RUN_SD] ** 2
+        between = values[self.effect_sd] ** 2
         return {"rho": between / (between + values[self.scale_name] ** 2)}
 
     def centre(self, columns):
         """Give what slopes of sigma refer to, scalars by name: of the logarithm of each size its mean and its range.
 
-        Beyond the fitted range sigma is held: how it goes on there the runs do not say. The smallest and the largest
-        run are those of the least and the greatest product of the sizes.
+        Beyond the fitted range the runs do not inform sigma; see `arguments`. The smallest and the largest run are
+        those of the least and the greatest product of the sizes.
         """
         logs = {column: np.log(np.asarray(columns[column], float)) for column in self.sizes}
         found, total = {}, sum(logs.values())
@@ -224,8 +232,18 @@ class Noise:
         }
         return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in moved.items()))
 
-    def arguments(self, values, reference=None, columns=None):
+    def _beyond(self, reference, logs):
+        """Whether rows are outside the fitted range of one of the sizes."""
+        below = [reference[f"log_{name}_min"] - x > BEYOND for name, x in logs.items()]
+        above = [x - reference[f"log_{name}_max"] > BEYOND for name, x in logs.items()]
+        return reduce(or_, below + above)
+
+    def arguments(self, values, reference=None, columns=None, *, fitted=False):
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
+
+        Outside the fitted range of a size, sigma keeps its value at the end of the range, but is at least the sigma at
+        the centre of the runs. A scatter that falls with size would otherwise predict the next size almost exactly,
+        which no run supports.
 
         Parameters
         ----------
@@ -235,10 +253,15 @@ class Noise:
             Holds what `centre` gave; needed where sigma depends on sizes.
         columns : mapping of str to array_like, optional
             The sizes.
+        fitted : bool
+            Whether the rows are those of the reference, none of them outside its range.
         """
-        sigma = values[self.scale_name]
+        sigma = centre = values[self.scale_name]
         if self.sizes:
-            sigma = self._scatter(values, reference, {name: log_of(columns[name]) for name in self.sizes})
+            logs = {name: log_of(columns[name]) for name in self.sizes}
+            sigma = self._scatter(values, reference, logs)
+            if not fitted:
+                sigma = where(self._beyond(reference, logs), maximum(sigma, centre), sigma)
         nu = (1 + values["nu_minus_one"],) if self.family == "student_t" else ()
         return (sigma, *nu, *((exp_of(values["log_skew"]),) if self.skew else ()))
 

@@ -99,8 +99,9 @@ class Configurations(LossLaw):
             raise InputError(unknown("noise", self.noise, NOISES))
         if self.measurement_error:
             raise InputError("measurement_error is for losses; sizes of models are known")
-        if self.run_effects:
-            raise InputError("run_effects is for losses; models are read once: set run_effects=False")
+        for option in ("run_effects", "size_effects"):
+            if getattr(self, option):
+                raise InputError(f"{option} is for losses; models are read once: set {option}=False")
         if self.scatter != "one":
             raise InputError("sizes of models have one scatter; scatter must be 'one'")
         if self.scale != "log_parameters":

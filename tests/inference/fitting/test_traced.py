@@ -16,6 +16,7 @@ OF_RUNS = {
     "reading error": bs.Chinchilla(noise="normal", measurement_error=True),
     "run effects": bs.Chinchilla(run_effects=True),
     "run effects, normal": bs.Chinchilla(run_effects=True, noise="normal", scatter="one"),
+    "size effects": bs.Chinchilla(size_effects=True),
     "coupled": bs.Coupled(),
     "offsets": bs.Offsets(),
     "kaplan": bs.Kaplan(),
@@ -27,6 +28,7 @@ OF_GROUPS = {
     "grouped": bs.Grouped(bs.Chinchilla(), "part"),
     "grouped, nothing shared": bs.Grouped(bs.Kaplan(scatter="one"), "part", pooled=()),
     "grouped, run effects": bs.Grouped(bs.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")),
+    "grouped, size effects": bs.Grouped(bs.Chinchilla(size_effects=True), "part", ("alpha",), ("beta", "size_sd")),
     "grouped, all shared": bs.Grouped(
         bs.EmbeddingWeighted(noise="normal"), "part", shared=tuple(bs.EmbeddingWeighted(noise="normal").prior_of)
     ),
@@ -189,8 +191,8 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
 def test_axes_that_depend_on_each_other_are_refused(runs):
     class Own(bs.Chinchilla):
         def log_density_terms(self, blocks, data):
-            of_runs = sum_by(data["observed"], data["run_codes"], data["run_counts"])
-            return *super().log_density_terms(blocks, data), of_runs[..., data["run_codes"]]
+            of_runs = sum_by(data["observed"], data["effect_codes"], data["effect_counts"])
+            return *super().log_density_terms(blocks, data), of_runs[..., data["effect_codes"]]
 
     law = Own(run_effects=True)
     rows = law.rows(runs.assign(run=np.arange(len(runs)) // 2))

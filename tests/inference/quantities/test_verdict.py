@@ -24,8 +24,10 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
     assert verdict_sentence(judged).startswith("the law is off by 0.")
     assert worth_trying(fit_default)
     found = bs.alternatives(fit_default)
-    (best,) = found
-    assert best["name"] == "coupled"
+    best, effects = found
+    assert best["name"] == "coupled" and not best["options"]["size_effects"]
+    assert effects["options"]["size_effects"] and effects["elpd_diff_by_size"] < best["elpd_diff_by_size"]
+    assert best["elpd_diff_by_size"] == pytest.approx(27.4, abs=3) and best["unreliable_sizes"] <= 3
     assert best["elpd_diff"] == pytest.approx(26.5, abs=2) and best["dse"] == pytest.approx(10.3, abs=0.5)
     assert best["exponent_parameters"]["q50"] == pytest.approx(0.531, abs=0.004)
     said = suggestion(fit_default, found)

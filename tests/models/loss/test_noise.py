@@ -279,3 +279,26 @@ def test_the_runs_of_chinchilla_scatter_by_size(fit_default):
 def test_an_unknown_scatter_is_refused():
     with pytest.raises(bs.InputError, match='scatter "by-size" is unknown; did you mean "by_size"'):
         bs.Chinchilla(scatter="by-size")
+
+
+@pytest.mark.parametrize("slope", [-0.4, 0.0, 0.4])
+def test_beyond_the_fitted_sizes_the_scatter_is_at_least_that_at_the_centre(slope):
+    noise, sizes = Noise("normal", sizes=("parameters", "tokens")), np.geomspace(1e7, 1e10, 9)
+    reference = noise.centre({"parameters": sizes, "tokens": 20 * sizes})
+    values = {"sigma": np.array([[0.01], [0.02]]), "sigma_parameters": slope, "sigma_tokens": -slope / 2}
+    fitted = {"parameters": sizes, "tokens": 20 * sizes}
+    (inside,) = noise.arguments(values, reference, fitted)
+    np.testing.assert_array_equal(inside, *noise.arguments(values, reference, fitted, fitted=True))
+    logs = np.log(sizes) - np.log(sizes).mean()
+    np.testing.assert_allclose(inside, values["sigma"] * np.exp(slope / 2 * logs), rtol=1e-12)
+    for factor, end in ((1e4, -1), (1e-4, 0)):  # all rows larger, then smaller, than every run
+        (sigma,) = noise.arguments(values, reference, {name: factor * x for name, x in fitted.items()})
+        edge = np.broadcast_to(inside[:, [end]], sigma.shape)
+        np.testing.assert_allclose(sigma, np.maximum(edge, values["sigma"]), rtol=1e-12)
+    # Only one of the sizes is outside: the other keeps its own value.
+    (sigma,) = noise.arguments(values, reference, {"parameters": np.array([1e12]), "tokens": 20 * sizes[:1]})
+    held = values["sigma"] * np.exp(slope * logs[-1] - slope / 2 * logs[0])
+    np.testing.assert_allclose(sigma, np.maximum(held, values["sigma"]), rtol=1e-12)
+    # A size that differs from the largest by rounding alone is inside.
+    (rounded,) = noise.arguments(values, reference, {name: x[-1:] * (1 + 1e-13) for name, x in fitted.items()})
+    np.testing.assert_allclose(rounded, inside[:, -1:], rtol=1e-10)
