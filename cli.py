@@ -37,14 +37,14 @@ app = typer.Typer(
 @options.works
 @options.shares(options.Fitting)
 def fit(
-    law: options.LawName,
+    law: options.LawOrCoupled = "coupled",
     data: options.AnyTable = None,
     out: options.FitOut = None,
     log_likelihood: options.LogLikelihood = None,
     *,
     fitting,
 ):
-    """Fit a law to a table of runs with NUTS."""
+    """Fit a law, by default the coupled one, to a table of runs with NUTS."""
     from .files import check_writable
 
     chosen = inputs.law_named(law, fitting)

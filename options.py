@@ -62,6 +62,13 @@ DropHighest = Annotated[
     int, typer.Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
 ]
 
+LawOrCoupled = Annotated[
+    str,
+    typer.Argument(
+        metavar="LAW",
+        help="A law, such as chinchilla. In rollouts the coupled law predicts runs beyond the fitted ones best.",
+    ),
+]
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law, such as chinchilla.")]
 Priors = Annotated[
     list[str] | None,

@@ -174,6 +174,11 @@ def test_fit_in_words(fits):
     assert "bulk ESS" in text
 
 
+def test_fit_without_a_law_fits_the_coupled_one(fits):
+    document = json.loads(succeeded("fit", *SHORT, "--data", "mine.csv", "--json", folder=fits))
+    assert document["law"] == "coupled" and "kappa" in document["parameters"]
+
+
 def test_fit_says_once_that_it_is_not_to_be_trusted(tmp_path):
     bs.load("chinchilla_runs").iloc[::20].to_csv(tmp_path / "few.csv", index=False)
     short = ("--data", "few.csv", "--draws", "20", "--tune", "20", "--chains", "2", "--seed", "3")
@@ -533,7 +538,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         ([], "Missing command"),
         (["fits"], "fits"),
         (["--bogus"], "--bogus"),
-        (["fit"], "LAW"),
+        (["calibrate"], "LAW"),
         (["fit", "chinchila"], "chinchilla"),
         (["data", "chinchilla_run"], "chinchilla_runs"),
         (["data", "--notes"], "name of a table"),
