@@ -295,17 +295,36 @@ def _print_sentence(table):
             print(f"{flag}: {meaning}")
 
 
-def print_doubling(found, compute, year):
-    """Print doubling times, by the fit they are of; those of optimal scaling are for a budget and a year."""
-    shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
-    optimal = tuple(f"optimal scaling {q}" for q in ("2.5%", "50%", "97.5%"))
-    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", *optimal)
+def print_doubling(tables, at):
+    """Print doubling times in months, by fit.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+        From `gain_times`, or from `doubling_times` where `at` is given.
+    at : dict or None
+        ``compute`` in FLOP and ``year``; None for the evaluations' own sizes and dates.
+    """
+    quantiles, optimal = ("q2.5", "q50", "q97.5"), ()
+    where = "at the evaluations' own sizes and dates"
+    if at:
+        where = f"at {at['compute']:.3g} FLOP in {at['year']:g}".replace("e+", "e")
+        optimal = tuple(f"optimal scaling {q}" for q in ("2.5%", "50%", "97.5%"))
+    shown = [*quantiles, *(f"optimal_{q}" for q in quantiles if at)]
+    first = ("", "") if at else ("", "evaluations", "number")
+    header = (*first, "P(progress)", "2.5%", "50%", "97.5%", *optimal)
     rows = [
-        (path, label, f"{row['p_progress']:.3f}", *(_months(row[name]) for name in shown))
-        for path, times in found.items()
+        (
+            name,
+            label,
+            *(() if at else (int(row["count"]),)),
+            f"{row['p_progress']:.3f}",
+            *(_months(row[column]) for column in shown),
+        )
+        for name, times in tables.items()
         for label, row in times.iterrows()
     ]
-    title = f"months in which effective compute doubles at {compute:.3g} FLOP in {year:g}".replace("e+", "e")
+    title = f"months in which effective compute doubles, {where}"
     print_table(title, header, rows, least=(*optimal, "P(progress)"))
 
 

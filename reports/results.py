@@ -185,6 +185,15 @@ def comparison_entries(table):
     }
 
 
+def doubling_entries(times):
+    """Return entries of results.json of a table from `gain_times` or `doubling_times`, one a row."""
+    whole = {name for name, column in times.items() if column.dtype.kind == "i"}
+    entries = comparison_entries(times)
+    return {
+        label: {name: int(x) if name in whole else x for name, x in entry.items()} for label, entry in entries.items()
+    }
+
+
 def comparison_document(table, **more):
     """Say of a table from `compare` or `compare_progress` which predicts best, with its entries."""
     return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}

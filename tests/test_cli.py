@@ -276,6 +276,44 @@ def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
     assert "robust_parameters" not in entry
 
 
+@pytest.fixture(scope="module")
+def progress_file(tmp_path_factory):
+    """Folder with a fit of specification 14, whose rate differs by benchmark, size and date."""
+    folder = tmp_path_factory.mktemp("progress")
+    succeeded("fit", "progress-14", *SHORT, "--seed", "2", "--out", "p.nc", folder=folder)
+    return folder
+
+
+def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(progress_file):
+    fit = bs.open_fit(progress_file / "p.nc")
+    document = json.loads(succeeded("doubling", "p.nc", "--json", folder=progress_file))["p.nc"]
+    assert document["at"] == "the evaluations"
+    assert set(document["doubling_months"]) >= {"all", "wt103", "ptb"}
+    for label, row in bs.gain_times(fit).iterrows():
+        entry = document["doubling_months"][label]
+        assert [entry[name] for name in ("count", "p_progress", "q50")] == pytest.approx(
+            [*row[["count", "p_progress", "q50"]]]
+        )
+    assert document["doubling_months"]["all"]["count"] == 231
+    text = " ".join(succeeded("doubling", "p.nc", folder=progress_file).split())
+    assert "doubles, at the evaluations' own sizes and dates" in text and "231" in text
+    for words, at in (
+        (("--compute", "1e22"), {"compute": 1e22, "year": 2023.0}),
+        (("--year", "2020"), {"compute": 1e25, "year": 2020.0}),
+    ):
+        document = json.loads(succeeded("doubling", "p.nc", *words, "--json", folder=progress_file))["p.nc"]
+        assert document["at"] == at
+        for label, row in bs.doubling_times(fit, **at).iterrows():
+            assert document["doubling_months"][label]["q50"] == pytest.approx(row["q50"])
+    text = " ".join(succeeded("doubling", "p.nc", "--compute", "1e22", folder=progress_file).split())
+    assert "doubles, at 1e22 FLOP in 2023" in text
+
+
+def test_doubling_refuses_a_budget_and_a_year_that_are_none(progress_file):
+    assert "compute is -1.0; give a positive" in refused("doubling", "p.nc", "--compute", "-1", folder=progress_file)
+    assert "year is nan; give a number" in refused("doubling", "p.nc", "--year", "nan", folder=progress_file)
+
+
 def test_progress_since(tmp_path, scores_design):
     mine = type(scores_design)(seed=20, models=24).table.drop(columns="year")
     mine.assign(score=100 * mine["score"]).to_csv(tmp_path / "mine.csv", index=False)
