@@ -15,6 +15,7 @@ from . import figures
 from . import quantities_figures as quantities
 from . import time_figures as in_time
 from .analysis import FUTURE, MAIN, PACE, RESTS, VARIANTS
+from .conclusions import AT
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, times, words
 
@@ -128,8 +129,8 @@ def _variant_text(found, published, variants):
     medians = {VARIANT_NAMES.get(n, n): q["q50"] for n, (_, q) in variants.items()}
     shortest, longest = min(medians, key=medians.get), max(medians, key=medians.get)
     return [
-        f"Median doubling times run from {months(medians[shortest])} ({shortest}) to {months(medians[longest])} months "
-        f"({longest}).",
+        f"Median doubling times {AT} run from {months(medians[shortest])} ({shortest}) to "
+        f"{months(medians[longest])} months ({longest}).",
         f"Rows of one paper share ρ = {draws_interval(rho, '{:.2f}')} of the scatter about the law (published: "
         f"{note}).",
         f"On the {_known(found)} rows whose vocabulary is known, specification 19, which adds a term in it, has an "
