@@ -217,11 +217,14 @@ def _print_left_out(counts):
 
 def print_kept(folder, found, *, cleared, json):
     """Print how much is kept for reports, or was before it was cleared."""
+    from .datasets.wording import plural
+
     size = sum(each for _, _, each in found)
     if json:
         print_json({"folder": str(folder), "results": len(found), "bytes": size, "cleared": cleared})
     else:
-        print(f"{'deleted: ' if cleared else ''}{len(found)} results of reports, {size / 1e6:.1f} MB, in {folder}")
+        deleted = "deleted: " if cleared else ""
+        print(f"{deleted}{plural(len(found), 'result')} of reports, {size / 1e6:.1f} MB, in {folder}")
 
 
 def _listed(figures):
@@ -250,6 +253,8 @@ def _print_lengths(entry):
 
 def print_calibration(title, table):
     """Print what `calibration_table` returned."""
+    from .datasets.wording import p_value
+
     header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
     rows = [
         (
@@ -257,7 +262,7 @@ def print_calibration(title, table):
             f"{row['error']:+.2f} ± {row['error_se']:.2f}",
             f"{row['coverage_50']:.0%}",
             f"{row['coverage_90']:.0%}",
-            f"{row['p_uniform']:.3f}",
+            p_value(row["p_uniform"], ""),
         )
         for name, row in table.loc[few_levels(table.index)[0]].iterrows()
         if OF_RUNS not in name

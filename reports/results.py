@@ -6,6 +6,7 @@ import math
 import numpy as np
 import xarray as xr
 
+from ..datasets.wording import p_value
 from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
@@ -93,7 +94,7 @@ def verdict_entry(fit):
 
 def rejected_by(misfit):
     """Name the tests of `misfit_entries` that reject the law, "" where none does."""
-    return ", ".join(f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"])
+    return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
 
 
 def law_entry(fit, result=None, points=None):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...datasets.columns import SIZES
+from ...datasets.wording import p_value
 from ...deferred import stats as st
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -163,8 +164,10 @@ def verdict_sentence(verdict):
     """
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
-        return f"the law fits its rows: no test rejects it (least p {verdict['p']:.2g} of {len(tests)} tests)"
-    by = ", ".join(f"{name} p {tests[name]['p']:.1g}" for name in verdict["rejected_by"])
+        return (
+            f"the law fits its rows: no test rejects it (the least of {len(tests)} tests has {p_value(verdict['p'])})"
+        )
+    by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
     size = f"off by {percent(verdict['size'])} of {verdict['share_of']} ({by})"

@@ -6,6 +6,7 @@ from html import escape
 
 import pandas as pd
 
+from ...datasets.wording import p_value
 from ...inference.loo.differences import MEANING
 from .words import flop, in_words, probability, sizes
 
@@ -126,7 +127,7 @@ def tests_of_law(entry, title=None):
             "test": in_words(test),
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
-            "p": f"{found['p']:.2g}",
+            "p": p_value(found["p"], ""),
             "size": "–" if found["size"] is None else f"{found['size']:.2%}",
             "of": found["what"],
         }

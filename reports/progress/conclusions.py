@@ -36,8 +36,8 @@ def answer(found):
         f"It is the pace at the {len(found.table)} evaluations' own sizes and dates, specifications mixed by how well "
         f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. At the same sizes and dates, but "
         f"without effects of papers, medians of specifications 1 to 15 run {_span(medians)}. The pace at a "
-        f"compute-optimal size of {flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades above the largest "
-        "evaluation, and there specifications differ."
+        f"compute-optimal size of {flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades "
+        "above the largest evaluation, and there specifications differ."
     )
 
 

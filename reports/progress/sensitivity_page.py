@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.wording import plural
 from ...inference import metadata
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
@@ -41,7 +42,7 @@ def _rests_text(found):
         f"of {scaling['prior']:.3f} for the prior and {scaling['likelihood']:.3f} for the likelihood, under "
         f"specification {MAIN}. Above {SENSITIVE:g} is sensitive: {in_a_row(sensitive)}. The table has the other "
         "specifications with weight, and the rate at the optimum.",
-        f"Of {len(influence)} papers “{top['title']}” ({rows} row{'s' if rows > 1 else ''}) moves the median most when "
+        f"Of {len(influence)} papers “{top['title']}” ({plural(rows, 'row')}) moves the median most when "
         f"left out, {shift}. Papers with a Pareto k above {PARETO_K_LIMIT:g}, where importance sampling is not "
         f"reliable: {unreliable}.",
     ]
