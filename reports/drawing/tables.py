@@ -129,13 +129,15 @@ def tests_of_law(entry, title=None):
             "df": str(found["df"]),
             "p": p_value(found["p"], ""),
             "size": "–" if found["size"] is None else f"{found['size']:.2%}",
+            "worst": "–" if found["worst_size"] is None else f"{found['worst_size']:.2%} in {found['worst_where']}",
             "of": found["what"],
         }
         for test, found in entry["misfit"].items()
     ]
     note = (
         "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
-        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}."
+        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}. Worst: the same "
+        "mean over the rows of the bin or group where it is largest."
     )
     return html(pd.DataFrame(rows), rowname="test", note=note, title=title)
 
