@@ -129,7 +129,7 @@ def tests_of_law(entry, title=None):
             "df": str(found["df"]),
             "p": p_value(found["p"], ""),
             "size": "–" if found["size"] is None else f"{found['size']:.2%}",
-            "worst": "–" if found["worst_size"] is None else f"{found['worst_size']:.2%} in {found['worst_where']}",
+            "worst": _worst(found),
             "of": found["what"],
         }
         for test, found in entry["misfit"].items()
@@ -140,6 +140,12 @@ def tests_of_law(entry, title=None):
         "mean over the rows of the bin or group where it is largest."
     )
     return html(pd.DataFrame(rows), rowname="test", note=note, title=title)
+
+
+def _worst(found):
+    """Write the bin or group in which a test sees most; fits that an earlier version judged have none."""
+    size = found.get("worst_size")
+    return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
 
 
 def allocated(entries, *, note, title=None):

@@ -8,6 +8,7 @@ import pytest
 from bayescaling.inference.quantities.alternatives import suggestion, worth_trying
 from bayescaling.inference.quantities.verdict import _beside, judge, verdict_sentence
 from bayescaling.inference.storage import metadata
+from bayescaling.reports.drawing.tables import tests_of_law
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 
@@ -101,6 +102,18 @@ def test_the_verdict_is_kept_in_the_file(fit_default, judged, tmp_path):
     bs.save_fit(fit_default, tmp_path / "fit.nc")
     opened = bs.open_fit(tmp_path / "fit.nc")
     assert metadata(opened)["verdict"] == json.loads(json.dumps(judged)) == judge(opened)
+
+
+def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged):
+    tests = {
+        name: {key: x for key, x in found.items() if not key.startswith("worst")}
+        for name, found in judged["tests"].items()
+    }
+    earlier = judged | {"tests": tests}
+    assert "on average over rows (" in verdict_sentence(earlier)
+    shown = tests_of_law({"misfit": tests, "verdict": earlier})
+    worst = shown.header.index("worst")
+    assert {row[worst] for row in shown.rows} == {"–"}
 
 
 def test_what_the_prior_decides_is_named(runs, quiet):
