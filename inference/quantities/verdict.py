@@ -28,7 +28,7 @@ REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
 LEAST_REPLICATES = 50
 MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
-FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law; see tests/benchmarks/false_alarms.py
+FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
 
 
 def judge(fit: xr.DataTree) -> dict[str, Any]:
