@@ -37,14 +37,14 @@ app = typer.Typer(
 @options.works
 @options.shares(options.Fitting)
 def fit(
-    law: options.LawName,
+    law: options.LawOrCoupled = "coupled",
     data: options.AnyTable = None,
     out: options.FitOut = None,
     log_likelihood: options.LogLikelihood = None,
     *,
     fitting,
 ):
-    """Fit a law to a table of runs with NUTS."""
+    """Fit a law, by default the coupled one, to a table of runs with NUTS."""
     from .files import check_writable
 
     chosen = inputs.law_named(law, fitting)
@@ -160,30 +160,43 @@ def compare(
 @app.command()
 def doubling(
     files: options.ProgressFiles,
-    compute: options.RateCompute = 1e25,
-    year: options.RateYear = 2023.0,
+    compute: options.RateCompute = None,
+    year: options.RateYear = None,
     json: options.Json = False,
 ):
-    """Print the months in which algorithmic progress doubles effective compute."""
-    from .inference import diagnose, doubling_times, open_fit
+    """Print the months in which algorithmic progress doubles effective compute.
+
+    They are at the evaluations' own sizes and dates, over all and by benchmark. With --compute or --year they are at a
+    budget and a year, which may lie far from every evaluation.
+    """
+    from .inference import diagnose, doubling_times, gain_times, open_fit
+    from .inference.quantities.growth import COMPUTE, YEAR
     from .reports import results
 
-    fits = {name: open_fit(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
-    found = {path: doubling_times(fit, compute=compute, year=year) for path, fit in fits.items()}
-    diagnostics = {path: diagnose(fit) for path, fit in fits.items()}
+    at = None
+    if compute is not None or year is not None:
+        at = {"compute": COMPUTE if compute is None else compute, "year": YEAR if year is None else year}
+    names = console.names_of(files, json)
+    fits = {name: open_fit(path) for name, path in zip(names, files, strict=True)}
+    tables = {name: doubling_times(fit, **at) if at else gain_times(fit) for name, fit in fits.items()}
+    diagnostics = {name: diagnose(fit) for name, fit in fits.items()}
     if json:
         document = {
-            path: {"doubling_months": results.comparison_entries(times), "diagnostics": diagnostics[path]}
-            for path, times in found.items()
+            name: {
+                "at": at or "the evaluations",
+                "doubling_months": results.doubling_entries(times),
+                "diagnostics": diagnostics[name],
+            }
+            for name, times in tables.items()
         }
         console.print_json(document)
         return
-    console.print_doubling(found, compute, year)
-    for path, times in found.items():
-        console.print_diagnostics(path, diagnostics[path])
-        left_out = int(times["no_optimum"].sum())
+    console.print_doubling(tables, at)
+    for name, times in tables.items():
+        console.print_diagnostics(name, diagnostics[name])
+        left_out = int(times["no_optimum"].sum()) if at else 0
         if left_out:
-            print(f"warning: {path}: {left_out} draws have no optimum and are left out", file=sys.stderr)
+            print(f"warning: {name}: {left_out} draws have no optimum and are left out", file=sys.stderr)
 
 
 @app.command("progress-since")

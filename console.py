@@ -217,11 +217,14 @@ def _print_left_out(counts):
 
 def print_kept(folder, found, *, cleared, json):
     """Print how much is kept for reports, or was before it was cleared."""
+    from .datasets.wording import plural
+
     size = sum(each for _, _, each in found)
     if json:
         print_json({"folder": str(folder), "results": len(found), "bytes": size, "cleared": cleared})
     else:
-        print(f"{'deleted: ' if cleared else ''}{len(found)} results of reports, {size / 1e6:.1f} MB, in {folder}")
+        deleted = "deleted: " if cleared else ""
+        print(f"{deleted}{plural(len(found), 'result')} of reports, {size / 1e6:.1f} MB, in {folder}")
 
 
 def _listed(figures):
@@ -250,6 +253,8 @@ def _print_lengths(entry):
 
 def print_calibration(title, table):
     """Print what `calibration_table` returned."""
+    from .datasets.wording import p_value
+
     header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
     rows = [
         (
@@ -257,7 +262,7 @@ def print_calibration(title, table):
             f"{row['error']:+.2f} ± {row['error_se']:.2f}",
             f"{row['coverage_50']:.0%}",
             f"{row['coverage_90']:.0%}",
-            f"{row['p_uniform']:.3f}",
+            p_value(row["p_uniform"], ""),
         )
         for name, row in table.loc[few_levels(table.index)[0]].iterrows()
         if OF_RUNS not in name
@@ -295,17 +300,36 @@ def _print_sentence(table):
             print(f"{flag}: {meaning}")
 
 
-def print_doubling(found, compute, year):
-    """Print doubling times, by the fit they are of; those of optimal scaling are for a budget and a year."""
-    shown = ("q2.5", "q50", "q97.5", "optimal_q2.5", "optimal_q50", "optimal_q97.5")
-    optimal = tuple(f"optimal scaling {q}" for q in ("2.5%", "50%", "97.5%"))
-    header = ("", "", "P(progress)", "2.5%", "50%", "97.5%", *optimal)
+def print_doubling(tables, at):
+    """Print doubling times in months, by fit.
+
+    Parameters
+    ----------
+    tables : dict of str to DataFrame
+        From `gain_times`, or from `doubling_times` where `at` is given.
+    at : dict or None
+        ``compute`` in FLOP and ``year``; None for the evaluations' own sizes and dates.
+    """
+    quantiles, optimal = ("q2.5", "q50", "q97.5"), ()
+    where = "at the evaluations' own sizes and dates"
+    if at:
+        where = f"at {at['compute']:.3g} FLOP in {at['year']:g}".replace("e+", "e")
+        optimal = tuple(f"optimal scaling {q}" for q in ("2.5%", "50%", "97.5%"))
+    shown = [*quantiles, *(f"optimal_{q}" for q in quantiles if at)]
+    first = ("", "") if at else ("", "evaluations", "number")
+    header = (*first, "P(progress)", "2.5%", "50%", "97.5%", *optimal)
     rows = [
-        (path, label, f"{row['p_progress']:.3f}", *(_months(row[name]) for name in shown))
-        for path, times in found.items()
+        (
+            name,
+            label,
+            *(() if at else (int(row["count"]),)),
+            f"{row['p_progress']:.3f}",
+            *(_months(row[column]) for column in shown),
+        )
+        for name, times in tables.items()
         for label, row in times.iterrows()
     ]
-    title = f"months in which effective compute doubles at {compute:.3g} FLOP in {year:g}".replace("e+", "e")
+    title = f"months in which effective compute doubles, {where}"
     print_table(title, header, rows, least=(*optimal, "P(progress)"))
 
 

@@ -62,6 +62,13 @@ DropHighest = Annotated[
     int, typer.Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
 ]
 
+LawOrCoupled = Annotated[
+    str,
+    typer.Argument(
+        metavar="LAW",
+        help="A law, such as chinchilla. In rollouts the coupled law predicts runs beyond the fitted ones best.",
+    ),
+]
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="A law, such as chinchilla.")]
 Priors = Annotated[
     list[str] | None,
@@ -160,8 +167,17 @@ PaperGrid = Annotated[
     bool,
     typer.Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
 ]
-RateCompute = Annotated[float, typer.Option(help="FLOP at which exponents that change are taken.", metavar="FLOP")]
-RateYear = Annotated[float, typer.Option(help="Year at which they are taken.")]
+RateCompute = Annotated[
+    float | None,
+    typer.Option(
+        help="Training budget in FLOP at which the rate is asked for, instead of at the evaluations; 1e25 with --year.",
+        metavar="FLOP",
+    ),
+]
+RateYear = Annotated[
+    float | None,
+    typer.Option(help="Year at which the rate is asked for, instead of at the evaluations; 2023 with --compute."),
+]
 Budgets = Annotated[
     list[str] | None,
     typer.Option(

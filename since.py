@@ -12,8 +12,8 @@ TITLES = {
     "factor": "fall of compute at fixed capability, a factor a year",
     "halving": "months in which compute at fixed capability halves",
 }
-HEADER = ("", "unit", "2.5%", "5%", "50%", "95%", "97.5%")
-SHOWN = ("q2.5", "q5", "q50", "q95", "q97.5")
+HEADER = ("", "unit", "2.5%", "50%", "97.5%")
+SHOWN = ("q2.5", "q50", "q97.5")
 DECADE = math.log(10)
 
 
@@ -126,7 +126,7 @@ def _print(table, law, fits, found):
             for (period, unit), row in rows.items()
             if period in labels
         ]
-        console.print_table(title, HEADER, lines, least=("2.5%", "97.5%"))
+        console.print_table(title, HEADER, lines)
     changes = {unit: row["p_progress"] for (period, unit), row in rows.items() if period not in labels}
     said = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
     print(f"probability that capability grows faster after {law.break_year:g} than before: {said}")

@@ -116,7 +116,6 @@ def schema(kind):
     nonnegative = pa.Check(lambda x: np.isfinite(x) & (x >= 0), error="a finite number of at least 0")
     above_one = pa.Check(lambda x: np.isfinite(x) & (x > 1), error="a finite number above 1, as a perplexity is")
     finite = pa.Check(np.isfinite, error="a finite number")
-    share = pa.Check(lambda x: (x >= 0) & (x <= 1), error="a share, 0 to 1")
     flag = pa.Check.isin([0, 1], error="0 or 1")
     share = pa.Check(lambda x: np.isfinite(x) & (x >= 0) & (x <= 1), error="a number from 0 to 1")
 

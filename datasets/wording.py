@@ -51,3 +51,41 @@ def suggestion(name, names):
     known = {str(candidate).lower(): candidate for candidate in names}
     closest = difflib.get_close_matches(str(name).lower(), known, n=1)
     return f"; did you mean {quoted(known[closest[0]])}?" if closest else ""
+
+
+LEAST_P = 1e-16  # a probability of a test that is smaller is written as below this
+
+
+def p_value(p, name="p"):
+    """Return a probability of a test as text, with one digit below 0.01 and two above.
+
+    Parameters
+    ----------
+    p : float
+    name : str
+        What stands before the number; "" for a cell of a table.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> p_value(0.00642), p_value(4.2e-6), p_value(1e-20), p_value(0.468, "")
+    ('p = 0.006', 'p = 4e-6', 'p < 1e-16', '0.47')
+    """
+    if p < LEAST_P:
+        return f"{name} < {LEAST_P:.0e}".strip()
+    text = f"{p:.2g}" if p >= 0.01 else f"{p:.1g}" if p >= 0.001 else f"{p:.0e}".replace("e-0", "e-")
+    return f"{name} = {text}" if name else text
+
+
+def plural(count, one, several=None):
+    """Return a count with its noun, which takes an s unless it is one or another plural is named.
+
+    Examples
+    --------
+    >>> plural(1, "warning"), plural(1200, "row"), plural(2, "row was", "rows were")
+    ('1 warning', '1,200 rows', '2 rows were')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

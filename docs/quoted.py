@@ -133,11 +133,11 @@ def _stan(laws):
 def _since(found):
     labels = {"all": "one pace", "before": "before the break", "after": "after the break"}
     rows = [
-        (labels[period], unit, *(_interval(row[name]) for name in ("factor", "halving")))
+        (labels[period], unit, *(_times(row[name]) for name in ("factor", "halving")))
         for period in labels
         for unit, row in found["periods"][period].items()
     ]
-    header = ("period", "unit", "fall of compute a year, factor [90%]", "months in which it halves [90%]")
+    header = ("period", "unit", "fall of compute a year, factor [95%]", "months in which it halves [95%]")
     return table(header, rows) + _paces(found["left_out"])
 
 
@@ -149,7 +149,3 @@ def _paces(left_out):
     said = {id(left_out["linear"]): "one pace throughout", id(left_out["break"]): "a pace that changes"}
     apart = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
     return f"\n\nModels left out are foretold better with {said[id(best)]}, by {apart} nats."
-
-
-def _interval(q):
-    return _times({LOW: q["q5"], MIDDLE: q[MIDDLE], HIGH: q["q95"]})

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from ..datasets.wording import plural
 from ..errors import DiagnosticWarning
 
 R_HAT_LIMIT = 1.01
@@ -72,9 +73,11 @@ def diagnose_chains(posterior, sample_stats):
     if not found["ess_tail_min"] >= ESS_PER_CHAIN * chains:
         faults.append(f"tail ESS falls to {found['ess_tail_min']:.0f} (below {ESS_PER_CHAIN * chains}): draw more")
     if found["divergences"]:
-        faults.append(f"{found['divergences']} divergences: the posterior may be biased, raise target_accept")
+        faults.append(f"{plural(found['divergences'], 'divergence')}: the posterior may be biased, raise target_accept")
     if found["max_treedepth"]:
-        faults.append(f"{found['max_treedepth']} iterations reached the largest tree depth: sampling was inefficient")
+        faults.append(
+            f"{plural(found['max_treedepth'], 'iteration')} reached the largest tree depth: sampling was inefficient"
+        )
     flat = _flat(posterior)
     if missing := int(np.isnan(flat).any(1).sum()):
         faults.append(f"{missing} of {len(flat)} draws are not numbers (NaN): the law cannot be computed there")
@@ -143,7 +146,7 @@ def sentence(found):
     """One line for a person."""
     r_hat_text = "n/a" if found["r_hat_max"] is None else f"{found['r_hat_max']:.3f}"
     figures = (
-        f"{found['divergences']} divergences, r_hat at most {r_hat_text}, "
+        f"{plural(found['divergences'], 'divergence')}, r_hat at most {r_hat_text}, "
         f"bulk ESS at least {found['ess_bulk_min']:.0f}, tail ESS at least {found['ess_tail_min']:.0f}"
     )
     if found.get("distinct_draws", 0) < found.get("draws", 0):

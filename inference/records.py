@@ -68,6 +68,8 @@ class Test(Entry):
     df: Count
     p: float
     size: float | None
+    worst_size: float | None = None
+    worst_where: str | None = None
     fits: bool
     what: str
 

@@ -4,7 +4,7 @@ If the law is true and z are its standardised residuals, independent standard no
 `directions` the sum of ``(u . z)**2`` is chi-square with as many degrees of freedom as there are rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -23,29 +23,52 @@ class Contrast:
     ----------
     what : str
     directions : ndarray, shape (direction, row)
-        Orthonormal.
+        Orthonormal, and 0 outside the rows of one bin or group.
+    names : tuple of str
+        What the rows of each direction are called, such as "the bin of largest compute"; see `named`.
     """
 
     what: str
     directions: np.ndarray
+    names: tuple = ()
 
     @classmethod
-    def of_means(cls, codes, of):
-        """Mean of z in each group of rows, named by the words `of`."""
+    def of_means(cls, codes, of, labels=None):
+        """Mean of z in each group of rows, named by the words `of`; `labels` of rows name the groups."""
         directions = means(codes)
-        return cls(f"mean of z in each of {len(directions)} {of}", directions)
+        return cls(f"mean of z in each of {len(directions)} {of}", directions).named(
+            codes if labels is None else labels
+        )
 
-    def among(self, own):
-        """Return the same directions among more rows, of which it is about those that are its `own`, of bool."""
+    def named(self, labels):
+        """Return the same contrast with each direction called as the rows in it are, by labels of rows, (row,)."""
+        labels = np.asarray(labels, object)
+        return replace(self, names=tuple(str(labels[place]) for place in (self.directions != 0).argmax(1)))
+
+    def among(self, own, where=""):
+        """Return the same directions among more rows, of which it is about those that are its `own`, of bool.
+
+        The names of its directions end with `where`.
+        """
         directions = np.zeros((len(self.directions), len(own)))
         directions[:, own] = self.directions
-        return Contrast(self.what, directions)
+        return Contrast(self.what, directions, tuple(f"{name}{where}" for name in self.names))
 
 
 def joined(of, contrasts):
     """Contrasts about different rows as one; what they ask is told once, and `of` what."""
     told = "; ".join(dict.fromkeys(each.what for each in contrasts))
-    return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]))
+    names = tuple(name for each in contrasts for name in each.names)
+    return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]), names)
+
+
+def ordinals(codes, what):
+    """Label rows by their bin, "the bin of largest compute" or "bin 2 of 10 by compute", (row,) of str."""
+    codes = np.unique(codes, return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    ends = {0: f"the bin of smallest {what}", count - 1: f"the bin of largest {what}"}
+    named = [ends.get(code, f"bin {code + 1} of {count} by {what}") for code in range(count)]
+    return np.array(named, object)[codes]
 
 
 def means(codes):

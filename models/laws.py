@@ -109,3 +109,26 @@ def law(name, **options):
         if option not in known:
             raise InputError(unknown(f"option of the {name} law,", option, known))
     return kind.made(options, law)
+
+
+def as_law(given: AnyLaw | str) -> AnyLaw:
+    """Return a law that is given as it is or by its name.
+
+    Raises
+    ------
+    InputError
+        If there is no law of the name, or what is given is neither a law nor text.
+
+    Examples
+    --------
+    >>> as_law("coupled").label
+    'coupled'
+    """
+    if isinstance(given, str):
+        return law(given)
+    if isinstance(given, Law):
+        return given
+    raise InputError(
+        f'law is of type {type(given).__name__}; pass a law such as Chinchilla() or its name "chinchilla", '
+        "and the table as table=..."
+    )

@@ -11,6 +11,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup, escape
 
+from ..datasets.wording import plural
 from .anchors import Anchors
 from .drawing.captions import alternative, caption, named
 from .drawing.sources import SOURCES, software
@@ -114,6 +115,7 @@ def render(title, parts, document, warned, front=None):
         title=title,
         parts=shown,
         front=front,
+        plural=plural,
         warned=list(dict.fromkeys(warned)),
         fits=fits,
         provenance=document["provenance"],

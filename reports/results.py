@@ -6,6 +6,7 @@ import math
 import numpy as np
 import xarray as xr
 
+from ..datasets.wording import p_value
 from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
@@ -93,7 +94,7 @@ def verdict_entry(fit):
 
 def rejected_by(misfit):
     """Name the tests of `misfit_entries` that reject the law, "" where none does."""
-    return ", ".join(f"{test} (p {found['p']:.0e})" for test, found in misfit.items() if not found["fits"])
+    return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
 
 
 def law_entry(fit, result=None, points=None):
@@ -182,6 +183,15 @@ def comparison_entries(table):
     return {
         str(name): {key: x if isinstance(x, str) else finite(x) for key, x in row.items()}
         for name, row in table.iterrows()
+    }
+
+
+def doubling_entries(times):
+    """Return entries of results.json of a table from `gain_times` or `doubling_times`, one a row."""
+    whole = {name for name, column in times.items() if column.dtype.kind == "i"}
+    entries = comparison_entries(times)
+    return {
+        label: {name: int(x) if name in whole else x for name, x in entry.items()} for label, entry in entries.items()
     }
 
 

@@ -174,6 +174,11 @@ def test_fit_in_words(fits):
     assert "bulk ESS" in text
 
 
+def test_fit_without_a_law_fits_the_coupled_one(fits):
+    document = json.loads(succeeded("fit", *SHORT, "--data", "mine.csv", "--json", folder=fits))
+    assert document["law"] == "coupled" and "kappa" in document["parameters"]
+
+
 def test_fit_says_once_that_it_is_not_to_be_trusted(tmp_path):
     bs.load("chinchilla_runs").iloc[::20].to_csv(tmp_path / "few.csv", index=False)
     short = ("--data", "few.csv", "--draws", "20", "--tune", "20", "--chains", "2", "--seed", "3")
@@ -269,6 +274,44 @@ def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
     assert entry["p_reached"] == pytest.approx(float((floor < float(target)).mean()))
     assert entry["parameters"]["q2.5"] > 0 and entry["parameters"]["q97.5"] is None
     assert "robust_parameters" not in entry
+
+
+@pytest.fixture(scope="module")
+def progress_file(tmp_path_factory):
+    """Folder with a fit of specification 14, whose rate differs by benchmark, size and date."""
+    folder = tmp_path_factory.mktemp("progress")
+    succeeded("fit", "progress-14", *SHORT, "--seed", "2", "--out", "p.nc", folder=folder)
+    return folder
+
+
+def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(progress_file):
+    fit = bs.open_fit(progress_file / "p.nc")
+    document = json.loads(succeeded("doubling", "p.nc", "--json", folder=progress_file))["p.nc"]
+    assert document["at"] == "the evaluations"
+    assert set(document["doubling_months"]) >= {"all", "wt103", "ptb"}
+    for label, row in bs.gain_times(fit).iterrows():
+        entry = document["doubling_months"][label]
+        assert [entry[name] for name in ("count", "p_progress", "q50")] == pytest.approx(
+            [*row[["count", "p_progress", "q50"]]]
+        )
+    assert document["doubling_months"]["all"]["count"] == 231
+    text = " ".join(succeeded("doubling", "p.nc", folder=progress_file).split())
+    assert "doubles, at the evaluations' own sizes and dates" in text and "231" in text
+    for words, at in (
+        (("--compute", "1e22"), {"compute": 1e22, "year": 2023.0}),
+        (("--year", "2020"), {"compute": 1e25, "year": 2020.0}),
+    ):
+        document = json.loads(succeeded("doubling", "p.nc", *words, "--json", folder=progress_file))["p.nc"]
+        assert document["at"] == at
+        for label, row in bs.doubling_times(fit, **at).iterrows():
+            assert document["doubling_months"][label]["q50"] == pytest.approx(row["q50"])
+    text = " ".join(succeeded("doubling", "p.nc", "--compute", "1e22", folder=progress_file).split())
+    assert "doubles, at 1e22 FLOP in 2023" in text
+
+
+def test_doubling_refuses_a_budget_and_a_year_that_are_none(progress_file):
+    assert "compute is -1.0; give a positive" in refused("doubling", "p.nc", "--compute", "-1", folder=progress_file)
+    assert "year is nan; give a number" in refused("doubling", "p.nc", "--year", "nan", folder=progress_file)
 
 
 def test_progress_since(tmp_path, scores_design):
@@ -533,7 +576,7 @@ def test_an_option_that_cannot_be_used_is_refused(options, words, folder):
         ([], "Missing command"),
         (["fits"], "fits"),
         (["--bogus"], "--bogus"),
-        (["fit"], "LAW"),
+        (["calibrate"], "LAW"),
         (["fit", "chinchila"], "chinchilla"),
         (["data", "chinchilla_run"], "chinchilla_runs"),
         (["data", "--notes"], "name of a table"),

@@ -28,6 +28,7 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
 SHORT = {"draws": 60, "tune": 120, "chains": 2}
 FITTED_WHOLE = ("chinchilla_runs", "overtraining_runs", "arithmetic_runs", "lm_progress")
 SHORTENED = ("fit", "rollout", "fit_progress")
+FITS = re.compile(r"\bbs\.(fit|fit_progress|rollout|calibrate|change_of_pace|compare_progress|Fitter)\(")
 
 
 def name_of(path):
@@ -122,6 +123,22 @@ def test_a_law_is_added_in_40_lines(tmp_path, monkeypatch, capsys):
     law = code.split("@dataclass")[1].split("bs.register_law")[0]
     assert sum(bool(line.strip()) for line in law.splitlines()) <= 40
     assert [path.name for path in tmp_path.iterdir()] == ["data-alone.nc"]
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if cells(p)], ids=name_of)
+def test_no_page_hides_the_warning_of_a_fit(path):
+    """A fit that did not converge warns on standard error, which ends the build unless the cell hides it."""
+    for source in CODE.findall(path.read_text(encoding="utf-8")):
+        tags = re.match(r":tags: \[(.*)\]", source)
+        if FITS.search(source):
+            assert not tags or not re.search("stderr|output|cell", tags[1]), f"{name_of(path)}: {tags[0]}"
+            assert "simplefilter" not in source and 'filterwarnings("ignore")' not in source
+
+
+def test_the_build_of_the_documentation_fails_at_a_warning():
+    settings = (DOCS / "conf.py").read_text(encoding="utf-8")
+    assert re.search(r'^nb_output_stderr = "remove-warn"', settings, re.MULTILINE)
+    assert re.search(r"sphinx-build -W\b", (ROOT / "Makefile").read_text(encoding="utf-8"))
 
 
 def commands(path):

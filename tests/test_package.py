@@ -46,6 +46,9 @@ MODULES = [
 ]
 REPORTS = ROOT / "reports"
 PAGES = sorted(path.parent.name for path in REPORTS.glob("*/page.py"))
+# Modules of extras, by the files that may import them: each does so only where it is asked for what needs them.
+OF_EXTRAS = {"jax": "inference/fitting/samplers.py", "distributed": "clusters.py"}
+KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be installed
 # Spelt so that this file does not name what it forbids.
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
 MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
@@ -87,6 +90,36 @@ def test_imports_point_one_way(path):
 def test_a_page_imports_no_other_page(page):
     names = {name for path in (REPORTS / page).glob("*.py") for name in imported_names(path.relative_to(ROOT))}
     assert not {name[2] for name in names if name[1] == "reports"} & (set(PAGES) - {page})
+
+
+def third_party_modules(path):
+    """Name the modules outside the standard library and the package that a file imports, inside functions too."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+        yield from {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"bayescaling"}
+
+
+def declared(*extras):
+    """Name the modules of the dependencies, and of extras."""
+    project = PROJECT["project"]
+    lists = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    names = {re.match(r"[\w-]+", text)[0].replace("-", "_") for texts in lists for text in texts}
+    return names | ({"distributed"} if "dask" in names else set())
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_what_a_module_imports_is_a_declared_dependency(path):
+    known = declared("training", "hub") | KERNELS if path.parts[0] == "training" else declared()
+    known |= {name for name, home in OF_EXTRAS.items() if home == path.as_posix()}
+    assert set(third_party_modules(path)) <= known
+
+
+def test_the_check_of_dependencies_sees_them():
+    assert "platformdirs" in set(third_party_modules(Path("reports/kept.py")))
+    assert "numpyro" in declared("numpyro") and "numpyro" not in declared()
 
 
 def test_the_check_of_imports_sees_them():

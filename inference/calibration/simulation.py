@@ -31,7 +31,7 @@ from ... import sealed
 from ...datasets.wording import printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
-from ...models.law import Law
+from ...models.laws import as_law
 from .. import diagnostics
 from ..executor import mapped
 from ..fitting.fitter import Fitter
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from ...models.law import Law
+
 TRUTHS = ("posterior", "prior")
 LEVELS = (0.5, 0.9)
 UNLIKELY = 0.05
@@ -57,7 +59,7 @@ FARTHEST = 1e100  # standard deviations from a truth: beyond it a file was damag
 
 
 def calibrate(
-    law: Law,
+    law: Law | str,
     table: pd.DataFrame,
     *,
     truth: str | Mapping[str, float] = "posterior",
@@ -73,7 +75,8 @@ def calibrate(
 
     Parameters
     ----------
-    law : Law
+    law : Law or str
+        A law or its name.
     table : DataFrame
         The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
     truth : {"posterior", "prior"} or mapping of str to float
@@ -119,8 +122,7 @@ def calibrate(
     >>> found["rank"].sizes["simulation"]
     2
     """
-    if not isinstance(law, Law):
-        raise InputError(f"calibration: {law!r} is no law; pass one such as Chinchilla()")
+    law = as_law(law)
     if not isinstance(truth, Mapping) and truth not in TRUTHS:
         raise InputError(unknown("truth", truth, TRUTHS))
     if not isinstance(simulations, int) or isinstance(simulations, bool) or simulations < 2:

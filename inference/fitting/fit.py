@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import InputError
+from ...models.laws import as_law
 from .cut import fit_cut
 from .fitter import Fitter
 from .samplers import choose
@@ -30,8 +32,8 @@ def check_options(seed, sampler, settings):
 
 
 def fit(
-    law: Law,
-    table: pd.DataFrame,
+    law: Law | str = "coupled",
+    table: pd.DataFrame | None = None,
     *,
     seed: int | None = None,
     sampler: str | None = None,
@@ -45,10 +47,13 @@ def fit(
 
     Parameters
     ----------
-    law : Law
-        Such as ``Chinchilla()``, ``Progress(7)`` or ``Lengths()``.
+    law : Law or str
+        Such as ``Chinchilla()``, ``Progress(7)`` or ``Lengths()``, or its name such as ``"chinchilla"``. The coupled
+        law is the default: in rollouts of ten public tables from six sources it predicts runs beyond the fitted ones
+        better than Chinchilla's law in all six sources.
     table : DataFrame
-        Of the law's kind: runs from `load` or `read`, evaluations from `read_evaluations`, counts from `read_counts`.
+        Required. Of the law's kind: runs from `load` or `read`, evaluations from `read_evaluations`, counts from
+        `read_counts`.
     seed : int, optional
         The same seed gives the same draws on one machine; drawn at random and recorded if absent.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -77,7 +82,7 @@ def fit(
     Raises
     ------
     InputError
-        If the table cannot inform the law or an option is unknown.
+        If the table is missing or cannot inform the law, or a law or an option is unknown.
 
     Warns
     -----
@@ -94,6 +99,9 @@ def fit(
     >>> 0.2 < float(found["posterior"]["alpha"].median()) < 0.6
     True
     """
+    law = as_law(law)
+    if table is None:
+        raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)
     fit_law = fit_cut if law.upstream else _fit_law
     return fit_law(

@@ -12,6 +12,7 @@ import xarray as xr
 
 from ...datasets import KINDS
 from ...models.draws import Draws
+from ...models.laws import as_law
 from .. import densities, diagnostics
 from ..executor import mapped
 from ..steps import counted, lasting, say
@@ -61,7 +62,8 @@ class Fitter:
 
     Parameters
     ----------
-    law : Law
+    law : Law or str
+        A law or its name.
     table : DataFrame
         The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
@@ -70,7 +72,7 @@ class Fitter:
     Raises
     ------
     InputError
-        If the table cannot inform the law.
+        If the table cannot inform the law, or the law is unknown.
 
     Examples
     --------
@@ -80,8 +82,8 @@ class Fitter:
     >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
     """
 
-    def __init__(self, law: Law, table: pd.DataFrame, *, sampler: str | None = None) -> None:
-        self.law, self.table = law, table
+    def __init__(self, law: Law | str, table: pd.DataFrame, *, sampler: str | None = None) -> None:
+        self.law, self.table = as_law(law), table
         self.sampler = choose(sampler)
         self._seen, self._compiled = {}, {}
         _, self.rows, self.reference = self.of()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ...models.laws import as_law
 from ...models.progress.draws import ProgressDraws
 from ..executor import mapped
 from ..steps import counted
@@ -85,7 +86,7 @@ def by_cutoff(future):
 
 def compare_futures(
     fitter: Fitter,
-    laws: Mapping[Any, Progress],
+    laws: Mapping[Any, Progress | str],
     *,
     cutoffs: Sequence[int] = CUTOFFS,
     seed: int = 1,
@@ -99,7 +100,7 @@ def compare_futures(
     fitter : Fitter
         From `progress_fitter`.
     laws : dict
-        Of `Progress`, by any name, of the same rows.
+        Of `Progress` or names of such laws, by any name, of the same rows.
     cutoffs : sequence of int
     seed : int
     progress : bool
@@ -123,14 +124,15 @@ def compare_futures(
     >>> list(table.index)
     ['progress', 'none']
     """
+    chosen = {name: as_law(law) for name, law in laws.items()}
     shared = fitter, {"cutoffs": cutoffs, "seed": seed, **settings}
-    made = mapped(_future_of, shared, list(laws.values()))
-    rows = dict(zip(laws, counted(made, "predicting the future", progress, total=len(laws)), strict=True))
+    made = mapped(_future_of, shared, list(chosen.values()))
+    rows = dict(zip(chosen, counted(made, "predicting the future", progress, total=len(chosen)), strict=True))
     common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
     rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
     matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)
     first = next(iter(rows.values()))
-    paper = fitter.of(next(iter(laws.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
+    paper = fitter.of(next(iter(chosen.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
     entries = {
         name: {"elpd": found["elpd"].sum(), "mse": found["squared_error"].mean()}
         | {f"elpd_{cutoff:g}": x for cutoff, x in found.groupby("cutoff")["elpd"].sum().items()}

@@ -303,11 +303,13 @@ def _named(columns, points, prefix):
 
 def _slsqp(problem, delta, start=None):
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
     def objective(theta):
         return problem.mse(theta) + delta * np.abs(theta).sum()
 
-    with np.errstate(invalid="ignore"):
+    # Its small systems take ten times as long where several threads share them.
+    with np.errstate(invalid="ignore"), threadpool_limits(1, user_api="blas"):
         return minimize(objective, np.zeros(len(problem.names)) if start is None else start, method="SLSQP")
 
 
@@ -364,15 +366,11 @@ def _doubling(law, coefficients):
 
 
 def _leave_one_out(shared, cell):
-    from threadpoolctl import threadpool_limits
-
     (problems, start), (number, delta) = shared, cell
     problem, errors = problems[number], []
-    # SLSQP's small systems take ten times as long where several threads share them.
-    with threadpool_limits(1, user_api="blas"):
-        full = _slsqp(problem, delta)
-        for row in range(len(problem.loss)):
-            others = np.arange(len(problem.loss)) != row
-            fitted = _slsqp(problem.keep(others), delta, full.x if start == "full" else None)
-            errors.append(problem.keep([row]).mse(fitted.x))
+    full = _slsqp(problem, delta)
+    for row in range(len(problem.loss)):
+        others = np.arange(len(problem.loss)) != row
+        fitted = _slsqp(problem.keep(others), delta, full.x if start == "full" else None)
+        errors.append(problem.keep([row]).mse(fitted.x))
     return float(full.fun), float(np.mean(errors))

@@ -159,6 +159,14 @@ def labels_of(fit):
     return {"all": (BENCHMARK, True)}
 
 
+def check_place(compute, year):
+    """Raise `InputError` where a budget is no positive number or a year is no number."""
+    if not (np.isfinite(compute) and compute > 0):
+        raise InputError(f"compute is {compute}; give a positive number of FLOP")
+    if not np.isfinite(year):
+        raise InputError(f"year is {year}; give a number such as 2023")
+
+
 def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
     """Growth of effective compute at a budget and a date.
 
@@ -175,6 +183,11 @@ def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YE
     dict of str to DataArray
         By label ("all", a benchmark or an architecture): log units a year, dims (chain, draw).
 
+    Raises
+    ------
+    InputError
+        If the budget is no positive number or the year is no number.
+
     Examples
     --------
     >>> import bayescaling as bs
@@ -182,6 +195,7 @@ def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YE
     >>> list(bs.growth_rates(fit))
     ['all']
     """
+    check_place(compute, year)
     draws = draws_of(fit, "evaluations")
     return {
         label: xr.DataArray(GrowthAt(draws, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
@@ -213,6 +227,11 @@ def doubling_times(
         time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
         ``no_optimum`` counts draws without an optimum, which both leave out.
 
+    Raises
+    ------
+    InputError
+        If the budget is no positive number or the year is no number.
+
     Examples
     --------
     >>> import bayescaling as bs
@@ -220,6 +239,7 @@ def doubling_times(
     >>> bool(bs.doubling_times(fit).loc["all", "q50"] > 0)
     True
     """
+    check_place(compute, year)
     draws = draws_of(fit, "evaluations")
     rows = []
     for label, (b, t) in labels_of(fit).items():

@@ -31,6 +31,7 @@ SEEDS = ("typical", "new", "runs")
 SHARES = (0.5, 0.95)
 PROBABILITIES = (0.025, 0.5, 0.975)
 CELLS_AT_ONCE = 20_000_000
+LEARNED = 0.95  # our choice: share right within the training lengths from which a condition has learned its task
 
 
 def conditions(fit):
@@ -294,6 +295,23 @@ def _mean_accuracy(fitted, curve, digits, cells):
     return out.reshape(curve["log_reach"].shape)
 
 
+def learned_shares(fit):
+    """Return the share of problems right within the training lengths, by condition.
+
+    Returns
+    -------
+    dict of str to float
+        By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
+        `LEARNED` on; how far one that has not would generalise is unknown.
+    """
+    rows, known = draws_of(fit, "counts").rows, conditions(fit)
+    within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
+    sums = within.groupby(list(known))[["correct", "total"]].sum()
+    shares = sums["correct"] / sums["total"]
+    keys = (key if len(known.columns) > 1 else key[0] for key in known.itertuples(index=False, name=None))
+    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(known.index, keys, strict=True)}
+
+
 def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
     """Contrast embeddings, other things equal: mean accuracy in each region, and the ratio of lengths.
 
@@ -312,7 +330,8 @@ def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: floa
         ``first``, ``second``, ``of``; ``q2.5``, ``q50``, ``q97.5`` of the first's mean accuracy less the second's or of
         the first's length over the second's; ``p_first``, the probability that the first is above the second. A ratio
         is infinite where the second has no length, and draws in which neither has one are left out; ``p_left_out`` is
-        their share.
+        their share. ``learned`` is whether both are right in at least 95% of problems within the training lengths:
+        where one is not, a contrast beyond these lengths does not tell generalisation from learning.
 
     Raises
     ------
@@ -335,7 +354,7 @@ def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: floa
         raise InputError("no two conditions differ in their embedding alone: there is nothing to contrast")
     means = region_accuracy(fit, seeds=seeds, seed=seed)
     found = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
-    rows = []
+    shares, rows = learned_shares(fit), []
     for a, b in pairs:
         for region in means["region"].values:
             difference = (means.sel(condition=a, region=region) - means.sel(condition=b, region=region)).values
@@ -346,7 +365,9 @@ def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: floa
         with np.errstate(divide="ignore"):
             ratio = first[either] / second[either]
         rows.append(_contrast(a, b, "length", ratio, ratio > 1, float(1 - either.mean())))
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    learned = [name for name, share in shares.items() if share >= LEARNED]
+    return table.assign(learned=table["first"].isin(learned) & table["second"].isin(learned))
 
 
 def _contrast(first, second, of, draws, above, left_out):

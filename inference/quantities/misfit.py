@@ -32,6 +32,7 @@ DRAWS_USED = 400
 NEAREST = 1e-300
 NOISE = "loo_pit"  # the test of the noise alone
 BY_COLUMN = "means by column "
+NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
 
 def misfit(fit: xr.DataTree) -> pd.DataFrame:
@@ -47,7 +48,9 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
         Indexed by ``test``, those that the law and its columns allow: ``statistic``, ``df``, ``p``, the posterior mean
         of the tail probability, ``size``, the mean over rows of what the law leaves out in these directions, as a share
         of the loss (of a cell's problems for counts), the part that noise explains taken away, NaN for ``loo_pit``,
-        ``fits``, whether p is at least 0.01, and ``what`` it is.
+        ``worst_size`` and ``worst_where``, the same mean over the rows of the bin or group where it is largest, and
+        what that is called (NaN and "" for ``score`` and ``loo_pit``, which have neither), ``fits``, whether p is at
+        least 0.01, and ``what`` it is.
 
         ``score``
             Of a quantity that makes the law wider, such as the outer exponent kappa of `Coupled`: the derivative of the
@@ -85,7 +88,9 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
     law, rows, posterior = draws.law, draws.rows, fit["posterior"]
     tests = {} if law.wider is None else {"score": _Score(law)}
     tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
-    groups = {BY_COLUMN + name: _Directions(_of_groups(name, codes)) for name, codes in law.groupings(rows).items()}
+    groups = {
+        BY_COLUMN + name: _Directions(_of_groups(name, codes, rows)) for name, codes in law.groupings(rows).items()
+    }
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
@@ -101,7 +106,7 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
     if law.unit_is_row:
         found[NOISE] = _pit(fit, draws)
     table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
-    table.insert(4, "fits", table["p"] >= MISFIT)
+    table.insert(6, "fits", table["p"] >= MISFIT)
     return table
 
 
@@ -128,9 +133,14 @@ class _Test:
         return np.concatenate(self.statistics)
 
     @property
+    def sizes(self):
+        """Departure of each row, (row,)."""
+        return np.sqrt(np.maximum(self.squares / self.draws, 0.0))
+
+    @property
     def size(self):
         """Mean over rows of the departure."""
-        return float(np.sqrt(np.maximum(self.squares / self.draws, 0.0)).mean())
+        return float(self.sizes.mean())
 
     def see(self, draws, z, sigma):
         """Look at some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
@@ -158,7 +168,8 @@ class _Score(_Test):
         name, value = self.name, self.value
         what = f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less"
         p = 2 * scipy.special.ndtr(-np.abs(self.statistic)).mean()
-        return {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size, "what": what}
+        entry = {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size}
+        return entry | NOWHERE | {"what": what}
 
 
 class _Directions(_Test):
@@ -178,12 +189,20 @@ class _Directions(_Test):
             "df": self.df,
             "p": float(p),
             "size": self.size,
+            **self.worst(),
             "what": what,
         }
 
+    def worst(self):
+        """Return the largest mean departure over the rows of one direction, and the name of these rows."""
+        own = self.contrast.directions != 0
+        by_direction = own @ self.sizes / own.sum(1)
+        worst = int(by_direction.argmax())
+        return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
 
-def _of_groups(name, codes):
-    return Contrast.of_means(codes, f"groups of rows that {name!r} names")
+
+def _of_groups(name, codes, rows):
+    return Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
 
 
 def _of_several(found, count):
@@ -199,6 +218,7 @@ def _pit(fit, draws):
         "df": len(ranks),
         "p": p_uniform(ranks),
         "size": np.nan,
+        **NOWHERE,
         "what": "least two-sided binomial tail of the empirical distribution of LOO-PIT values",
     }
 

@@ -11,6 +11,7 @@ import xarray as xr
 from scipy.special import softmax
 
 from ...errors import InputError
+from ...models.laws import as_law
 from ...models.progress import family
 from ..fitting.progress import progress_fitter
 from ..loo.bridge import log_normaliser
@@ -60,7 +61,7 @@ class Pace:
 
 
 def change_of_pace(
-    law: Progress,
+    law: Progress | str,
     *,
     fitter: Fitter | None = None,
     cutoffs: Sequence[float] = CUTOFFS,
@@ -75,8 +76,8 @@ def change_of_pace(
 
     Parameters
     ----------
-    law : Progress
-        Without a cutoff of its own; its ``cutoff_form`` is that of the change.
+    law : Progress or str
+        A law, or its name such as ``"progress-7"``, without a cutoff; its ``cutoff_form`` is that of the change.
     fitter : Fitter, optional
         From `progress_fitter`.
     cutoffs, years : sequence of float
@@ -92,7 +93,8 @@ def change_of_pace(
     Raises
     ------
     InputError
-        If the law has a cutoff, or no year slope that could change, or the evaluations lie on one side of a cutoff.
+        If the law is not one of progress, has a cutoff, or no year slope that could change, or the evaluations lie on
+        one side of a cutoff.
 
     Examples
     --------
@@ -101,6 +103,9 @@ def change_of_pace(
     >>> list(found.table.index)
     ['none', 2016.0, 2019.0]
     """
+    law = as_law(law)
+    if law.kind != "evaluations":
+        raise InputError(f'law is {law.label}; choose one of progress, such as "progress-7"')
     fitter = fitter or progress_fitter()
     if law.cutoff is not None:
         raise InputError(f"{law.label}: its cutoff is an unknown here; give the law without one")

@@ -11,7 +11,7 @@ from ...datasets.wording import not_a_switch, quoted, shown, unknown
 from ...deferred import xr
 from ...errors import InputError
 from ..arrays import log1p
-from ..contrasts import Contrast, slopes
+from ..contrasts import Contrast, ordinals, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
@@ -358,17 +358,20 @@ class Lengths(Law):
         a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
         longer = np.maximum(a, b)
         lengths = _bins(longer)
-        beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within")
+        beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
+        named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
         found = {
-            "means by length": Contrast.of_means(lengths, "bins of the longer operand"),
+            "means by length": Contrast.of_means(lengths, "bins of the longer operand", named),
             "means by embedding": Contrast.of_means(
-                rows["embedding"].astype(str) + beyond, "embeddings, within and beyond the lengths of training"
+                embedding + beyond,
+                "embeddings, within and beyond the lengths of training",
+                "embedding " + embedding + ", " + beyond + " the lengths of training",
             ),
         }
         within = slopes(lengths, np.log(np.minimum(a, b) / longer))
         if len(within):
             what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
-            found["slopes by shorter operand"] = Contrast(what, within)
+            found["slopes by shorter operand"] = Contrast(what, within).named(named)
         return found
 
     # Draws -----------------------------------------------------------------------------------------------------------

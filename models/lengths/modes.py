@@ -65,13 +65,18 @@ def modes(groups, log_train, parts, priors, shape):
     centre, information : ndarray, shape (run, part)
         Information is 1 over the variance of a part, the others being unknown too; 0 for a run without counts.
     """
+    import scipy.optimize  # noqa: F401, its library of algebra is loaded before the threads are limited
+    from threadpoolctl import threadpool_limits
+
     location, spread = np.array(priors, float).T
     centre = np.tile(location, (len(log_train), 1))
     information = np.zeros_like(centre)
-    for run in np.unique(groups["pair_run"]):
-        own = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
-        priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
-        centre[run], information[run] = _mode_of_run(own, float(log_train[run]), tuple(parts), priors, shape)
+    # The matrices of a search are of a few rows: several threads take up to eight times as long.
+    with threadpool_limits(1, user_api="blas"):
+        for run in np.unique(groups["pair_run"]):
+            own = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
+            priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
+            centre[run], information[run] = _mode_of_run(own, float(log_train[run]), tuple(parts), priors, shape)
     return centre, information
 
 

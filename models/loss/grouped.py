@@ -231,7 +231,7 @@ class Grouped(Law):
         for name in sorted(set(labels)):
             own = labels == name
             for test, contrast in self.law.contrasts(rows[own]).items():
-                found.setdefault(test, []).append(contrast.among(own))
+                found.setdefault(test, []).append(contrast.among(own, f" of {self.by} {name}"))
         return {test: joined(f"of each value of {self.by}", each) for test, each in found.items()}
 
     def groupings(self, rows):

@@ -13,7 +13,7 @@ from ...deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..contrasts import Contrast, groupings, means, slopes
+from ..contrasts import Contrast, groupings, ordinals, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
@@ -219,15 +219,17 @@ class LossLaw(Law):
             return {}
         n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
         bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
-        found = {"means by compute": Contrast(f"mean of z in each of {bins.max() + 1} bins of compute", means(bins))}
+        named = ordinals(bins, "compute")
+        found = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
         within = slopes(bins, np.log(n / d))
         if len(within):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
-            found["slopes by compute"] = Contrast(what, within)
+            found["slopes by compute"] = Contrast(what, within).named(named)
         if self.repeated_size(rows):
             codes = pd.factorize(n)[0]
             several = means(codes)[np.bincount(codes) > 1]
-            found["means by size"] = Contrast(f"mean of z in each of {len(several)} sizes of several rows", several)
+            what = f"mean of z in each of {len(several)} sizes of several rows"
+            found["means by size"] = Contrast(what, several).named([f"the size {x:.3g}" for x in n])
         return found
 
     def groupings(self, rows):

@@ -264,16 +264,22 @@ class Progress(Law):
     def contrasts(self, rows):
         """Means and yearly slopes of the residuals of each benchmark, and means of papers of several rows."""
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
-        within = slopes(benchmark, year)
+        within, named = slopes(benchmark, year), "benchmark " + benchmark
         found = {
-            "means by benchmark": Contrast.of_means(benchmark, "benchmarks"),
-            "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within),
+            "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
+            "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within).named(
+                named
+            ),
         }
         if "paper_id" in rows:
             each = means(rows["paper_id"])
             several = each[(each > 0).sum(1) > 1]
             what = f"mean of z of each of {len(several)} papers of several rows"
-            found |= {"means by paper": Contrast(what, several)} if len(several) else {}
+            found |= (
+                {"means by paper": Contrast(what, several).named("paper " + rows["paper_id"].astype(str))}
+                if len(several)
+                else {}
+            )
         return found
 
     def groupings(self, rows):

@@ -236,11 +236,12 @@ class Scores(Law):
     def contrasts(self, rows):
         """Means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
         benchmark = rows["benchmark"].to_numpy(object)
-        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks")}
+        named = "benchmark " + benchmark
+        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
         if "year" in rows and rows["year"].notna().all():
             within = slopes(benchmark, rows["year"].to_numpy(float))
             what = f"slope of z in the date in each of {len(within)} benchmarks"
-            found |= {"slopes by date": Contrast(what, within)} if len(within) else {}
+            found |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
         return found
 
     def groupings(self, rows):

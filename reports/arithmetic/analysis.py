@@ -7,6 +7,7 @@ import numpy as np
 from ...datasets import load
 from ...inference import Fitter, compare, fit, loo
 from ...inference.quantities.lengths import (
+    LEARNED,
     accuracy_at_length,
     conditions,
     embedding_contrasts,
@@ -109,14 +110,29 @@ def counts_of(arms):
 
 
 def equal_entry(found):
-    """Say how far each embedding goes at equal cost, and how probably Abacus goes further than each other."""
+    """Return how far each embedding goes at equal cost, and how probably Abacus goes further than each other.
+
+    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these,
+    ``p_abacus_further_all`` of all, and ``confounded`` has the share right within the training lengths of the others.
+    """
     conditions_of = found.reach["condition"].values
     first = found.reach.sel(condition=ABACUS, share=0.5)
     others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
     further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
     trained = int(found.arms["train_digits"].iloc[0])
-    found_so = {"data": "arithmetic_offsets", "train_digits": trained, "p_abacus_further": further}
-    return found_so | _judged(found.equal) | lengths_entry(found.equal, seed=found.seed)
+    entry = lengths_entry(found.equal, seed=found.seed)
+    learned = {name for name, share in entry["learned"].items() if share is not None and share >= LEARNED}
+    return (
+        {"data": "arithmetic_offsets", "train_digits": trained}
+        | _judged(found.equal)
+        | entry
+        | {
+            "p_abacus_further": {name: p for name, p in further.items() if {name, ABACUS} <= learned},
+            "p_abacus_further_all": further,
+            "confounded": {name: share for name, share in entry["learned"].items() if name not in learned},
+            "confounded_effects": entry["confounded"],
+        }
+    )
 
 
 def _judged(fit):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...inference import embedding_contrasts, length_at_accuracy
-from ...inference.quantities.lengths import SHARES, quantiles
+from ...inference.quantities.lengths import SHARES, learned_shares, quantiles
 from ...inference.storage import draws_of, metadata
 from ..results import QUANTILES, finite
 
@@ -19,7 +19,8 @@ def lengths_entry(fit, *, seed=1):
     dict
         ``lengths``: for typical runs, new seeds and the fitted runs, by condition or run and share, quantiles in digits
         (null for none) and ``p_none``; ``runs``: what each is; ``contrasts``: a list, empty where nothing differs in
-        its embedding alone; ``confounded``: effects that have no coefficient of their own because the runs cannot tell
+        its embedding alone; ``learned``, the share right within the training lengths by condition (null where no such
+        problem was asked); ``confounded``: effects that have no coefficient of their own because the runs cannot tell
         them from others.
     """
     try:
@@ -29,7 +30,8 @@ def lengths_entry(fit, *, seed=1):
     return {
         "lengths": {kind: _lengths(fit, kind, seed) for kind in KINDS},
         "runs": {str(run): _description(row) for run, row in draws_of(fit).runs.iterrows()},
-        "contrasts": [{k: x if isinstance(x, str) else finite(x) for k, x in row.items()} for row in contrasts],
+        "learned": {name: finite(share) for name, share in learned_shares(fit).items()},
+        "contrasts": [{k: x if isinstance(x, str | bool) else finite(x) for k, x in row.items()} for row in contrasts],
         "confounded": metadata(fit)["law"]["reference"]["confounded"],
     }
 

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from ...inference.quantities.lengths import conditions
+from ...datasets.wording import plural
+from ...inference.quantities.lengths import LEARNED, conditions
 from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables, verdicts
 from ..drawing.words import digits as words_of
@@ -10,7 +11,7 @@ from ..drawing.words import equal_to, position, probability
 from ..findings import section
 from ..results import summary
 from . import figures
-from .analysis import BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
+from .analysis import ABACUS, BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
 
 REGIONS = {"id": "in distribution", "ood": "longer", "ood100": "beyond 100 digits"}
 PREFIX = "arithmetic.addition20."
@@ -124,15 +125,11 @@ def _region_table(found, published):
 def _equal_section(found):
     arms, first = found.arms, found.arms.iloc[0]
     trained = int(first["train_digits"])
-    known = arms[(arms["length"] <= trained) & (arms["offset"] == 0)]
-    within = known.groupby("embedding")[["correct", "total"]].sum()
-    learned = {name: row["correct"] / row["total"] for name, row in within.iterrows()}
     entry = found.document["equal_cost"]
     reach = "; ".join(
         f"{position(name)} {_digits({key: q[key] or 0 for key in ('q2.5', 'q50', 'q97.5')})}"
         for name, q in ((name, of["0.5"]) for name, of in entry["lengths"]["typical"].items())
     )
-    further = ", ".join(f"{position(name)} (P {equal_to(p)})" for name, p in entry["p_abacus_further"].items())
     return {
         "title": "At equal cost: Abacus, FIRE, no positions, rotary",
         "text": [
@@ -143,13 +140,60 @@ def _equal_section(found):
         ],
         "points": [
             "Right within the lengths of training: "
-            + "; ".join(f"{position(name)} {share:.0%}" for name, share in sorted(learned.items(), key=lambda x: -x[1]))
-            + ".",
+            + "; ".join(f"{position(name)} {share:.0%}" for name, share in _sorted(entry["learned"]))
+            + f". A contrast of generalisation counts only those of at least {LEARNED:.0%}.",
             f"Digits at which the median run has half of its sums right: {reach}. None: at no length.",
-            f"Does Abacus go further than the others? Than {further}.",
+            f"Does Abacus go further than the others that learned? {_further(entry)}",
         ],
         "blocks": [_by_seed(arms)],
     }
+
+
+def _sorted(learned):
+    known = {name: share for name, share in learned.items() if share is not None}
+    return sorted(known.items(), key=lambda item: -item[1])
+
+
+def _further(entry):
+    """Write how probably Abacus goes further than each rival that learned."""
+    further = ", ".join(f"{position(name)} (P {equal_to(p)})" for name, p in entry["p_abacus_further"].items())
+    return f"Than {further}." if further else "None of them learned, so that there is nothing to compare."
+
+
+def settled(entry):
+    """Whether Abacus surely goes further than every rival that learned, of which there is one at least."""
+    return bool(entry["p_abacus_further"]) and min(entry["p_abacus_further"].values()) >= SURE
+
+
+def _answer(found):
+    """Write whether Abacus embeddings generalise further, by the rivals that learned to add."""
+    entry = found.document["equal_cost"]
+    rivals = [item for item in _sorted(entry["confounded"]) if not item[0].startswith(ABACUS)]
+    said = "Abacus goes further, at this scale." if settled(entry) else "Not settled at this scale."
+    text = [f"<b>{said}</b>"]
+    if rivals:
+        shares = ", ".join(f"{share:.0%} with {position(name)}" for name, share in rivals)
+        text.append(
+            f"At equal cost {plural(len(rivals), 'rival')} of Abacus did not learn to add: the share of sums right "
+            f"within the lengths of training is {shares}. Their lengths do not tell how they generalise."
+        )
+    if entry["p_abacus_further"]:
+        text.append(f"Does Abacus go further than the others that learned? {_further(entry)}")
+    trained = found.document["lengths"]
+    pairs = [row for row in trained["contrasts"] if row["of"] == "length" and row["learned"]]
+    pairs = [row for row in pairs if row["first"].startswith(ABACUS)]
+    if pairs:
+        typical = trained["lengths"]["typical"]
+        against = "; ".join(
+            f"{position(row['second'])} {words_of(typical[row['second']]['0.5'])} (P {equal_to(row['p_first'])})"
+            for row in pairs
+        )
+        text.append(
+            "In another sweep, in which these learned, Abacus has half of sums right to "
+            f"{words_of(typical[pairs[0]['first']]['0.5'])} digits. Its rivals have, with the probability P that "
+            f"Abacus goes further: {against}."
+        )
+    return [" ".join(text)]
 
 
 def _by_seed(arms):
@@ -220,12 +264,23 @@ def _comparison_note(counts):
 
 def _checks(found):
     entry = found.document["equal_cost"]
+    further = entry["p_abacus_further"]
     return [
         verdicts.marked(
-            min(entry["p_abacus_further"].values()) > SURE,
-            "At equal cost Abacus is surely ahead of "
-            f"{sum(p > SURE for p in entry['p_abacus_further'].values())} of {len(entry['p_abacus_further'])} others "
-            f"(P above {SURE:g}).",
+            bool(further),
+            f"At equal cost {len(further)} of {len(entry['p_abacus_further_all'])} rivals of Abacus learned to add: "
+            f"they are right in at least {LEARNED:.0%} of sums within the lengths of training.",
+        ),
+        *(
+            [
+                verdicts.marked(
+                    settled(entry),
+                    f"At equal cost Abacus is surely ahead of {sum(p >= SURE for p in further.values())} of "
+                    f"{len(further)} rivals that learned (P of at least {SURE:g}).",
+                )
+            ]
+            if further
+            else []
         ),
         verdicts.of_law("Law of lengths, embeddings at equal cost", entry),
         verdicts.of_law("Law of lengths, all runs", found.document["lengths"]),
@@ -240,7 +295,7 @@ def sections(found, published):
         {
             "role": "answer",
             "title": "Answer",
-            "text": equal["text"],
+            "text": [*_answer(found), *equal["text"]],
             "blocks": [figures.by_seed(found.arms, JUDGED), _equal_table(found)],
         },
         {
@@ -271,9 +326,15 @@ def _equal_table(found):
     for name, of in entry["lengths"]["typical"].items():
         shown = (words_of(of[share]) for share in ("0.5", "0.95"))
         p = entry["p_abacus_further"].get(name)
-        rows.append((position(name), *shown, "–" if p is None else probability(p)))
-    header = ("embedding", "half of sums right to (digits)", "95% right to (digits)", "P(Abacus goes further)")
-    note = "Lengths of both operands, of the median run: median [95%]. None: at no length."
+        share = entry["learned"][name]
+        within = "–" if share is None else f"{share:.0%}"
+        rows.append((position(name), within, *shown, "–" if p is None else probability(p)))
+    header = ("embedding", "right within training lengths", "half of sums right to (digits)", "95% right to (digits)",
+              "P(Abacus goes further)")  # fmt: skip
+    note = (
+        "Lengths of both operands, of the median run: median [95%]. None: at no length. P is of embeddings that are "
+        f"right in at least {LEARNED:.0%} of sums within the lengths of training."
+    )
     return tables.of_rows(header, rows, note=note, title="How far each embedding goes at equal cost")
 
 

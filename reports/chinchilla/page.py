@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...datasets.wording import p_value
 from ...inference import law_of, table_of
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, optimum, tables, verdicts
@@ -192,7 +193,7 @@ def _calibration_table(document):
             "error (posterior sd)": f"{q['error']:+.2f} ± {q['error_se']:.2f}".replace("-", "−"),
             "50% covers": f"{q['coverage_50']:.0%}",
             "90% covers": f"{q['coverage_90']:.0%}",
-            "p, uniform": f"{q['p_uniform']:.2f}",
+            "p, uniform": p_value(q["p_uniform"], ""),
         }
         for (_, label), q in ((item, calibration["quantities"][item[0]]) for item in CALIBRATED.items())
     ]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.wording import p_value
 from ...inference import predict, table_of
 from ...inference.calibration.uniformity import RANKS, p_uniform, shares_below
 from ...inference.calibration.uniformity import band as uniform_band
@@ -85,7 +86,7 @@ def departure(ranks):
     >>> departure(np.arange(100))
     'the line stays inside the band'
     >>> departure(np.full(100, 40))
-    'the line leaves the band between 0.07 and 0.93 (p < 0.001)'
+    'the line leaves the band between 0.07 and 0.93 (p < 1e-16)'
     """
     ranks = np.asarray(ranks)
     low, high = uniform_band(len(ranks))
@@ -99,7 +100,7 @@ def departure(ranks):
         else (f"between {outside[0] / RANKS:g} and {outside[-1] / RANKS:g}")
     )
     p = p_uniform(np.minimum(np.floor(ranks).astype(int), RANKS - 1))
-    return f"the line leaves the band {where} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
+    return f"the line leaves the band {where} ({p_value(p)})"
 
 
 def _departures(ranks, what, title):

@@ -6,6 +6,7 @@ from html import escape
 
 import pandas as pd
 
+from ...datasets.wording import p_value
 from ...inference.loo.differences import MEANING
 from .words import flop, in_words, probability, sizes
 
@@ -126,17 +127,25 @@ def tests_of_law(entry, title=None):
             "test": in_words(test),
             "statistic": "–" if found["statistic"] is None else f"{found['statistic']:.3g}",
             "df": str(found["df"]),
-            "p": f"{found['p']:.2g}",
+            "p": p_value(found["p"], ""),
             "size": "–" if found["size"] is None else f"{found['size']:.2%}",
+            "worst": _worst(found),
             "of": found["what"],
         }
         for test, found in entry["misfit"].items()
     ]
     note = (
         "Posterior means over draws; the data are used twice, so that p errs high. Below 0.01 a law is said not to "
-        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}."
+        f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}. Worst: the same "
+        "mean over the rows of the bin or group where it is largest."
     )
     return html(pd.DataFrame(rows), rowname="test", note=note, title=title)
+
+
+def _worst(found):
+    """Write the bin or group in which a test sees most; fits that an earlier version judged have none."""
+    size = found.get("worst_size")
+    return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
 
 
 def allocated(entries, *, note, title=None):

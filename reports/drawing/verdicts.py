@@ -2,8 +2,9 @@
 
 from html import escape
 
+from ...datasets.wording import p_value
 from ...inference.diagnostics import PARETO_K_LIMIT
-from .words import equal_to, in_words
+from .words import in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲")}
 LINE = 0.05  # of a band that holds 95% of calibrated models
@@ -39,7 +40,7 @@ def of_pit(name, entry):
         return None
     p, fine = test["p"], test["p"] >= LINE
     said = "stays inside its band" if fine else "leaves its band: the noise is not as the law says"
-    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {said} (p {equal_to(p)}).")
+    return marked(fine, f"{escape(name)}: the line of leave-one-out PIT values {said} ({escape(p_value(p))}).")
 
 
 def of_pareto(name, entry):

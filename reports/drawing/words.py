@@ -14,7 +14,6 @@ POSITIONS = {"abacus": "Abacus", "fire": "FIRE", "nope": "no positions", "rope":
 GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "kappa": "κ", "sigma": "σ", "omega": "ω", "nu": "ν"}
 NAMED = re.compile(rf"\b({'|'.join([*POSITIONS])})\b")
 SPELT = re.compile(rf"\b({'|'.join(GREEK)})\b")
-SMALL = re.compile(r"\b\d(?:\.\d+)?e-0[1-4]\b")
 NOTHING = re.compile(r"^[-+]0(\.0*)?$")
 
 
@@ -34,7 +33,13 @@ def size(x):
 
 
 def digits(q):
-    """Median and 95% interval of a length; none where no length has that share of sums right."""
+    """Median and 95% interval of a length; none where no length has that share of sums right.
+
+    Examples
+    --------
+    >>> digits({LOW: None, MIDDLE: 7.2, HIGH: 9.95}), digits({LOW: None, MIDDLE: None, HIGH: None})
+    ('7.2 [none, 9.9]', 'none (probability above 0.975)')
+    """
     return _interval(q, lambda x: "none" if x is None else f"{x:.1f}")
 
 
@@ -65,6 +70,9 @@ def month(year):
 
 
 def _interval(q, form):
+    if all(q[name] is None for name in (LOW, MIDDLE, HIGH)):
+        missing = form(None)
+        return f"{missing} (probability above 0.975)" if missing[0].isalpha() else missing
     low, middle, high = (form(q[name]) for name in (LOW, MIDDLE, HIGH))
     return f"{middle} [{low}, {high}]"
 
@@ -86,15 +94,14 @@ def equal_to(p):
 
 
 def in_words(text):
-    """Write the names of tests, and small probabilities, as a reader would.
+    """Write the names of tests as a reader would.
 
     Examples
     --------
-    >>> in_words("loo_pit p 7e-03, score p 2e-06")
-    'leave-one-out PIT p 0.007, score p 2e-06'
+    >>> in_words("loo_pit p = 0.007, score p = 2e-6")
+    'leave-one-out PIT p = 0.007, score p = 2e-6'
     """
-    text = text.replace("loo_pit", "leave-one-out PIT").replace("column token_multiplier", "tokens per parameter")
-    return SMALL.sub(lambda found: f"{float(found.group()):.4g}", text)
+    return text.replace("loo_pit", "leave-one-out PIT").replace("column token_multiplier", "tokens per parameter")
 
 
 def position(text):

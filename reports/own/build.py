@@ -11,6 +11,7 @@ from ...errors import InputError
 from ...inference import compare, fit, law_of, loo, metadata
 from ...inference.fitting.fit import check_options
 from ...inference.fitting.record import table_entry
+from ...models.laws import as_law
 from .. import results
 from ..output import judge_chains, prepare, write
 from ..stages import Stages
@@ -30,7 +31,7 @@ PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": s
 
 def report_table(
     out: str | PathLike[str],
-    laws: Sequence[Law],
+    laws: Sequence[Law | str],
     table: pd.DataFrame,
     *,
     backdrop: bool = False,
@@ -46,8 +47,8 @@ def report_table(
     ----------
     out : path-like
         Folder, as of `report`.
-    laws : sequence of Law
-        All of one kind.
+    laws : sequence of Law or str
+        Laws or their names, all of one kind.
     table : DataFrame
     backdrop : bool
         Show what the law that predicts best says of the built-in table of its kind beside it.
@@ -80,14 +81,15 @@ def report_table(
     245
     """
     check_options(seed, sampler, settings)
-    _check_backdrop(laws, backdrop)
+    chosen: list[Law] = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
+    _check_backdrop(chosen, backdrop)
     prepare(Path(out))
-    follows = {law.label: _followed(law, law.rows(table)) for law in laws}
+    follows = {law.label: _followed(law, law.rows(table)) for law in chosen}
     options = {"seed": seed, "sampler": sampler, **settings}
     with Stages([f"fit {name}" for name in follows], progress, fresh=fresh, options=options) as stage:
         fits = {
             law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
-            for law in laws
+            for law in chosen
         }
     before = {"seconds": stage.seconds, "warned": stage.warned}
     return report_fits(out, fits, backdrop=backdrop, progress=progress, fresh=fresh, **before)

@@ -4,6 +4,7 @@ import html
 
 import pandas as pd
 
+from ...datasets.wording import p_value
 from ...inference import capabilities, law_of, pit_by_benchmark, table_of
 from ..drawing import checks, tables
 from ..drawing.words import plain
@@ -83,7 +84,7 @@ def _benchmarks_table(entry):
             "sd of a score near 1/2": plain(found["noise"]),
             **({"highest mean score": plain(found["ceiling"])} if "ceiling" in found else {}),
             "scores": f"{found['rows']:.0f}",
-            "p of PIT values so uneven": f"{found['p_uniform']:.2g}",
+            "p of PIT values so uneven": p_value(found["p_uniform"], ""),
         }
         for name, found in ranked
     ]

@@ -34,10 +34,10 @@ def answer(found):
     decades = np.log10(growth.COMPUTE / _largest(found.table))
     return (
         f"It is the pace at the {len(found.table)} evaluations' own sizes and dates, specifications mixed by how well "
-        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. Medians of specifications 1 to 15 "
-        f"without effects of papers run {_span(medians)}. The pace at a compute-optimal size of "
-        f"{flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades above the largest "
-        "evaluation, and there specifications differ."
+        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. At the same sizes and dates, but "
+        f"without effects of papers, medians of specifications 1 to 15 run {_span(medians)}. The pace at a "
+        f"compute-optimal size of {flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades "
+        "above the largest evaluation, and there specifications differ."
     )
 
 

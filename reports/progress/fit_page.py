@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.special
 
+from ...datasets.wording import p_value, plural
 from ...inference import draws_of, table_of
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities.misfit import BY_COLUMN
@@ -55,7 +56,7 @@ def checks_said(found):
         verdicts.marked(
             left == 0,
             f"Pareto k above {PARETO_K_LIMIT:g} is left after refits in {left} of {len(found.comparison)} "
-            f"specifications ({refitted:.0f} row{'s were' if refitted != 1 else ' was'} refitted).",
+            f"specifications ({plural(int(refitted), 'row was', 'rows were')} refitted).",
         )
     )
     return said
@@ -68,7 +69,7 @@ def _table(found):
     for k in found.comparison.index:
         cells = []
         for of in (found.misfit[noise][k] for noise in found.misfit):
-            cells += [f"{of[test]['p']:.2g}" for test in tests] + [_of_column(of)]
+            cells += [p_value(of[test]["p"], "") for test in tests] + [_of_column(of)]
         rows.append((name_of(k), *cells))
     note = (
         "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
@@ -80,7 +81,7 @@ def _table(found):
 def _of_column(tests):
     """Say which column names groups that differ, and how probably as much by chance."""
     found = {test: of["p"] for test, of in tests.items() if test.startswith(BY_COLUMN)}
-    return ", ".join(f"{p:.2g} ({test.removeprefix(BY_COLUMN)})" for test, p in found.items()) or "–"
+    return ", ".join(f"{p_value(p, '')} ({test.removeprefix(BY_COLUMN)})" for test, p in found.items()) or "–"
 
 
 def residuals(fit):

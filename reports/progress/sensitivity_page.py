@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...datasets.wording import plural
 from ...inference import metadata
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
@@ -15,6 +16,7 @@ from . import figures
 from . import quantities_figures as quantities
 from . import time_figures as in_time
 from .analysis import FUTURE, MAIN, PACE, RESTS, VARIANTS
+from .conclusions import AT
 from .published import DOUBLING, VARIANT_PUBLISHED
 from .wording import VARIANT_NAMES, draws_interval, in_a_row, months, name_of, times, words
 
@@ -40,7 +42,7 @@ def _rests_text(found):
         f"of {scaling['prior']:.3f} for the prior and {scaling['likelihood']:.3f} for the likelihood, under "
         f"specification {MAIN}. Above {SENSITIVE:g} is sensitive: {in_a_row(sensitive)}. The table has the other "
         "specifications with weight, and the rate at the optimum.",
-        f"Of {len(influence)} papers “{top['title']}” ({rows} row{'s' if rows > 1 else ''}) moves the median most when "
+        f"Of {len(influence)} papers “{top['title']}” ({plural(rows, 'row')}) moves the median most when "
         f"left out, {shift}. Papers with a Pareto k above {PARETO_K_LIMIT:g}, where importance sampling is not "
         f"reliable: {unreliable}.",
     ]
@@ -128,8 +130,8 @@ def _variant_text(found, published, variants):
     medians = {VARIANT_NAMES.get(n, n): q["q50"] for n, (_, q) in variants.items()}
     shortest, longest = min(medians, key=medians.get), max(medians, key=medians.get)
     return [
-        f"Median doubling times run from {months(medians[shortest])} ({shortest}) to {months(medians[longest])} months "
-        f"({longest}).",
+        f"Median doubling times {AT} run from {months(medians[shortest])} ({shortest}) to "
+        f"{months(medians[longest])} months ({longest}).",
         f"Rows of one paper share ρ = {draws_interval(rho, '{:.2f}')} of the scatter about the law (published: "
         f"{note}).",
         f"On the {_known(found)} rows whose vocabulary is known, specification 19, which adds a term in it, has an "

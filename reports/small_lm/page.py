@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ...datasets.wording import p_value
 from ...inference.points.curves import COUNTED
 from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
@@ -100,7 +101,7 @@ def _beside(entry):
     """Envelope observed beside that of runs replicated from the law."""
     observed, law = entry["envelope"], entry["envelope_of_the_law"]
     found = "none, one size being best throughout," if observed is None else f"{observed:.2f}"
-    p = "" if law is None or law["p"] is None else f" (probability of one as far out {law['p']:.2f})"
+    p = "" if law is None or law["p"] is None else f" (one as far out has {p_value(law['p'])})"
     return f"{found} where runs replicated from its law have {_replicated(law)}{p}"
 
 
@@ -118,7 +119,7 @@ def _exponent_table(found, published):
                     "envelope": "–" if entry["envelope"] is None else f"{entry['envelope']:.2f}",
                     "by seed": f"{min(by_seed):.2f} to {max(by_seed):.2f}" if len(by_seed) > 1 else "–",
                     "envelope of the law": _replicated(ours),
-                    "p": "–" if ours is None or ours["p"] is None else f"{ours['p']:.2f}",
+                    "p": "–" if ours is None or ours["p"] is None else p_value(ours["p"], ""),
                     "the law": tables.interval(entry["law"], "{:.2f}"),
                     SOURCE: "–" if theirs is None else f"{theirs:.2f}",
                 }

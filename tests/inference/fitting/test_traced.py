@@ -1,5 +1,7 @@
 """The traced density of a law against its PyMC model, value and gradient, at points drawn at random."""
 
+import dataclasses
+
 import bayescaling as bs
 import numpy as np
 import pytest
@@ -42,6 +44,14 @@ OF_EVALUATIONS = {
     "1, pooling": Progress(1, pooling=True),
     "7, random walk": Progress(7, pace="random_walk"),
 }
+# Fields of nutpie's compiled model: those that a traced density fills, and those of PyMC's own that it leaves empty.
+FILLED = {
+    *("dims", "compiled_logp_func", "compiled_expand_func", "initial_point_func", "shared_data", "user_data"),
+    *("n_expanded", "shape_info", "_n_dim", "_shapes", "_coords"),
+}
+EMPTY = {"logp_func", "expand_func"}
+SINCE_0_16_11 = {"shared_var_keys"}  # empty too: keys of PyMC's shared variables
+WITH_DEFAULTS = {"_transform_adapt_args", "reparameterized_names"}
 LONG_EVALUATIONS = {"7", "20, penalty", "1, pooling", "14, irreducible", "7, random walk"}
 OF_COUNTS = {
     "lengths": bs.Lengths(),
@@ -89,6 +99,19 @@ def _in_order(z, point, gradient):
     near = np.abs(flat[:, None] - z).argmin(0)
     assert len(set(near)) == len(z)
     return gradient[near]
+
+
+def test_nutpie_has_the_fields_that_are_filled_and_no_others():
+    law, runs = bs.Chinchilla(), bs.load("chinchilla_runs")
+    rows = law.rows(runs)
+    reference = law.reference(rows)
+    arrays = law.model_data(rows, reference)
+    model = Traced(law, reference, arrays).model(arrays)
+    fields = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(model)}
+    required = {name for name, needed in fields.items() if needed}
+    assert required - SINCE_0_16_11 == FILLED | EMPTY
+    assert {name for name, needed in fields.items() if not needed} <= WITH_DEFAULTS
+    assert {name for name in required if getattr(model, name) is not None} == FILLED
 
 
 @pytest.mark.parametrize("name", OF_EVALUATIONS)

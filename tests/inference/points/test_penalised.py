@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from bayescaling.errors import InputError
 from bayescaling.inference.points import l1
-from bayescaling.inference.points.penalised import _problem, penalised_fit, penalised_grid
+from bayescaling.inference.points.penalised import _problem, _slsqp, penalised_fit, penalised_grid
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS, Specification
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_info, threadpool_limits
 
 # Where SLSQP stops for specification 7 at delta = .0025, as the authors' notebook prints it.
 STOP = {
@@ -264,3 +265,17 @@ def test_unusable_input_is_refused_in_one_line(table, call, words):
         call(table)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_slsqp_uses_one_thread_of_algebra(table, monkeypatch):
+    problem, seen = _problem(Progress(16), table), set()
+    mse = type(problem).mse
+
+    def watched(self, theta):
+        seen.update(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return mse(self, theta)
+
+    monkeypatch.setattr(type(problem), "mse", watched)
+    with threadpool_limits(2, user_api="blas"):
+        _slsqp(problem, 0.0025)
+    assert seen == {1}

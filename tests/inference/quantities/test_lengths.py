@@ -1,11 +1,13 @@
 import json
 import warnings
+from types import SimpleNamespace
 
 import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.cli import main
-from bayescaling.inference.quantities.lengths import conditions, quantiles, region_accuracy
+from bayescaling.inference.quantities.lengths import LEARNED, conditions, learned_shares, quantiles, region_accuracy
+from bayescaling.reports.arithmetic.analysis import equal_entry
 from bayescaling.reports.arithmetic.entries import lengths_entry
 from bayescaling.reports.results import to_json
 
@@ -38,6 +40,30 @@ def test_contrasts_say_which_embedding_goes_further(lengths_fit):
     assert table.loc["length", "q50"] == pytest.approx(np.exp(0.6), rel=0.4)
     assert table.loc["length", "p_first"] > 0.95
     assert table.loc["ood", "p_first"] > 0.95
+
+
+def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, lengths_counts):
+    within = lengths_counts[lengths_counts[["length_a", "length_b"]].max(axis=1) <= 8]
+    shares = learned_shares(lengths_fit)
+    for name in ("abacus", "nope"):
+        own = within[within["embedding"] == name]
+        assert shares[name] == pytest.approx(own["correct"].sum() / own["total"].sum())
+    both = all(share >= LEARNED for share in shares.values())
+    assert (bs.embedding_contrasts(lengths_fit)["learned"] == both).all()
+    assert not both  # a plateau of 95% that falls within the training lengths
+    entry = json.loads(to_json(lengths_entry(lengths_fit)))
+    assert entry["learned"] == pytest.approx(shares)
+    assert all(contrast["learned"] is False for contrast in entry["contrasts"])
+
+
+def test_at_equal_cost_only_rivals_that_learned_are_compared(lengths_fit, lengths_counts):
+    reach = bs.length_at_accuracy(lengths_fit, [0.5, 0.95])
+    entry = equal_entry(SimpleNamespace(reach=reach, equal=lengths_fit, arms=lengths_counts, seed=1))
+    first, second = (reach.sel(condition=name, share=0.5) for name in ("abacus", "nope"))
+    assert entry["p_abacus_further_all"] == {"nope": pytest.approx(float((first > second).mean()))}
+    assert entry["p_abacus_further"] == {}
+    assert entry["confounded"] == pytest.approx({k: x for k, x in learned_shares(lengths_fit).items() if x < LEARNED})
+    assert "nope" in entry["confounded"]
 
 
 def test_counts_foretold_scatter_as_beta_binomial_counts(lengths_fit):

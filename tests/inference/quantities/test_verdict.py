@@ -8,6 +8,7 @@ import pytest
 from bayescaling.inference.quantities.alternatives import suggestion, worth_trying
 from bayescaling.inference.quantities.verdict import _beside, judge, verdict_sentence
 from bayescaling.inference.storage import metadata
+from bayescaling.reports.drawing.tables import tests_of_law
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 
@@ -37,7 +38,7 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
 def test_a_law_that_is_true_fits_and_one_that_is_far_off_does_not(fitter, runs, truth, simulated, quiet):
     true = judge(fitter.fit(simulated(3), seed=1, **SHORT))
     assert true["verdict"] == "fits" and true["rejected_by"] == [] and true["size"] is None
-    assert "no test rejects it" in verdict_sentence(true)
+    assert "no test rejects it" in verdict_sentence(true) and "misfits" not in verdict_sentence(true)
     bent = bs.Coupled().simulate(truth | {"kappa": 0.2}, runs, np.random.default_rng(1))
     wrong = runs.assign(loss=bent * (1 + 0.04 * np.cos(np.log(runs["training_flop"]))))
     far = fitter.fit(wrong, seed=1, **SHORT)
@@ -54,6 +55,21 @@ def test_the_size_is_that_of_what_was_done_to_the_runs(fitter, runs, simulated, 
     assert not found["fits"] and 0.003 < found["size"] < 0.012
 
 
+def test_the_bin_in_which_the_law_is_furthest_off_is_named(fitter, runs, simulated, quiet):
+    """Losses of the tenth of largest compute are 4% too high, of which the mean over all rows is a tenth."""
+    plain = simulated(6)
+    order = np.argsort(np.argsort(runs["training_flop"].to_numpy(), kind="stable"), kind="stable")
+    moved = plain.assign(loss=plain["loss"] * np.where(order * 10 // len(runs) == 9, 1.04, 1.0))
+    judged = judge(fitter.fit(moved, seed=1, **SHORT))
+    test = judged["tests"]["means by compute"]
+    assert test["worst_where"] == "the bin of largest compute"
+    assert test["size"] < judged["size"] + 1e-12 and test["worst_size"] > 2 * test["size"]
+    said = verdict_sentence(judged)
+    assert "on average over rows and by " in said
+    assert "about 3% are called misfits" in said
+    assert all("worst_size" in found for found in judged["tests"].values())
+
+
 def test_groups_that_the_law_takes_no_account_of_are_named(fitter, simulated, quiet):
     rng = np.random.default_rng(2)
     plain = simulated(7)
@@ -64,6 +80,7 @@ def test_groups_that_the_law_takes_no_account_of_are_named(fitter, simulated, qu
     fit = fitter.fit(apart, seed=1, **SHORT)
     test = judge(fit)["tests"]["means by column batch"]
     assert test["p"] < 1e-6 and "2 times" in test["what"]
+    assert test["worst_where"] in ("batch first", "batch second") and test["worst_size"] >= test["size"]
     assert "'batch' names differ" in suggestion(fit, [])
 
 
@@ -87,6 +104,18 @@ def test_the_verdict_is_kept_in_the_file(fit_default, judged, tmp_path):
     bs.save_fit(fit_default, tmp_path / "fit.nc")
     opened = bs.open_fit(tmp_path / "fit.nc")
     assert metadata(opened)["verdict"] == json.loads(json.dumps(judged)) == judge(opened)
+
+
+def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged):
+    tests = {
+        name: {key: x for key, x in found.items() if not key.startswith("worst")}
+        for name, found in judged["tests"].items()
+    }
+    earlier = judged | {"tests": tests}
+    assert "on average over rows (" in verdict_sentence(earlier)
+    shown = tests_of_law({"misfit": tests, "verdict": earlier})
+    worst = shown.header.index("worst")
+    assert {row[worst] for row in shown.rows} == {"–"}
 
 
 def test_what_the_prior_decides_is_named(runs, quiet):

@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 from bayescaling.models.lengths import modes
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_info, threadpool_limits
 
 
 def test_no_search_ends_above_the_mode_of_a_run():
@@ -35,6 +36,27 @@ def test_modes_lie_where_long_tables_were_simulated(lengths_design):
     for i, part in enumerate(law.parts):
         error = np.abs(arrays["centre"][:, i] - truth[part]) * np.sqrt(arrays["information"][:, i])
         assert (error < 4).all(), part
+
+
+def threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatch):
+    seen, density = [], modes.run_log_likelihood
+
+    def watched(*arguments):
+        seen.append(threads())
+        return density(*arguments)
+
+    monkeypatch.setattr(modes, "run_log_likelihood", watched)
+    modes._mode_of_run.cache_clear()
+    law = bs.Lengths()
+    with threadpool_limits(2, user_api="blas"):
+        law.design_arrays(lengths_counts, law.reference(lengths_counts))
+        assert threads() == {2}
+    assert len(seen) > 100
+    assert all(found == {1} for found in seen)
 
 
 def test_a_run_without_counts_has_no_information(lengths_counts):
