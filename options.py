@@ -161,7 +161,10 @@ FitFilesOrProgress = Annotated[
     typer.Argument(help="Fits that 'bayescaling fit' wrote, or the word progress.", metavar="FILE.nc...|progress"),
 ]
 ProgressFiles = Annotated[list[Path], typer.Argument(help="Fits of progress-N.", metavar="FILE.nc...")]
-ReconciledFile = Annotated[Path, typer.Argument(metavar="FILE.nc", help="A fit of chinchilla or embedding-corrected.")]
+ReconciledFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE.nc", help="A fit of chinchilla, coupled, offsets or embedding-corrected."),
+]
 Weighting = Annotated[str, typer.Option(help="stacking, pseudo_bma or equal.")]
 PaperGrid = Annotated[
     bool,

@@ -16,14 +16,21 @@ import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ...models import Chinchilla
+from ...models.arrays import exp
 from ...models.loss import embeddings
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...models.loss.plan import LIMIT
+from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
 from ..storage import law_of
 
 BASES = ("nonembedding", "total")
 KAPLAN_EXPONENT = 0.73
 AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
+CHINCHILLA = Chinchilla()
+STEP = 1e-3  # of log N_x and log D, in slopes of the loss along a budget
+SPREAD = 1e-2  # of log N_x, in the slope of the tokens at which a size is optimal
 
 
 @dataclass(frozen=True)
@@ -88,8 +95,10 @@ def check_basis(basis):
         raise InputError(unknown("basis", basis, BASES))
 
 
-def frontier_exponents(constants, *, basis="nonembedding", gamma, delta=embeddings.PROPORTIONAL, study=None):
-    """Exponents that a study of curves would have found, had the law and its constants been true.
+def frontier_exponents(
+    constants, *, basis="nonembedding", gamma, delta=embeddings.PROPORTIONAL, study=None, law=CHINCHILLA
+):
+    """Compute the exponents that a study of curves would have measured, had the law and its constants been true.
 
     At each budget the model of least loss is found; slopes of logarithms against that of compute follow by least
     squares (approach 1 of Hoffmann et al. 2022).
@@ -97,75 +106,120 @@ def frontier_exponents(constants, *, basis="nonembedding", gamma, delta=embeddin
     Parameters
     ----------
     constants : mapping of str to array_like, shape (...)
-        ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the Chinchilla law in all parameters.
+        Of the law, as its posterior has them: ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the Chinchilla law.
     basis : {"nonembedding", "total"}
         Which parameters the study counts, in sizes and in compute.
     gamma, delta : array_like, shape (...)
         Of the embedding parameters.
     study : Study, optional
+    law : LossLaw
+        A law of the loss in all parameters and tokens.
 
     Returns
     -------
     Dataset
-        ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E), dims (draw,) of the constants laid
-        flat.
+        ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the law has
+        none), dims (draw,) of the constants laid flat.
     """
     check_basis(basis)
     study = study or Study()
-    named = ("E", "A", "B", "alpha", "beta")
-    flat = np.stack(
-        [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(constants[n], float) for n in named), gamma, delta)]
-    )
+    names = _names(law, constants)
+    arrays = [np.asarray(constants[name], float) for name in names]
+    flat = np.stack([np.ravel(x) for x in np.broadcast_arrays(*arrays, gamma, delta)])
     parts = max(1, math.ceil(flat.shape[1] * study.count * study.models / AT_ONCE))
-    slopes = np.concatenate([_frontier(study, basis, *part) for part in np.array_split(flat, parts, axis=1)], axis=1)
-    return xr.Dataset({name: ("draw", x) for name, x in zip(("size", "loss", "reducible_loss"), slopes, strict=True)})
+    slopes = [_frontier(law, study, basis, names, part) for part in np.array_split(flat, parts, axis=1)]
+    measured = zip(("size", "loss", "reducible_loss"), np.concatenate(slopes, axis=1), strict=True)
+    return xr.Dataset({name: ("draw", x) for name, x in measured})
 
 
-def _frontier(study, basis, E, A, B, alpha, beta, gamma, delta):
-    """Slopes of size, loss and reducible loss, (3, draw), of constants (draw,)."""
-    _, total, counted, tokens, compute = study.points(basis, gamma, delta)
-    of_size = A[:, None] * np.exp(-alpha[:, None] * np.log(total))
-    reducible = of_size[:, None] + B[:, None, None] * np.exp(-beta[:, None, None] * np.log(tokens))
-    best = reducible.argmin(2)
-    least = np.take_along_axis(reducible, best[..., None], 2)[..., 0]
+def _names(law, constants):
+    """Names of the quantities among `constants` that the mean loss of a law may be a function of."""
+    names = dict.fromkeys((*law.derived_names, *(q.name for q in law.mean_parameters)))
+    return [name for name in names if name in constants]
+
+
+def _frontier(law, study, basis, names, flat):
+    """Slopes of size, loss and reducible loss, (3, draw), of named constants, gamma and delta, (quantity, draw)."""
+    *values, gamma, delta = flat
+    constants = {name: x[:, None, None] for name, x in zip(names, values, strict=True)}
+    nonembedding, total, counted, tokens, compute = study.points(basis, gamma, delta)
+    losses = law.mean_of_sizes(constants, nonembedding[None, None], total[:, None], tokens)
+    best = losses.argmin(2)
+    least = np.take_along_axis(losses, best[..., None], 2)[..., 0]
     sizes = np.take_along_axis(np.broadcast_to(counted, total.shape), best, 1)
     x = np.log(compute) - np.log(compute).mean()
-    return np.stack([np.log(y) @ x / (x @ x) for y in (sizes, E[:, None] + least, least)])
+    irreducible = constants["E"][..., 0] if "E" in constants else 0.0
+    return np.stack([np.log(y) @ x / (x @ x) for y in (sizes, least, least - irreducible)])
 
 
-def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL):
-    """Local exponent ``dlog N_x*/dlog C_x`` at each size, and the budget at which it is optimal, draw by draw.
+def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
+    """Compute the local exponent ``dlog N_x*/dlog C_x`` at each size, and the budget at which it is optimal.
+
+    The Chinchilla law has closed forms. For other laws the tokens at which a size is optimal are searched for.
 
     Parameters
     ----------
     constants : Dataset
-        ``A``, ``B``, ``alpha``, ``beta``, of any dims.
+        Of the law, as its posterior has them, of any dims.
     sizes : array_like, shape (size,)
         N_x.
     gamma, delta : DataArray or float
+    law : LossLaw
+        A law of the loss in all parameters and tokens.
 
     Returns
     -------
     Dataset
-        ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``; ``small`` and ``large``,
-        the limits; ``highest``, the largest exponent over the sizes, and ``highest_at``, its N_x.
+        ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a size is
+        optimal at no budget; ``highest``, the largest exponent over the sizes, and ``highest_at``, its N_x. Of the
+        Chinchilla law also ``small`` and ``large``, the limits of the exponent.
     """
     n = xr.DataArray(np.asarray(sizes, float), dims="size", coords={"size": np.asarray(sizes, float)})
-    named = {name: constants[name] for name in ("A", "B", "alpha", "beta")} | {"gamma": gamma, "delta": delta}
-    exponent = embeddings.local_exponent(n, **named)
-    return xr.Dataset(
-        {
-            "exponent": exponent,
-            "compute": embeddings.compute_of_optimum(n, **named),
+    limits = {}
+    if law.sum_of_terms:
+        named = {name: constants[name] for name in ("A", "B", "alpha", "beta")} | {"gamma": gamma, "delta": delta}
+        exponent = embeddings.local_exponent(n, **named)
+        compute = embeddings.compute_of_optimum(n, **named)
+        limits = {
             "small": embeddings.exponent_of_small_models(**named),
             "large": embeddings.exponent_of_small_models(**(named | {"delta": 1.0})),
-            "highest": exponent.max("size"),
-            "highest_at": exponent.idxmax("size"),
         }
-    )
+    else:
+        exponent, compute = _searched(law, constants, n, gamma, delta)
+    highest = {"highest": exponent.max("size"), "highest_at": exponent.idxmax("size")}
+    found = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
+    return found.transpose(..., "size")
 
 
-def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL):
+def _searched(law, constants, n, gamma, delta):
+    """Local exponents and budgets of `local_exponents`, by a search for the tokens at which each size is optimal."""
+    names = _names(law, constants)
+    arrays = xr.broadcast(*(xr.DataArray(x) for x in (*(constants[name] for name in names), gamma, delta)))
+    *values, gamma, delta = (x.values[..., None] for x in arrays)
+    named = dict(zip(names, values, strict=True))
+    log_n = np.log(n.values)
+
+    def loss(log_n, log_tokens):
+        size = exp(log_n)
+        return law.mean_of_sizes(named, size, embeddings.total(size, gamma, delta), exp(log_tokens))
+
+    def log_tokens(log_n):
+        def falls(log_tokens):  # with a larger model on the same budget
+            return loss(log_n + STEP, log_tokens - STEP) - loss(log_n - STEP, log_tokens + STEP)
+
+        low = 0 * (gamma + log_n)
+        high = low + np.log(LIMIT)
+        found = root(falls, low, high)
+        return np.where((found > low) & (found < high), found, np.nan)
+
+    slope = (log_tokens(log_n + SPREAD) - log_tokens(log_n - SPREAD)) / (2 * SPREAD)
+    exponent = np.where(slope > -1, 1 / (1 + slope), np.nan)  # along 6 N_x D; below, the loss is greatest there
+    compute = FLOP_PER_PARAMETER_TOKEN * np.exp(log_n + log_tokens(log_n))
+    template = arrays[0].expand_dims(size=n["size"], axis=-1)
+    return tuple(template.copy(data=x) for x in (exponent, np.where(np.isfinite(exponent), compute, np.nan)))
+
+
+def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
     """Exponents without embeddings over the budgets at which models of N_x from `low` to `high` are optimal.
 
     Parameters
@@ -175,30 +229,40 @@ def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTION
     low, high : float
         Ends of the range of N_x.
     gamma, delta : DataArray or float
+    law : LossLaw
 
     Returns
     -------
     Dataset
-        As `frontier_exponents` gives it, of a study of 200 sizes that reach a decade beyond both ends, read exactly at
-        the budgets that are optimal there at the posterior median.
+        As from `frontier_exponents`, of a study of 200 sizes that reach a decade beyond both ends, read exactly at the
+        budgets that are optimal there at the posterior median.
     """
-    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta)["compute"]
+    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
     budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
     study = Study(sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True)
-    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study)
+    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study, law=law)
 
 
 def reconcile(
-    fit: xr.DataTree, *, vocabulary: float | None = None, aspect_ratio: float | None = None, study: Study | None = None
+    fit: xr.DataTree,
+    *,
+    vocabulary: float | None = None,
+    aspect_ratio: float | None = None,
+    configurations: xr.DataTree | None = None,
+    study: Study | None = None,
 ) -> dict[str, xr.Dataset]:
-    """Exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
+    """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 
     Parameters
     ----------
     fit : DataTree
-        Of a law in all parameters: ``chinchilla`` or ``embedding-corrected``.
+        Of a law of the loss in all parameters and tokens: ``chinchilla``, ``coupled``, ``offsets`` or
+        ``embedding-corrected``.
     vocabulary, aspect_ratio : float, optional
-        Of the models studied; by default the relation of sizes that the fit learned, else Chinchilla's.
+        Of the models studied; by default the relation of sizes that the fit learned, else that of `configurations`,
+        else Chinchilla's.
+    configurations : DataTree, optional
+        Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
     study : Study, optional
 
     Returns
@@ -209,30 +273,53 @@ def reconcile(
     Raises
     ------
     InputError
-        If the law is another, or the vocabulary or aspect ratio is not a positive number.
+        If either fit is of another law, or the vocabulary or aspect ratio is not a positive number.
 
     Examples
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
-    >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> fit = bs.fit(bs.Coupled(), runs, seed=1, draws=500, tune=500)
     >>> exponents = bs.reconcile(fit)
     >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
     True
     """
-    constants, gamma, delta = constants_and_family(fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
-    return {basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study) for basis in BASES}
+    law = law_of(fit, "runs")
+    constants, gamma, delta = constants_and_family(
+        fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
+    )
+    return {
+        basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
+        for basis in BASES
+    }
 
 
-def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None):
-    """Return the posterior of a fit in all parameters, and gamma and delta of the models asked about."""
+def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
+    """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
     law = law_of(fit, "runs")
     if not law.in_all_parameters:
         raise InputError(
-            f"a fit of {law.name} does not say the loss in all parameters; reconcile a fit of chinchilla or "
-            "embedding-corrected"
+            f"a fit of {law.name} does not state the loss in all parameters and tokens alone; reconcile a fit of "
+            "chinchilla, coupled, offsets or embedding-corrected"
         )
     posterior = fit["posterior"].to_dataset()
-    if vocabulary is None and aspect_ratio is None and "gamma" in posterior:
-        return posterior, posterior["gamma"], posterior["delta"]
+    if vocabulary is None and aspect_ratio is None:
+        if "gamma" in posterior:
+            return posterior, posterior["gamma"], posterior["delta"]
+        if configurations is not None:
+            return posterior, *_family(configurations, posterior)
     return posterior, family_constant(vocabulary, aspect_ratio), embeddings.PROPORTIONAL
+
+
+def _family(configurations, posterior):
+    """Draws of gamma and delta for each draw of a posterior that does not depend on them.
+
+    The pairs are shuffled: fits of one seed need not be independent draw by draw.
+    """
+    name = law_of(configurations, "runs").name
+    if name != "configurations":
+        raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
+    relation, like = configurations["posterior"], posterior["E"]
+    count = relation["gamma"].size
+    index = np.random.default_rng(0).permutation(np.arange(like.size) % count).reshape(like.shape)
+    return tuple(like.copy(data=relation[name].values.ravel()[index]) for name in ("gamma", "delta"))

@@ -38,7 +38,7 @@ def chinchilla_over_kaplan(fit, compute):
     .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
     law = law_of(fit, "runs")
-    if not law.in_all_parameters:
+    if not (law.in_all_parameters and law.sum_of_terms):
         raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
     result = allocate(fit, compute)[["extrapolation", "outside"]]
     draws = fit["posterior"].to_dataset()

@@ -179,6 +179,7 @@ class Chinchilla(LossLaw):
     name: ClassVar[str] = "chinchilla"
     columns: ClassVar[tuple] = ("parameters", "tokens")
     in_all_parameters: ClassVar[bool] = True
+    sum_of_terms: ClassVar[bool] = True
     derived_names: ClassVar[tuple] = ("E", "A", "B", "exponent_parameters")
     mean_parameters: ClassVar[tuple] = (
         FreeParameter(
@@ -247,7 +248,7 @@ class Coupled(Chinchilla):
     """
 
     name: ClassVar[str] = "coupled"
-    in_all_parameters: ClassVar[bool] = False
+    sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
     mean_parameters: ClassVar[tuple] = (*Chinchilla.mean_parameters, coupled.KAPPA)
 

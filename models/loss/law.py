@@ -78,7 +78,8 @@ class LossLaw(Law):
         "parameter_share",
     )  # defined at the centre of the runs
     groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
-    in_all_parameters: ClassVar[bool] = False  # whether it says loss = E + A/N_T**alpha + B/D**beta
+    in_all_parameters: ClassVar[bool] = False  # whether the mean loss is a function of N_T and D alone
+    sum_of_terms: ClassVar[bool] = False  # whether it is ``E + A/N_T**alpha + B/D**beta``
 
     def __post_init__(self):
         if self.scatter not in SCATTERS:

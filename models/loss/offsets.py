@@ -46,7 +46,7 @@ class Offsets(Chinchilla):
     """
 
     name: ClassVar[str] = "offsets"
-    in_all_parameters: ClassVar[bool] = False
+    sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
     planned: ClassVar[tuple] = ()
     centred: ClassVar[tuple] = (*Chinchilla.centred, *SHIFTS)

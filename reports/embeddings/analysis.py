@@ -7,6 +7,7 @@ import numpy as np
 from ...datasets import CHINCHILLA_VOCABULARY, load
 from ...inference import allocate, compare, fit, loo, reconcile, robust_sd, stack_allocations
 from ...inference.loo.weights import sum_error
+from ...inference.quantities.allocation import decades_outside
 from ...inference.quantities.reconciliation import (
     BASES,
     KAPLAN_EXPONENT,
@@ -17,6 +18,7 @@ from ...inference.quantities.reconciliation import (
     local_exponents,
 )
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
 from ..drawing.style import si
@@ -24,6 +26,7 @@ from ..entries import fit_entry
 from ..findings import Findings
 from ..laws import CHINCHILLA as UNWEIGHTED
 from ..laws import LAWS as OF_CHINCHILLA
+from ..laws import PLANNED as OF_OTHER_MEANS
 from ..published import chinchilla_constants
 
 STAGES = (
@@ -54,26 +57,38 @@ FREE = {
     "embedding-weighted, coupled": "coupled",
     "embedding-weighted, coupled, one sigma": "coupled, one sigma",
 }
-HELD = {name: OF_CHINCHILLA[name] for name in FREE.values()}
+HELD = {name: OF_CHINCHILLA[name] for name in dict.fromkeys((*FREE.values(), *OF_OTHER_MEANS))}
 BUDGETS = (1e15, 1e18, 1e21, 1e24)
 VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
 SHAPES = (16, 54, 128)
 WINDOWS = ((2.9, 5.0), (5.0, 7.0), (7.0, 9.2), (9.2, 11.5))
 SIZES = np.logspace(2, 13, 89)
 PUBLISHED_GAMMA = 47491.0
+REJECTED = 2.0  # standard errors of elpd behind the law that predicts best
+SURE = 0.975
 
 
 @dataclass
 class EmbeddingsFindings(Findings):
-    """What `analyse` found."""
+    """What `analyse` found.
+
+    Attributes
+    ----------
+    rivals : dict of str to DataTree
+        Laws of all parameters and tokens that are compared on Chinchilla's runs, by name.
+    by_law : dict of str to dict of str to Dataset
+        From `reconcile`, of each of them.
+    """
 
     table: object
     sizes: object
     estimates: dict
     fits: dict
+    rivals: dict
     elpd: dict
     comparison: object
     published: dict
+    by_law: dict = field(default_factory=dict)
     exponents: dict = field(default_factory=dict)
     exact: dict = field(default_factory=dict)
     fixed: dict = field(default_factory=dict)
@@ -95,20 +110,29 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         made=list(needed),
     )
     fits = {name: made[name] if name in made else earlier[name] for name in (*HELD, *LAWS)}
-    elpd = stage("embeddings: leave-one-out", lambda: {name: loo(f) for name, f in fits.items()})
-    comparison = compare(fits, results=elpd)
+    of_chinchilla = earlier | fits
+    rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
+    compared = list(fits | rivals)
+    elpd = stage(
+        "embeddings: leave-one-out", lambda: {name: loo(f) for name, f in (fits | rivals).items()}, laws=compared
+    )
+    comparison = compare(fits, results={name: elpd[name] for name in fits})
     sets = chinchilla_constants(published)
-    found = EmbeddingsFindings(table, sizes, estimates(table, CHINCHILLA_VOCABULARY), fits, elpd, comparison, sets)
-    stage.update(found, "reconciliation", _reconcile)
+    points = estimates(table, CHINCHILLA_VOCABULARY)
+    found = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
+    stage.update(found, "reconciliation", _reconcile, laws=compared)
     stage.update(found, "planning", _plan)
     found.posteriors = fits | {"configurations": sizes}
-    found.document = stage("embeddings: numbers", lambda: _document(found), judged=fits.values(), made=list(needed))
+    found.document = stage(
+        "embeddings: numbers", lambda: _document(found), judged=fits.values(), made=list(needed), laws=compared
+    )
     return found
 
 
 def _reconcile(found):
     main = found.fits[MAIN]
     posterior, gamma, delta = constants_and_family(main)
+    found.by_law = {name: reconcile(f, configurations=found.sizes) for name, f in found.rivals.items()}
     found.exponents = reconcile(main)
     found.exact = reconcile(main, study=Study(exact=True))
     for source, constants in found.published.items():
@@ -144,6 +168,54 @@ def at_least(slopes, value=KAPLAN_EXPONENT):
     return float((slopes >= value).mean())
 
 
+def law_entries(found):
+    """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
+
+    A law more than `REJECTED` standard errors behind the best is rejected.
+    """
+    values = {name: found.elpd[name].elpd_i.values for name in found.by_law}
+    best = max(values, key=lambda name: values[name].sum())
+    entries = {}
+    for name in sorted(values, key=lambda name: -values[name].sum()):
+        difference = values[name] - values[best]
+        error = float(sum_error(difference))
+        without, counted = (found.by_law[name][basis]["size"] for basis in BASES)
+        entries[name] = {
+            "nonembedding": results.summary(without),
+            "total": results.summary(counted),
+            "elpd_diff": float(difference.sum()),
+            "dse": error,
+            "rejected": bool(difference.sum() < -REJECTED * error),
+            "p_above_0.73": at_least(without),
+            "p_rises": float((without > counted).mean()),
+        }
+    return entries
+
+
+def _direction(by_law):
+    """Say whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
+    accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
+    return {"laws": list(accepted), "rises": all(one["p_rises"] > SURE for one in accepted.values())}
+
+
+def decades_beyond(runs, study=None):
+    """Compute the decades of compute by which a study's budgets lie outside the fitted runs' compute, by basis.
+
+    Returns
+    -------
+    dict of str to float
+        The largest of either end: above the runs (positive) or below (negative), 0 within.
+    """
+    study = study or Study()
+    sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
+    found = {}
+    for basis, budgets in zip(BASES, study.budgets, strict=True):
+        flop = FLOP_PER_PARAMETER_TOKEN * sizes[basis] * runs["tokens"]
+        outside = decades_outside(10.0 ** np.array(budgets), flop.min(), flop.max())
+        found[basis] = float(outside[np.abs(outside).argmax()])
+    return found
+
+
 def omega_entry(found):
     """Entry of omega: its summary and P(omega > 1/2) under each law and noise, and elpd of omega 0, 1 and free."""
     by = {name: _omega(found, name) | _against(found, name, held) for name, held in FREE.items()}
@@ -176,8 +248,14 @@ def _document(found):
         for basis in BASES
     }
     sizes = found.sizes["posterior"]
+    by_law = law_entries(found)
+    beyond = decades_beyond(load("chinchilla_runs"))
     reconciliation = {
         "local_exponent": exponents,
+        "by_law": by_law,
+        "direction": _direction(by_law),
+        "decades_beyond": max(beyond.values(), key=abs),
+        "decades_beyond_by_basis": beyond,
         "configurations": found.estimates
         | {"posterior": {n: results.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
         "exact_budgets": {basis: results.summary(found.exact[basis]["size"]) for basis in BASES},

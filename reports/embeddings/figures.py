@@ -59,6 +59,45 @@ def local_exponent(local):
     ).update_layout(legend=LEGEND)
 
 
+def by_law(entries):
+    """Exponents that a study would have measured by law and noise, counting embeddings or not."""
+    import plotly.graph_objects as go
+
+    names = list(entries)
+    labels = [f"{name} (rejected)" if entries[name]["rejected"] else name for name in names]
+    traces = []
+    for basis, colour in {"total": BLUE, "nonembedding": ORANGE}.items():
+        low, middle, high = ([entries[name][basis][q] for name in names] for q in ("q2.5", "q50", "q97.5"))
+        errors = {
+            "type": "data",
+            "array": np.subtract(high, middle),
+            "arrayminus": np.subtract(middle, low),
+            "color": colour,
+        }
+        traces.append(
+            go.Scatter(
+                x=middle,
+                y=list(range(len(names))),
+                error_x=errors,
+                mode="markers",
+                marker={"color": colour, "size": 8},
+                name=BASIS_LABELS[basis],
+                customdata=np.stack([low, high], axis=1),
+                text=names,
+                hovertemplate="%{text}<br>%{x:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}]<extra></extra>",
+            )
+        )
+    ends = [-0.5, len(names) - 0.5]
+    traces.append(line([KAPLAN_EXPONENT] * 2, ends, GREY, "Kaplan et al. 2020: 0.73", dash="dot"))
+    return figure(
+        *traces,
+        x={"title": "Exponent of the optimal size in compute"},
+        y={"tickvals": list(range(len(names))), "ticktext": labels, "range": ends[::-1]},
+        height=110 + 38 * len(names),
+        caption="Exponent that a study would have measured, by law and noise, the best law first",
+    ).update_layout(legend=LEGEND, margin={"l": 190})
+
+
 def measured_exponents(exponents, fixed):
     """Density of the exponent that a study would have measured, counting embeddings or not."""
     traces = []

@@ -12,16 +12,51 @@ from .analysis import BUDGETS, MAIN, OMEGAS, at_least
 
 
 def _answer(found):
-    """Say what a study without embeddings would have found, and how sure that is."""
+    """Say what a study without embeddings would have measured, by law and noise, and how sure the direction is."""
     entry = found.document["reconciliation"]
-    local = entry["local_exponent"]
+    by_law, direction = entry["by_law"], entry["direction"]
+    best, *others = direction["laws"]
+    rejected = [name for name in by_law if name not in direction["laws"]]
+    said = [
+        "<b>Yes in direction, under every law and noise that the runs do not reject.</b> Leaving embeddings out raises "
+        "the exponent of the optimal size in compute."
+        if direction["rises"]
+        else "<b>The laws that the runs do not reject disagree on the direction.</b>",
+        f"Under the law that predicts the runs best ({best}) the exponent is {_median(by_law[best]['total'])} counting "
+        f"all parameters and {tables.interval(by_law[best]['nonembedding'], '{:.3f}')} without embeddings.",
+        f"Kaplan et al. had {KAPLAN_EXPONENT}: the probability of at least that is "
+        f"{probability(by_law[best]['p_above_0.73'])}.".replace("<", "&lt;").replace(">", "&gt;"),
+    ]
+    said += [_under(name, by_law[name]) + ", and the runs do not reject it." for name in others]
+    if rejected:
+        medians = [by_law[name]["nonembedding"]["q50"] for name in rejected]
+        said.append(
+            "Under laws and noises that predict the runs worse by more than two standard errors the median runs from "
+            f"{min(medians):.2f} to {max(medians):.2f} without embeddings."
+        )
+    return " ".join(said)
+
+
+def _under(name, one):
     return (
-        "A study like that of Kaplan et al., counting parameters and compute without embeddings, would have measured "
-        f"an exponent of {tables.interval(local['nonembedding']['posterior'], '{:.3f}')} had the law fitted to "
-        f"Chinchilla's runs been true; theirs was {KAPLAN_EXPONENT} (P of at least that "
-        f"{equal_to(entry['p_exponent_above_0.73'])}). Counting all parameters it would have "
-        f"measured {tables.interval(local['total']['posterior'], '{:.3f}')}. These are slopes of the frontier of "
-        "synthetic training curves, one study for each posterior draw."
+        f"Under the {name} law the exponent is {_median(one['total'])} with all parameters and "
+        f"{tables.interval(one['nonembedding'], '{:.3f}')} without embeddings"
+    )
+
+
+def _median(q):
+    return f"{q['q50']:.2f}"
+
+
+def _beyond(found):
+    """Say how far the study lies outside the runs."""
+    decades = found.document["reconciliation"]["decades_beyond"]
+    if not decades:
+        return "The budgets of the study lie within the compute of the fitted runs."
+    side = "below the smallest" if decades < 0 else "above the largest"
+    return (
+        f"The budgets of the study reach {abs(decades):.1f} decades of compute {side} fitted run, so the exponents are "
+        "extrapolations of each law."
     )
 
 
@@ -30,7 +65,8 @@ def _moves(found):
     zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
     medians = [one["omega"]["q50"] for one in omega["by_law"].values()]
     return [
-        "<b>The sizes, the vocabulary and the shape studied</b> move the exponent as the table says.",
+        "<b>The sizes, the vocabulary and the shape studied</b> change the exponent. The table shows by how much under "
+        "Chinchilla's form.",
         f"<b>How much an embedding parameter counts.</b> ω = {tables.interval(omega['omega'], '{:.2f}')} of another "
         f"one under the law and noise that predict best ({omega['law']}; P(ω &gt; ½) "
         f"{equal_to(omega['p_above_half'])}). The answer depends on both: the medians run from {min(medians):.2f} "
@@ -38,8 +74,8 @@ def _moves(found):
         f"{zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a free ω changes it by "
         f"{free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one vocabulary and few have "
         "many embedding parameters: they say little of ω above 1.",
-        "<b>Sizes far below the runs.</b> What the posterior does not carry is a misfit of the law there: the smallest "
-        "run has 44 million parameters; the study's models start at 800.",
+        "<b>Sizes far below the runs.</b> The smallest run has 44 million parameters, and the study's models start at "
+        "800. No posterior holds the misfit of its law there; the laws disagree by more than any interval.",
         "<b>Not evidence.</b> Where N<sub>T</sub> is known, the embedding-corrected law is the Chinchilla law with an "
         "error of size, not a rival hypothesis of the loss: their difference in elpd says nothing of embeddings.",
     ]
@@ -84,6 +120,30 @@ def _sizes_table(found):
     return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ")
 
 
+def _by_law_table(found):
+    rows = []
+    for name, one in found.document["reconciliation"]["by_law"].items():
+        best = one["elpd_diff"] == 0
+        rows.append(
+            [
+                name,
+                tables.interval(one["total"], "{:.3f}"),
+                tables.interval(one["nonembedding"], "{:.3f}"),
+                probability(one["p_above_0.73"]),
+                "best" if best else f"{one['elpd_diff']:+.1f} ± {one['dse']:.1f}",
+                "yes" if one["rejected"] else "no",
+            ]
+        )
+    header = ["law and noise", "all parameters", "without embeddings", "P(≥ 0.73)", "elpd difference", "rejected"]
+    note = (
+        "Exponent of the optimal size that the study would have measured, median [95%], with γ and δ of the "
+        "configurations' posterior. Elpd difference to the best law, ± one standard error; a law more than two "
+        "standard errors behind is rejected. Offsets adds N + n0 and D + d0, and extrapolates n0 to models far "
+        "smaller than it was learned from."
+    )
+    return tables.of_rows(header, rows, note, title="The exponent by law and noise")
+
+
 def _exponents_table(found):
     rows = []
     for basis in BASES:
@@ -114,7 +174,7 @@ def _exponents_table(found):
         "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note, title="Exponents that a study would have measured")
+    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form")
 
 
 def _moved_table(found):
@@ -204,8 +264,12 @@ def sections(found, published):
         {
             "role": "answer",
             "title": "Answer",
-            "text": [_answer(found)],
-            "blocks": [figures.measured_exponents(found.exponents, found.fixed), _exponents_table(found)],
+            "text": [
+                _answer(found),
+                f"{_beyond(found)} The study is that of Kaplan et al.: synthetic training curves, one study for each "
+                "posterior draw.",
+            ],
+            "blocks": [figures.by_law(found.document["reconciliation"]["by_law"]), _by_law_table(found)],
         },
         {"role": "moves", "title": "What could change it", "points": _moves(found), "blocks": [_moved_table(found)]},
         {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
@@ -224,6 +288,14 @@ def _details(found):
                 "normal on log N<sub>T</sub>. Estimators weigh the models differently and disagree."
             ],
             "blocks": [figures.sizes(found.table, found.sizes), _sizes_table(found)],
+        },
+        {
+            "title": "The exponent under Chinchilla's form",
+            "text": [
+                "The law of Pearce and Song (2024): Chinchilla's sum of two terms, here the embedding-corrected law, "
+                "next to the same law at published constants."
+            ],
+            "blocks": [figures.measured_exponents(found.exponents, found.fixed), _exponents_table(found)],
         },
         {
             "title": "The exponent by size",

@@ -174,8 +174,10 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found.extras = stage.extras
     for name, make in WORK.items():
         stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
+    # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
-    found.unsaved = {f"progress-{k}, paper effects": f for k, f in found.effects.items()} | _of_extras(found)
+    found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
+    found.unsaved = _of_extras(found)
     return found
 
 

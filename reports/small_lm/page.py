@@ -9,7 +9,7 @@ from ..drawing.style import BASIS_LABELS
 from ..drawing.words import probability
 from ..findings import section
 from . import figures
-from .analysis import CALIBRATION, LEFT_OUT, MAIN, SCHEMES
+from .analysis import CALIBRATION, COUPLED, LEFT_OUT, MAIN, ONE_RATE, SCHEMES
 
 SOURCE = "Pearce and Song 2024"
 
@@ -47,6 +47,40 @@ def _holds_zero(q):
     return q["q2.5"] <= 0 <= q["q97.5"]
 
 
+def _why_missed(found):
+    """Say why E is missed at one rate, what changes that and what does not; None where it is not missed."""
+    why, changed = found.entry["why_missed"], found.entry["changed"]
+    if why is None:
+        return None
+    of_one_rate = {
+        name.removeprefix(f"{ONE_RATE}, "): one for name, one in changed.items() if name.startswith(ONE_RATE)
+    }
+    still = [name for name, one in of_one_rate.items() if not one["holds"]]
+    return (
+        f"<b>Why scheme 1 misses E.</b> {why} In scheme 1 how well the rate suits a model changes with its size, and "
+        "no law of the loss in sizes can tell the two apart. The interval still misses the entropy with any of these "
+        f"changes alone: {', '.join(still)}."
+    )
+
+
+def _other_law(found):
+    """Say what coupled terms find; where they predict better and miss, the floor is not known from these runs."""
+    truth = found.entry["truth"]
+    better = [s for s, one in truth.items() if one[COUPLED]["elpd_diff"] > 2 * one[COUPLED]["dse"]]
+    missed = [s for s in better if not truth[s][COUPLED]["holds"]]
+    if not missed:
+        return "Coupled terms find the entropy in every scheme in which they predict the runs better."
+    each = "; ".join(
+        f"{scheme.replace('-', ' ')} {truth[scheme][COUPLED]['E_minus_entropy']['q50']:+.2f} nats" for scheme in missed
+    )
+    return (
+        "<b>The floor depends on the law.</b> The coupled law predicts the runs better than Chinchilla's form by more "
+        f"than two standard errors in {len(better)} of {len(truth)} schemes. It misses the entropy in {len(missed)} of "
+        f"these ({each}). E is an extrapolation below the lowest loss of any run, "
+        f"{found.runs['loss'].min():.2f} nats; read it with an error of a few tenths of a nat."
+    )
+
+
 def _moves(found):
     entry = found.entry
     main = entry["schemes"][MAIN]
@@ -56,6 +90,7 @@ def _moves(found):
         for label, q in entry["omega"].items()
     )
     return [
+        *filter(None, [_why_missed(found), _other_law(found)]),
         "The fitted law's optimal size grows with exponent "
         f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
         f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
@@ -103,6 +138,31 @@ def _beside(entry):
     found = "none, one size being best throughout," if observed is None else f"{observed:.2f}"
     p = "" if law is None or law["p"] is None else f" (one as far out has {p_value(law['p'])})"
     return f"{found} where runs replicated from its law have {_replicated(law)}{p}"
+
+
+def _changed_table(found):
+    entry = found.entry
+    rows = []
+    for scheme, one in entry["truth"].items():
+        other = one[COUPLED]
+        name = scheme.replace("-", " ")
+        rows.append([name, "as reported", tables.interval(one["E_minus_entropy"], "{:+.3f}"), _held(one), "–"])
+        elpd = f"{other['elpd_diff']:+.1f} ± {other['dse']:.1f}"
+        rows.append([name, "coupled terms", tables.interval(other["E_minus_entropy"], "{:+.3f}"), _held(other), elpd])
+        for label, changed in entry["changed"].items():
+            of, _, change = label.partition(", ")
+            if of == scheme and change != COUPLED:
+                rows.append([name, change, tables.interval(changed["E_minus_entropy"], "{:+.3f}"), _held(changed), "–"])
+    header = ["scheme", "changed", "E minus the entropy", "holds it", "elpd gained"]
+    note = (
+        "One thing changed at a time in Chinchilla's law with its noise by size and, in schemes 1 to 3, random effects "
+        "by run. Elpd gained: leave-one-out against the law as reported, ± one standard error."
+    )
+    return tables.of_rows(header, rows, note, title="What moves the fitted floor")
+
+
+def _held(one):
+    return "yes" if one["holds"] else "no"
 
 
 def _exponent_table(found, published):
@@ -248,6 +308,11 @@ def _details(found, theirs, diagnostics):
             "title": "The curves of the small models",
             "text": ["Means over seeds, each scheme in a panel."],
             "blocks": [figures.curves(found, SCHEMES), diagnostics],
+        },
+        {
+            "title": "What moves the fitted floor",
+            "text": [],
+            "blocks": [_changed_table(found)],
         },
         {
             "title": "Schemes compared: the exponent",

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.inference.quantities.lengths import length_at_accuracy, length_summary
+from bayescaling.inference.quantities.reconciliation import Study
 from bayescaling.models import Lengths
 from bayescaling.reports.arithmetic import analysis, page
 from bayescaling.reports.build import report
 from bayescaling.reports.embeddings import analysis as embeddings
+from bayescaling.reports.small_lm import analysis as small_models
 from bayescaling.reports.small_lm.analysis import SCHEMES, of_scheme
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -78,6 +80,16 @@ def test_the_reconciliation_is_that_of_the_posterior(folder, document):
     slopes = bs.reconcile(fit)["nonembedding"]["size"]
     assert agrees(said["local_exponent"]["nonembedding"]["posterior"], slopes)
     assert said["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
+    sizes = bs.open_fit(folder / "posteriors" / "configurations.nc")
+    assert set(said["by_law"]) == {"chinchilla", "coupled", "offsets"}
+    best = max(said["by_law"].values(), key=lambda one: one["elpd_diff"])
+    for name, one in said["by_law"].items():
+        exponents = bs.reconcile(bs.open_fit(folder / "posteriors" / f"{name}.nc"), configurations=sizes)
+        assert all(agrees(one[basis], exponents[basis]["size"]) for basis in ("nonembedding", "total"))
+        assert one["rejected"] == (one["elpd_diff"] < -2 * one["dse"])
+    assert best["elpd_diff"] == 0 and not best["rejected"]
+    assert said["direction"]["laws"] == [name for name, one in said["by_law"].items() if not one["rejected"]]
+    assert said["decades_beyond"] == min(said["decades_beyond_by_basis"].values())
     omega = bs.open_fit(folder / "posteriors" / "embedding-weighted.nc")["posterior"]["omega"]
     assert agrees(said["omega"]["by_law"]["embedding-weighted"]["omega"], omega)
     elpd = {name: one["elpd_loo"] for name, one in said["omega"]["by_law"].items()}
@@ -96,7 +108,11 @@ def test_small_models_are_those_of_the_table(folder, document):
         fit = bs.open_fit(folder / "posteriors" / f"small-models-{scheme}.nc")
         table = of_scheme(runs, scheme)
         assert fit["observed_data"].sizes["run"] == len(table) == entry["rows"]
-        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - runs["irreducible_loss"].iloc[0])
+        known, truth = runs["irreducible_loss"].iloc[0], said["truth"][scheme]
+        assert agrees(entry["E_minus_entropy"], fit["posterior"]["E"] - known)
+        assert agrees(truth["fitted"], fit["posterior"]["E"]) and truth["known"] == known
+        assert truth["holds"] == (truth["fitted"]["q2.5"] <= known <= truth["fitted"]["q97.5"])
+        assert truth["coupled"]["fitted"] == said["changed"][f"{scheme}, coupled"]["fitted"]
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
         envelope = float(curve_frontier(table, basis="total")["size"])
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
@@ -106,6 +122,28 @@ def test_small_models_are_those_of_the_table(folder, document):
             assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
     assert said["calibration"]["simulations"] == 20
     assert 0 <= said["calibration"]["quantities"]["E"]["coverage_90"] <= 1
+
+
+def test_a_study_within_the_runs_extrapolates_by_nothing():
+    runs = bs.load("chinchilla_runs")
+    for decades, beyond in (((19, 21), 0.0), ((19, 24), 24), ((13, 21), 13), ((13, 24), 13)):
+        study = Study(budgets=(decades, decades))
+        found = embeddings.decades_beyond(runs, study)
+        for basis, column in (("nonembedding", "parameters_nonembedding"), ("total", "parameters")):
+            compute = np.log10(6 * runs[column] * runs["tokens"])
+            ends = {0.0: 0.0, 24: 24 - compute.max(), 13: 13 - compute.min()}
+            assert found[basis] == pytest.approx(ends[beyond], abs=1e-6)
+
+
+def test_at_one_rate_all_sizes_but_the_largest_end_above_their_best():
+    tables = {scheme: of_scheme(bs.load("small_lm_runs"), scheme) for scheme in SCHEMES}
+    *smaller, largest = small_models.shortfalls(tables)
+    assert largest == pytest.approx(0, abs=1e-12) and min(smaller) > 0.04
+    mixed = small_models.with_best_rates(tables, 3)
+    assert len(mixed) == len(tables["scheme-1"]) and mixed["run"].nunique() == tables["scheme-1"]["run"].nunique()
+    rates = mixed.groupby("parameters")["learning_rate_peak"].unique()
+    assert [list(each) for each in rates] == [[0.03], [0.03], [0.03], [0.003], [0.003]]
+    assert set(small_models.second_half(tables["scheme-1"]).groupby("run").size()) == {5}
 
 
 def test_a_scheme_has_whole_curves_or_ends():

@@ -74,6 +74,11 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
         super().__post_init__()
 
     @property
+    def sum_of_terms(self):
+        """Whether the loss is the Chinchilla law's sum of terms."""
+        return not self.coupled
+
+    @property
     def relation(self):
         """The relation of sizes, a `Configurations`."""
         return Configurations(delta=self.delta)

@@ -3,9 +3,14 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.quantities.reconciliation import Study, frontier_exponents, local_exponents
-from bayescaling.models.loss import embeddings
-from bayescaling.models.loss.sizes import family_constant
+from bayescaling.inference.quantities.reconciliation import (
+    Study,
+    exponents_within,
+    frontier_exponents,
+    local_exponents,
+)
+from bayescaling.models.loss import coupled, embeddings
+from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
@@ -21,6 +26,11 @@ def runs():
 @pytest.fixture(scope="module")
 def chinchilla(runs):
     return bs.fit(bs.Chinchilla(), runs, seed=1)
+
+
+@pytest.fixture(scope="module")
+def configurations():
+    return bs.fit(bs.Configurations(), chinchilla_configurations(), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +87,89 @@ def test_local_exponents_have_their_limits_and_a_hump():
     assert ((found["highest_at"] > 1e5) & (found["highest_at"] < 1e8)).all()
 
 
+@pytest.mark.parametrize("kappa", [0.5, 1.0])
+def test_local_exponents_of_coupled_terms_are_where_the_returns_are_equal(kappa):
+    sizes = np.array([1e5, 1e7, 1e9, 1e11])
+    constants = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in (BESIROGLU | {"kappa": kappa}).items()})
+    found = local_exponents(constants, sizes, gamma=GAMMA, law=bs.Coupled())
+    assert found["exponent"].dims == ("draw", "size")
+    compute, slopes = [], []
+    for log_n in np.log(sizes)[:, None] + [0.0, -1e-4, 1e-4]:
+        n, total = np.exp(log_n), embeddings.total(np.exp(log_n), GAMMA)
+        # alpha u m = beta v, m the elasticity of N_T, u and v the terms: log D is linear in the logarithm of both.
+        ratio = np.log(BESIROGLU["alpha"] * embeddings.elasticity(n, GAMMA) / BESIROGLU["beta"])
+        u, v = coupled.log_terms(total, 1.0, **{k: x for k, x in BESIROGLU.items() if k != "E"}, kappa=kappa)
+        budgets = np.log(6) + log_n + kappa / BESIROGLU["beta"] * (v - u - ratio)
+        compute.append(np.exp(budgets[0]))
+        slopes.append(2e-4 / (budgets[2] - budgets[1]))
+    np.testing.assert_allclose(found["compute"].isel(draw=0), compute, rtol=1e-5)
+    np.testing.assert_allclose(found["exponent"].isel(draw=0), slopes, rtol=1e-4)
+
+
+def test_searched_exponents_are_those_of_the_closed_form():
+    draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
+    one = draws.assign(kappa=1.0)
+    sizes = np.logspace(3, 12, 10)
+    closed, searched = (
+        local_exponents(draws, sizes, gamma=GAMMA),
+        local_exponents(one, sizes, gamma=GAMMA, law=bs.Coupled()),
+    )
+    for name in ("exponent", "compute", "highest", "highest_at"):
+        xr.testing.assert_allclose(closed[name], searched[name], rtol=1e-5)
+    for basis in ("nonembedding", "total"):
+        xr.testing.assert_allclose(
+            frontier_exponents(draws, basis=basis, gamma=GAMMA),
+            frontier_exponents(one, basis=basis, gamma=GAMMA, law=bs.Coupled()),
+        )
+
+
+def test_a_size_that_is_optimal_at_no_budget_has_no_local_exponent():
+    # Far below n0 no size is worth its compute: the loss is greatest where its slope along a budget is 0.
+    shifts = {"n0": 1e9, "d0": 0.0, "parameters_shift": 2.0, "tokens_shift": 1.0}
+    constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | shifts).items()})
+    found = local_exponents(constants, [1e6, 1e13], gamma=GAMMA, law=bs.Offsets())["exponent"][0]
+    assert np.isnan(found[0]) and 0 < float(found[1]) < 1
+
+
+def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
+    constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | {"kappa": 0.6}).items()})
+    slope = exponents_within(constants, 1e9, 3e9, gamma=GAMMA, law=bs.Coupled())["size"]
+    ends = local_exponents(constants, [1e9, 3e9], gamma=GAMMA, law=bs.Coupled())["exponent"][0].values
+    assert ends.min() - 5e-3 < float(slope[0]) < ends.max() + 5e-3
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # any draws do
+@pytest.mark.parametrize("law", [bs.Coupled(), bs.Offsets(), bs.EmbeddingCorrected(coupled=True)])
+def test_the_study_reads_the_curves_of_the_law(law, runs):
+    study = Study(count=40, exact=True)
+    fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
+    found = bs.reconcile(fit, vocabulary=32_000, study=study)["total"].isel(draw=107)
+    constants = fit["posterior"].to_dataset().isel(chain=1, draw=7)
+    nonembedding = np.logspace(*study.sizes, study.models)
+    total = embeddings.total(nonembedding, family_constant(32_000))
+    budgets = np.logspace(*study.budgets[1], study.count)
+    best, least = [], []
+    for compute in budgets:
+        losses = [
+            float(law.mean_of_sizes(constants, n, parameters, compute / (6 * parameters)))
+            for n, parameters in zip(nonembedding, total, strict=True)
+        ]
+        best.append(total[np.argmin(losses)])
+        least.append(min(losses))
+    reducible = np.array(least) - float(constants["E"])
+    for name, values in (("size", best), ("loss", least), ("reducible_loss", reducible)):
+        assert float(found[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
+
+
+def test_draws_of_sizes_are_combined_with_those_of_the_loss(chinchilla, configurations):
+    found = bs.reconcile(chinchilla, configurations=configurations)["nonembedding"]["size"]
+    corrected = bs.reconcile(chinchilla)["nonembedding"]["size"]
+    assert found.sizes == corrected.sizes and not np.array_equal(found, corrected)
+    assert float(found.median()) == pytest.approx(float(corrected.median()), abs=0.03)
+    with pytest.raises(InputError, match="configurations is a fit of chinchilla; it must be"):
+        bs.reconcile(chinchilla, configurations=chinchilla)
+
+
 def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(chinchilla):
     found = bs.reconcile(chinchilla)
     assert found["nonembedding"].sizes["draw"] == 4 * 1000
@@ -88,7 +181,7 @@ def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(chinchilla):
 
 
 def test_reconcile_refuses_laws_that_count_otherwise(weighted):
-    with pytest.raises(InputError, match=r"embedding-weighted does not say the loss in all parameters"):
+    with pytest.raises(InputError, match=r"embedding-weighted does not state the loss in all parameters"):
         bs.reconcile(weighted)
 
 
@@ -144,7 +237,7 @@ def test_a_fit_of_sizes_has_no_optimal_size(runs):
     )
     with pytest.raises(InputError, match="configurations has no compute-optimal size"):
         bs.allocate(fit, BUDGETS)
-    with pytest.raises(InputError, match="configurations does not say the loss"):
+    with pytest.raises(InputError, match="configurations does not state the loss"):
         bs.reconcile(fit)
 
 
