@@ -1,8 +1,5 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
-import functools
-
-from ..models.laws import as_law
 from .calibration.simulation import calibrate, calibration_table
 from .executor import parallel
 from .fitting.fit import fit
@@ -13,7 +10,7 @@ from .loo.future import compare_futures
 from .loo.groups import loo_by_group
 from .loo.loo import loo
 from .loo.progress import compare_progress
-from .loo.rollout import rollout as rollout_of
+from .loo.rollout import rollout
 from .points.curves import curve_frontier
 from .points.envelopes import fit_frontier, fit_isoflop
 from .points.item_response import fit_item_response
@@ -43,12 +40,6 @@ from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, t
 
 
 # `rollout` itself takes a law alone.
-@functools.wraps(rollout_of)
-def rollout(law, *args, **options):
-    """Roll out a law that may be given by its name."""
-    return rollout_of(as_law(law), *args, **options)
-
-
 __all__ = [
     "Fitter",
     "accuracy_at_length",

@@ -13,6 +13,7 @@ from ...datasets import fractional_years
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ...models.laws import as_law
 from ..executor import mapped
 from ..fitting.fit import check_options
 from ..fitting.fit import fit as fit_law
@@ -36,7 +37,7 @@ SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
 
 
 def rollout(
-    law: Law,
+    law: Law | str,
     table: pd.DataFrame,
     by: str,
     cutoffs: float | str | Sequence[float | str],
@@ -58,7 +59,8 @@ def rollout(
 
     Parameters
     ----------
-    law : Law
+    law : Law or str
+        Or its name.
     table : DataFrame
         As for `fit`.
     by : str
@@ -115,6 +117,7 @@ def rollout(
     >>> int(table.loc[1e21, "predicted"]) == rows.sizes["prediction"]
     True
     """
+    law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
     seed, rows = seed_of(seed), law.rows(table)

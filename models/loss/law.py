@@ -230,7 +230,7 @@ class LossLaw(Law):
             codes = pd.factorize(n)[0]
             several = means(codes)[np.bincount(codes) > 1]
             what = f"mean of z in each of {len(several)} sizes of several rows"
-            found["means by size"] = Contrast(what, several).named([f"the size {x:.3g}" for x in n])
+            found["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
         return found
 
     def groupings(self, rows):
