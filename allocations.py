@@ -38,7 +38,7 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
     asked = {name: inputs.numbers(texts, f"--{name}") for name, texts in asked.items() if texts}
     fitted = open_fit(file)
     found = allocate(fitted, **asked, near_optimal=near_optimal, **planned)
-    entries = results.allocation_entries(found, law_of(fitted).name, fitted)
+    entries = results.allocation_entries(found, law_of(fitted).name)
     misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
     if json:
         document = {"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit, "verdict": verdict}
@@ -60,8 +60,6 @@ def print_one(entry):
         for name in (*ALLOCATED, *NEAR)
         if name in entry and not (name == "loss" and "target" in entry)
     ]
-    if "robust_parameters" in entry:
-        rows.append(("parameters, not trusting the law", *_row(entry, "robust_parameters")))
     title = f"{entry['law']} {_asked(entry)}{_beyond(entry)}"
     console.print_table(title, console.SUMMARY_HEADER, rows, least=("mean", "sd"))
     if None not in _quantiles(entry, "parameters"):

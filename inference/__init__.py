@@ -38,8 +38,6 @@ from .quantities.scores.compute import progress_at_fixed_compute, progress_summa
 from .quantities.verdict import judge
 from .storage import diagnose, draws_of, law_of, metadata, open_fit, save_fit, table_of
 
-
-# `rollout` itself takes a law alone.
 __all__ = [
     "Fitter",
     "accuracy_at_length",

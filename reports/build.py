@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..inference.fitting.fit import check_options
 from . import again, results
 from .ahead import make_ahead
-from .front import answers, claims, front, optimum_draws
+from .front import answers, claims, front, optimum_grid
 from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
 from .stages import Stages, told
@@ -105,7 +105,7 @@ def _made(out, pages, key, progress, **choice):
         judge_chains(document, posteriors | unsaved)
         document["answers"] = answers(document)
         document["claims"] = claims(document, published)
-        document["optimum"] = optimum_draws(document, posteriors)
+        document["optimum"] = optimum_grid(document, posteriors)
         answered = {each["page"]: each for each in document["answers"]}
         parts = [
             {

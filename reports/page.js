@@ -124,11 +124,7 @@
     });
   }
 
-  // The optimum at a budget of one's own, draw by draw.
-  const quantile = (values, p) => {
-    const at = p * (values.length - 1), low = Math.floor(at);
-    return values[low] + (at - low) * (values[Math.min(low + 1, values.length - 1)] - values[low]);
-  };
+  // The quoted optimum at a budget that a reader types, from a table by budget.
   const size = x => {
     for (const [letter, scale] of Object.entries(SCALES).reverse()) if (x >= 0.9995 * scale) {
       const digits = Number((x / scale).toPrecision(3));
@@ -136,27 +132,27 @@
     }
     return String(Number(x.toPrecision(3)));
   };
-  const interval = (values, form) => {
-    const ordered = Float64Array.from(values).sort();
-    const [low, middle, high] = [0.025, 0.5, 0.975].map(p => form(quantile(ordered, p)));
-    return `${middle} [${low}, ${high}]`;
+  const interpolated = (budgets, rows, place) => {
+    const last = budgets.length - 2, found = budgets.findIndex(each => each > place) - 1;
+    const low = found < -1 ? last : Math.min(Math.max(found, 0), last);
+    const part = (place - budgets[low]) / (budgets[low + 1] - budgets[low]);
+    return rows[low].map((x, i) => 10 ** (x + part * (rows[low + 1][i] - x)));
   };
+  const interval = ([low, middle, high], form) => `${form(middle)} [${form(low)}, ${form(high)}]`;
   const held = document.getElementById("optimum"), asked = document.getElementById("budget");
   if (held && asked) {
-    const {log10_g, a, largest_run, law} = JSON.parse(held.textContent);
+    const {log10_compute, parameters, tokens, tokens_per_parameter, largest_run, law} = JSON.parse(held.textContent);
     const said = document.getElementById("at-budget"), form = asked.closest("form");
     const answer = () => {
       const compute = Number(asked.value.trim());
       if (!asked.value.trim()) { asked.removeAttribute("aria-invalid"); said.textContent = ""; return; }
-      const fine = compute >= 1e15 && compute <= 1e30;
+      const fine = compute >= 1e17 && compute <= 1e28;
       asked.setAttribute("aria-invalid", String(!fine));
-      if (!fine) { said.textContent = "Give a budget from 1e15 to 1e30 FLOP, such as 3e23."; return; }
-      const sizes = log10_g.map((g, i) => 10 ** (g + a[i] * Math.log10(compute / 6)));
-      const tokens = sizes.map(n => compute / 6 / n), ratios = tokens.map((d, i) => d / sizes[i]);
-      const beyond = Math.log10(compute / largest_run);
-      said.textContent = `N* ${interval(sizes, size)}, D* ${interval(tokens, size)}, ` +
-        `${interval(ratios, x => x.toFixed(0))} tokens a parameter (${law} law; ` +
-        (beyond > 0 ? `${beyond.toFixed(1)} decades beyond the largest run).` : "within the runs' compute or below).");
+      if (!fine) { said.textContent = "Give a budget from 1e17 to 1e28 FLOP, such as 3e23."; return; }
+      const at = rows => interpolated(log10_compute, rows, Math.log10(compute)), times = compute / largest_run;
+      said.textContent = `${interval(at(parameters), size)} parameters, ${interval(at(tokens), size)} tokens, ` +
+        `${interval(at(tokens_per_parameter), x => x.toFixed(0))} tokens a parameter (${law} law; ` +
+        (times > 1 ? `${times >= 10 ? Math.round(times) : times.toFixed(1)} times the largest run).` : "not above the largest run).");
     };
     form.hidden = false;
     form.addEventListener("submit", event => { event.preventDefault(); answer(); });

@@ -11,7 +11,7 @@ from ..files import written_whole
 from ..inference import calibration_table, law_of, loo, metadata
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.loo.refits import largest_k_left, unreliable
-from ..inference.quantities.robust import robust, robust_sds
+from ..inference.quantities.robust import quotable, robust_sds
 from ..inference.quantities.verdict import judge, verdict_sentence
 from ..models.draws import DRAWS, flatten
 
@@ -56,8 +56,15 @@ def finite(x):
 
 
 def parameters(fit):
-    """`summary` of every scalar of the posterior, ``alpha_year[ptb]`` where it has levels."""
-    return {name: summary(draws) for name, draws in flatten(fit["posterior"].to_dataset()).items()}
+    """Summarise every scalar of the posterior, ``alpha_year[ptb]`` where it has levels.
+
+    Of a law of runs that its rows reject the draws are those of `quotable`, so that one interval of each is printed.
+    """
+    draws = flatten(fit["posterior"].to_dataset())
+    if law_of(fit).kind == "runs":
+        quoted = quotable(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
+        draws = {name: x.values for name, x in quoted.items()}
+    return {name: summary(x) for name, x in draws.items()}
 
 
 def robust_entries(fit):
@@ -131,20 +138,12 @@ def law_entry(fit, result=None, points=None):
     }
 
 
-def allocation_entries(allocation, law, fit=None):
-    """Entries of results.json of what `allocate` found, one a thing asked; with `fit` robust intervals of N* too."""
+def allocation_entries(allocation, law):
+    """Entries of results.json of what `allocate` returned, one a thing asked."""
     dims = [dim for dim in ("compute", "target", "demand") if dim in allocation.dims]
     places = np.ndindex(*(allocation.sizes[dim] for dim in dims))
     chosen = (allocation.isel(dict(zip(dims, place, strict=True))) for place in places)
-    return [
-        {"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)}
-        | (
-            {"robust_parameters": summary(robust(fit, at["parameters"], positive=True))}
-            if fit is not None and "parameters" in at and bool(np.isfinite(at["parameters"]).all())
-            else {}
-        )
-        for at in chosen
-    ]
+    return [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
 
 
 def _allocated(at):

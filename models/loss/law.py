@@ -13,7 +13,7 @@ from ...deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..contrasts import Contrast, groupings, ordinals, slopes
+from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law

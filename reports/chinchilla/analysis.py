@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from ...datasets import load
-from ...inference import allocate, calibrate, compare, fit, loo, stack_allocations
+from ...inference import allocate, calibrate, compare, diagnose, fit, loo
 from .. import results
+from ..drawing.optimum import DEFAULT
 from ..entries import fit_entry
 from ..findings import Findings
 from ..laws import CHINCHILLA as MAIN
@@ -13,12 +16,14 @@ from ..laws import LAWS, PLANNED, READING_ERROR
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
-STACKED = "stacked"
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes are said to be nearly as good
+EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100
 CALIBRATION = "calibration"
 EXTRAS = (CALIBRATION, READING_ERROR)
-STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", CALIBRATION, "chinchilla: numbers")
+EARLIER_RUNS = "what earlier runs said"
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, CALIBRATION, "chinchilla: numbers")
 
 
 @dataclass
@@ -31,6 +36,7 @@ class ChinchillaFindings(Findings):
     points: object
     trimmed: dict
     allocations: dict
+    earlier: dict
     calibrated: object
 
 
@@ -48,13 +54,17 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     )
     elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()}, laws=list(fits))
     comparison = compare(fits, results=elpd)
-    allocations = stage("decisions", lambda: {name: allocate(fits[name], BUDGETS) for name in fits}, laws=list(fits))
-    allocations[STACKED] = stack_allocations(allocations, comparison["weight"].to_dict(), seed=seed)
+    allocations = stage(
+        "decisions", lambda: {name: allocate(fits[name], BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
+    )
+    said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
     calibrated = stage.extra(
         CALIBRATION,
         lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
     )
-    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, calibrated, extras=stage.extras)
+    found = ChinchillaFindings(
+        fits, elpd, comparison, points, trimmed, allocations, said_before, calibrated, extras=stage.extras
+    )
     found.posteriors = fits
     found.document = stage(
         "chinchilla: numbers",
@@ -65,6 +75,27 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     return found
 
 
+def _earlier(whole, runs, options):
+    """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
+
+    It shows how estimates moved as runs grew, which no interval of one fit does.
+    """
+    compute = runs["training_flop"]
+    largest, law = float(compute.max()), LAWS[DEFAULT]
+
+    def entry(fitted, rows):
+        at = allocate(fitted, largest, beyond="none", robust=False)["parameters"]
+        return {"rows": len(rows), "parameters": results.summary(at), "ok": bool(diagnose(fitted)["ok"])}
+
+    below = {cutoff: runs[compute < cutoff].reset_index(drop=True) for cutoff in EARLIER}
+    before = [
+        {"below": cutoff, "decades": float(np.log10(largest / rows["training_flop"].max()))}
+        | entry(fit(law, rows, **options), rows)
+        for cutoff, rows in below.items()
+    ]
+    return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
+
+
 def _document(found, published):
     document = {
         "laws": {
@@ -72,10 +103,9 @@ def _document(found, published):
             for name, f in found.fits.items()
         },
         "allocation": [
-            entry
-            for name in (*PLANNED, STACKED)
-            for entry in results.allocation_entries(found.allocations[name], name, found.fits.get(name))
+            entry for name in PLANNED for entry in results.allocation_entries(found.allocations[name], name)
         ],
+        "earlier_runs": found.earlier,
         "stacking": found.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(found.comparison),
         "published": published_entries(found.fits[MAIN], published),

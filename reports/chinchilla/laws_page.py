@@ -3,7 +3,7 @@
 from ..drawing import optimum, tables
 from ..drawing.words import flop
 from ..results import rejected_by
-from .analysis import MAIN, PLANNED, STACKED
+from .analysis import MAIN, PLANNED
 
 WORDS = {
     MAIN: "under the Chinchilla law",
@@ -33,18 +33,16 @@ def table_by_law(document):
     order = optimum.planned(document)
     rows = [_row(document, name, recommended=name == order[0]) for name in order]
     rest = 1 - sum(document["stacking"][name] for name in PLANNED)
-    rows.append([STACKED, "–", "1.00", "–", "–", *_sizes(document, STACKED), "–"])
     header = ["law", "elpd (leave-one-out)", "weight", "exponent a", "E (nats/token)"]
     header += [f"{what} at {flop(compute)}" for compute in SHOWN for what in ("N*", "D*/N*")]
     note = (
-        f"Use the first row: of the laws that plan, {order[0]} predicts runs left out best. The row stacked is not it, "
-        "since its ends come from laws that predict worse. Medians and 95% intervals; in brackets, where it differs, "
-        "the 95% interval of N* that does not trust the law (draws spread to the robust standard deviation). Weight: "
-        f"by stacking over every law and noise of the comparison; those not shown here have {rest:.2f}. Stacked: draws "
-        "of all in proportion to their weights."
+        f"Use the first row: of the laws that plan, {order[0]} predicts runs left out best. Medians and 95% intervals, "
+        "robust where the runs reject the law, with the drift of the law beyond the largest run. No mixture of laws is "
+        "given: beyond the runs a mixture predicts worse than the coupled law alone. Weight: by stacking over every "
+        f"law and noise of the comparison; those not shown here have {rest:.2f}. These weights are of runs inside the "
+        "table and say nothing of predictions beyond it: offsets, which has some, predicts later runs worst."
     )
-    fits = [*order, STACKED]
-    return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=fits, recommended=0, title=TITLE)
+    return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=order, recommended=0, title=TITLE)
 
 
 def _row(document, name, *, recommended):
@@ -64,7 +62,5 @@ def _row(document, name, *, recommended):
 def _sizes(document, name):
     for compute in SHOWN:
         found = optimum.at_budget(document, compute, name)
-        size, robust = tables.si_interval(found["parameters"]), found.get("robust_parameters")
-        apart = robust and tables.si_interval(robust) != size
-        yield f"{size} ({tables.si_interval(robust).partition(' ')[2]})" if apart else size
+        yield tables.si_interval(found["parameters"])
         yield tables.interval(found["tokens_per_parameter"], "{:.1f}")

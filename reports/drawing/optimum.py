@@ -3,6 +3,7 @@
 from ..laws import PLANNED
 
 BUDGET = 1e24
+DEFAULT = "coupled"
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 
@@ -12,11 +13,28 @@ def planned(document):
 
 
 def preferred(document):
-    """Name the law whose optimum is recommended.
+    """Name the law whose optimum is quoted: the coupled one, which predicts runs beyond the fitted ones best.
 
-    A mixture of laws is not: its ends may come from a law that predicts far worse and keeps a little weight.
+    Another is where it predicts runs left out better by more than two standard errors. A mixture of laws never is: it
+    hides which law an interval is of, and beyond the runs it predicts worse.
     """
-    return planned(document)[0]
+    best = planned(document)[0]
+    return best if _apart(document, DEFAULT, best) else DEFAULT
+
+
+def rivals(document):
+    """Laws whose prediction of runs left out is within two standard errors of the preferred one's."""
+    return [
+        name
+        for name in planned(document)
+        if name != preferred(document) and not _apart(document, name, planned(document)[0])
+    ]
+
+
+def _apart(document, name, best):
+    """Whether a law predicts worse than the best by more than two standard errors."""
+    one = document["comparison"]["models"][name]
+    return name != best and abs(one["elpd_diff"]) > 2 * one["dse"]
 
 
 def at_budget(document, compute, law):

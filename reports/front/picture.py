@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ...models.loss.chinchilla import optimum as chinchilla_optimum
 from ..drawing import optimum
-from ..drawing.words import HIGH, LOW, MIDDLE, NOISES, flop, months, plain
+from ..drawing.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ..published import CONSTANTS, PREFIX
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
@@ -70,24 +70,23 @@ def _path(points, colour, *, width=2.0, dash="none", fill="none", opacity=1.0):
 
 def _doubling_rows(document):
     """Rows of the panel on doubling times: label, interval, and whether it is published."""
-    gain, far = document["compute_equivalent_gain"], document["pooled_doubling_months"]
+    gain, quoted = document["compute_equivalent_gain"], document["compute_equivalent_gain"]["quoted"]
     published = {c["claim"]: c["published"] for c in document["claims"]}
-    rows = [("At the evaluations, specifications mixed", gain["doubling_months"], False)]
-    rows += [(f"… {NOISES[name]}", q, False) for name, q in gain["by_noise"].items() if name != gain["noise"]]
-    rows.append(
-        (
-            "… specification 7 alone",
-            document["progress"]["7"]["compute_equivalent_gain"]["all"]["doubling_months"],
-            False,
-        )
+    rows = [(f"Specification {quoted['specification']}, quoted", quoted["doubling_months"], False)]
+    by_median = sorted(
+        ((k, each["doubling_months"]) for k, each in quoted["rivals"].items()),
+        key=lambda pair: math.inf if pair[1][MIDDLE] is None else pair[1][MIDDLE],
     )
-    rows.append(("At 1e25 FLOP in 2023, specification 7", document["progress"]["7"]["doubling_months"]["all"], False))
-    if theirs := published.get("Doubling time, specification 7 (months)"):
-        rows.append(("… Ho et al. 2024", _as_summary(theirs), True))
-    rows.append(("… ten best specifications", far["top10"], False))
-    if theirs := published.get("Doubling time, ten best specifications (months)"):
-        rows.append(("… Ho et al. 2024", _as_summary(theirs), True))
-    return [*rows, ("… specifications mixed", far["by_paper_stacking"], False)]
+    ends = [by_median[0], by_median[-1]] if len(by_median) > 1 else by_median
+    rows += [(f"Specification {k}, as good", q, False) for k, q in ends]
+    rows.append(("Specifications mixed", gain["doubling_months"], False))
+    for claim, label in (
+        ("Doubling time, specification 7 (months)", "Ho et al. 2024, specification 7"),
+        ("Doubling time, ten best specifications (months)", "Ho et al. 2024, ten best"),
+    ):
+        if theirs := published.get(claim):
+            rows.append((label, _as_summary(theirs), True))
+    return rows
 
 
 def _as_summary(theirs):
@@ -99,8 +98,9 @@ def _doubling_panel(document):
     said = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
-        caption="Months in which the compute for a given loss halves, median and 95% interval. Blue circles: this "
-        "report; orange diamonds: published. An arrow: no progress at that end. "
+        caption="Months in which the compute for a given loss halves, median and 95% interval, at the sizes and dates of "
+        "the evaluations. As good: the least and the greatest median of specifications that predict papers left out "
+        "about as well. Blue circles: this report; orange diamonds: published. An arrow: no progress at that end. "
         f"n = {document['compute_equivalent_gain']['rows']} "
         "evaluations of Ho et al. (2024).",
         alternative=f"Doubling times in months: {said}.",

@@ -46,7 +46,7 @@ def entries(fits, elpd):
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = allocation_entries(allocate(fit, budgets, **planned), name, fit)
+                at = allocation_entries(allocate(fit, budgets, **planned), name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break

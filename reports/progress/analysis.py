@@ -256,7 +256,7 @@ def _pace(found, work):
 
 def _asked(found, work):
     _quantities(found, work.seed)
-    found.document = document(found, MAIN)
+    found.document = document(found, MAIN, {INDEPENDENT: found.fits, EFFECTS: found.effects})
 
 
 def _rules(found, work):
