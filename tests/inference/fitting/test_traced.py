@@ -53,6 +53,10 @@ OF_SCORES = {
     "linear": bs.Scores(pace="linear"),
     "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
     "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "sampled break": bs.Scores(pace="sampled_break"),
+    "acceleration": bs.Scores(pace="acceleration", compute_prior="normal"),
+    "random walk, families": bs.Scores(pace="random_walk", family_effects=True, version_effects=True),
+    "slope by period": bs.Scores(pace="break", slope_by_period=True),
     "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
