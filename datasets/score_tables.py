@@ -16,7 +16,7 @@ ECI = (
 )
 ECI_SCORES = (
     ECI[0],
-    "CC-BY 4.0 as Epoch AI states for its file; scores that it collected from others may have other terms, see the notes",
+    "CC-BY 4.0 as Epoch AI states for its file; scores collected from others may have other terms, see the notes",
 )
 ROSETTA = (
     "Ho et al. 2025 (arXiv 2512.00193), epoch-research/benchmark-stitching at f87d3cc; training compute, Epoch AI",

@@ -186,7 +186,7 @@ def test_sources_of_scores_are_those_that_the_note_counts():
 
 
 def test_a_download_of_the_benchmarking_hub_is_read_unchanged(tmp_path):
-    """A file of the columns that Epoch AI's has, of made-up models, which the law takes with computes joined by name."""
+    """A file of the columns that Epoch AI's has, of made-up models; the law takes it with computes joined."""
     lines = ["model,model_version,date,benchmark,benchmark_release_date,performance,source"]
     for i in range(6):
         for j, benchmark in enumerate(("Quiz", '"Sums, long"')):

@@ -59,6 +59,7 @@ OF_SCORES = {
     "slope by period": bs.Scores(pace="break", slope_by_period=True),
     "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
+THOROUGH_SCORES = {"scores", "linear", "break, families", "acceleration", "slope by period"}
 
 
 def agrees(law, table):
@@ -152,7 +153,7 @@ def test_a_law_of_counts_is_traced_as_its_model_says(name):
     agrees(OF_COUNTS[name], bs.load("arithmetic_runs"))
 
 
-@pytest.mark.parametrize("name", of(OF_SCORES, {"scores", "linear", "break, families"}))
+@pytest.mark.parametrize("name", of(OF_SCORES, THOROUGH_SCORES))
 def test_a_law_of_scores_is_traced_as_its_model_says(name, scores_design):
     agrees(OF_SCORES[name], scores_design.table)
 
