@@ -29,8 +29,10 @@ def forms():
 
 
 def form_name(variant, form):
-    """Name a form of a variant in a table."""
-    return VARIANTS[variant] + form if form not in FORMS else FORMS[form] + VARIANTS[variant]
+    """Name a form of a variant in a table; a form that is not in `FORMS` by its own name."""
+    if variant == "break":
+        return VARIANTS[variant] + form
+    return FORMS.get(form, form) + VARIANTS[variant]
 
 
 def probabilities(entry):

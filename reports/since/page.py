@@ -146,7 +146,7 @@ def forms_table(entry):
     for variant, left_out in evidence["left_out"].items():
         averaged = left_out["model"]["averaged"]
         cells = {"elpd, model left out": "–", "elpd, family left out": "–", "weight": "1"}
-        rows.append(_gains_row(form_name(variant, "averaged over these forms"), averaged) | cells)
+        rows.append(_gains_row(form_name(variant, "averaged over forms"), averaged) | cells)
     settings, of = evidence["settings"], evidence["left_out"]["default"]
     note = (
         f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "

@@ -19,49 +19,50 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
-from bayescaling.inference.executor import mapped
-from bayescaling.inference.loo.bridge import LEAST_OVERLAP
 from bayescaling.inference.loo.importance import importance_sampling
-from bayescaling.inference.loo.refits import Refits
 from bayescaling.inference.loo.weights import stacking, sum_error
-from bayescaling.inference.storage import draws_of
+from bayescaling.inference.storage import draws_of, law_of
 from bayescaling.models.scores.draws import EARLIER, LATER
-from bayescaling.reports.since.rests import REASONING, WIDE_ERRORS
+from bayescaling.reports.since.rests import REASONING
 
+COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
 FEW = ("linear", "break", "acceleration")
-EXTRA = {
-    "slope of compute by period": {"slope_by_period": True},
-    "wide errors of computes, normal prior": {"compute_errors": WIDE_ERRORS, "compute_prior": "normal"},
-}
 LAWS = {
     "default": {form: {"pace": form} for form in FORMS},
     "families": {form: {"pace": form, "family_effects": True} for form in FEW},
-    "no reasoning models": {form: {"pace": form} for form in FEW[1:]},
-    "break": {name: {"pace": "break", **options} for name, options in EXTRA.items()},
+    WITHOUT_REASONING: {form: {"pace": form} for form in FEW[1:]},
+    "break": {"slope of compute by period": {"pace": "break", "slope_by_period": True}},
 }
 SETTINGS = {"draws": 500, "tune": 500, "chains": 4, "seed": 1}
-REFITTED = {"draws": 400, "tune": 500, "chains": 2}
 LEVELS = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 DRAWN = 4000  # of the mixture of forms
 
 
-def fits(folder):
-    """Fit each form and variant, or open it where it was fitted before: (variant, form) to DataTree."""
-    whole = bs.load("eci_scores")
-    kept = whole[~whole["model"].isin(REASONING)].reset_index(drop=True)
-    kept.attrs = dict(whole.attrs)
-    laws = {(variant, form): bs.Scores(**options) for variant, of in LAWS.items() for form, options in of.items()}
-    found = {}
-    for (variant, form), law in laws.items():
-        path = folder / f"{variant}-{form}.nc".replace(" ", "_").replace(",", "")
-        if not path.exists():
-            start = time.time()
-            fit = bs.fit(law, kept if variant == "no reasoning models" else whole, **SETTINGS)
-            bs.save_fit(fit, path)
-            print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
-        found[variant, form] = bs.open_fit(path)
-    return found
+def fitted(folder, variant, form):
+    """Fit a form of a variant, or open it where it was fitted before."""
+    path = folder / f"{variant}-{form}.nc".replace(" ", "_")
+    if not path.exists():
+        table = bs.load("eci_scores")
+        if variant == WITHOUT_REASONING:
+            attrs, table = table.attrs, table[~table["model"].isin(REASONING)].reset_index(drop=True)
+            table.attrs = dict(attrs)
+        start = time.time()
+        bs.save_fit(bs.fit(bs.Scores(**LAWS[variant][form]), table, **SETTINGS), path)
+        print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
+    return bs.open_fit(path)
+
+
+def numbers(folder, variant, form):
+    """Numbers of a fit: its answer, draws of both gains, and elpd and Pareto k by what is left out."""
+    path = folder / f"{variant}-{form}.json".replace(" ", "_")
+    if not path.exists():
+        fit = fitted(folder, variant, form)
+        found = answer(fit)
+        if variant in COMPARED:
+            found["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def quantiles(values):
@@ -71,7 +72,7 @@ def quantiles(values):
 
 def answer(fit):
     """Gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
-    found = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER))
+    found, pace = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), law_of(fit).pace
     before, after = (found["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
     factors = {
         name: quantiles(np.exp(found["rate"].sel(period=year).values.ravel()))
@@ -79,60 +80,41 @@ def answer(fit):
     }
     diagnostics = bs.diagnose(fit)
     entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
-    if fit_law(fit).pace != "linear":
-        summary = bs.progress_summary(fit)["p_progress"]
+    if pace != "linear":
         entry["p_faster"] = float((after > before).mean())
-        entry["p_faster_families"] = float(summary["change", "family"])
-    if fit_law(fit).pace == "sampled_break":
+        entry["p_faster_families"] = float(bs.progress_summary(fit)["p_progress"]["change", "family"])
+    if pace == "sampled_break":
         dates = fit["posterior"]["break_date"].values
         entry["break_date"] = quantiles(dates)
         entry["break_date_by_chain"] = [quantiles(chain) for chain in dates]
     entry["diagnostics"] = {key: diagnostics[key] for key in ("ok", "divergences", "r_hat_max", "ess_bulk_min")}
-    return entry, (before, after)
+    return {"entry": entry, "before": before.tolist(), "after": after.tolist()}
 
 
-def fit_law(fit):
-    """Law of a fit."""
-    return draws_of(fit).law
+def left_out(fit, by):
+    """Elpd and Pareto k of each group that has a known compute; the others say little of the trend at fixed compute."""
+    draws = draws_of(fit)
+    joint = draws.by_group(by)
+    result = importance_sampling(fit, joint)
+    table = pd.DataFrame({"elpd": result.elpd_i.values, "k": result.pareto_k.values}, joint["group"].values)
+    known = draws.rows["model"].isin(draws.law.with_compute(draws.rows))
+    table = table.loc[sorted(draws.rows[by][known].unique())]
+    return {name: table[name].tolist() for name in table}
 
 
-def left_out(fits, by, refit):
-    """Elpd of each group with a known compute under each form, those of a high Pareto k refitted if requested."""
-    elpd, k, joints, refitted = {}, {}, {}, {}
-    for form, fit in fits.items():
-        joints[form] = draws_of(fit).by_group(by)
-        result = importance_sampling(fit, joints[form])
-        index = joints[form]["group"].values
-        elpd[form], k[form] = (pd.Series(x.values, index) for x in (result.elpd_i, result.pareto_k))
-    elpd, k = pd.DataFrame(elpd), pd.DataFrame(k)
-    draws = draws_of(next(iter(fits.values())))
-    rows = draws.rows
-    known = rows[rows["model"].isin(draws.law.with_compute(rows))][by].unique()
-    elpd, k = (table[table.index.isin(known)] for table in (elpd, k))
-    for form, fit in fits.items():
-        own = k.index[k[form] > PARETO_K_LIMIT].tolist() if refit else []
-        refits = Refits(fit, seed=1, **REFITTED)
-        start = time.time()
-        made = list(mapped(Refits.without_group, refits, [(by, x, joints[form].sel(group=x).values) for x in own]))
-        for name, one in zip(own, made, strict=True):
-            elpd.at[name, form] = one["elpd"]
-        refitted[form] = {
-            "refitted": len(own),
-            "not_reliable": sum(one["overlap"] < LEAST_OVERLAP or one["stuck"] for one in made),
-        }
-        print(f"{by}, {form}: {len(own)} refits, {time.time() - start:.0f} s", flush=True)
-    return elpd, k, refitted
-
-
-def compared(fits, answers, draws, by, refit):
+def compared(found, by):
     """Elpd by form with differences from the best, stacking weights, and the answer averaged with these weights."""
-    elpd, k, refitted = left_out(fits, by, refit)
-    best = elpd.sum().idxmax()
-    apart = elpd.sub(elpd[best], axis=0)
+    elpd = pd.DataFrame({form: of["left_out"][by]["elpd"] for form, of in found.items()})
+    apart = elpd.sub(elpd[elpd.sum().idxmax()], axis=0)
     weights = dict(zip(elpd.columns, stacking(elpd.to_numpy()).tolist(), strict=True))
     rng = np.random.default_rng(1)
-    chosen = rng.choice(len(weights), DRAWN, p=list(weights.values()))
-    mixed = [np.array([rng.choice(draws[list(weights)[i]][end]) for i in chosen]) for end in (0, 1)]
+    counts = {form: round(DRAWN * weight) for form, weight in weights.items()}
+    # A form's two gains are drawn together, so that the mixture is one of the joint posteriors.
+    places = {form: rng.integers(0, len(found[form]["before"]), count) for form, count in counts.items()}
+    mixed = {
+        end: np.concatenate([np.array(found[form][end])[place] for form, place in places.items()])
+        for end in ("before", "after")
+    }
     return {
         "groups": len(elpd),
         "forms": {
@@ -141,14 +123,13 @@ def compared(fits, answers, draws, by, refit):
                 "elpd_diff": float(apart[form].sum()),
                 "dse": float(sum_error(apart[form])),
                 "stacking": weights[form],
-                "k_above_0.7": int((k[form] > PARETO_K_LIMIT).sum()),
-                **refitted[form],
+                "k_above_0.7": int((np.array(of["left_out"][by]["k"]) > PARETO_K_LIMIT).sum()),
             }
-            for form in elpd
+            for form, of in found.items()
         },
         "averaged": {
-            "gains": {"before": quantiles(mixed[0]), "after": quantiles(mixed[1])},
-            "p_faster": sum(w * answers[form].get("p_faster", 0.0) for form, w in weights.items()),
+            "gains": {end: quantiles(values) for end, values in mixed.items()},
+            "p_faster": sum(weight * found[form]["entry"].get("p_faster", 0.0) for form, weight in weights.items()),
         },
     }
 
@@ -158,34 +139,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fits", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--refit", action="store_true", help="refit without each group of a Pareto k above 0.7")
     options = parser.parse_args()
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     options.fits.mkdir(parents=True, exist_ok=True)
-    made = fits(options.fits)
-    answers, draws = {}, {}
-    for (variant, form), fit in made.items():
-        answers.setdefault(variant, {})[form], draws[variant, form] = answer(fit)
+    found = {variant: {form: numbers(options.fits, variant, form) for form in of} for variant, of in LAWS.items()}
+    head = ["git", "rev-parse", "--short", "HEAD"]
     document = {
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "command": "python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json"
-        + " --refit" * options.refit,
-        "code": subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True
-        ).stdout.strip(),
+        "command": "python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json",
+        "code": subprocess.run(head, check=True, capture_output=True, text=True).stdout.strip(),
         "settings": SETTINGS,
-        "refits": REFITTED,
         "earlier": EARLIER,
         "later": LATER,
-        "answers": answers,
-        "left_out": {},
+        "answers": {variant: {form: of["entry"] for form, of in by.items()} for variant, by in found.items()},
+        "left_out": {variant: {by: compared(found[variant], by) for by in ("model", "family")} for variant in COMPARED},
     }
-    for variant in ("default", "families"):
-        own, of = ({form: table[variant, form] for form in LAWS[variant]} for table in (made, draws))
-        document["left_out"][variant] = {
-            by: compared(own, answers[variant], of, by, options.refit) for by in ("model", "family")
-        }
-        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
