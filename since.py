@@ -27,7 +27,7 @@ def run(asked):
     from .inference import fit, progress_summary, save_fit
 
     given = inputs.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
-    laws = {name: replace(given, pace=name, priors=_priors(given, name)) for name in (LINEAR, BREAK)}
+    laws = {name: _with_pace(given, name) for name in (LINEAR, BREAK)}
     table = _within(inputs.table_for(laws[BREAK], asked.data, asked), asked.years)
     for law in laws.values():
         law.rows(table)
@@ -67,9 +67,10 @@ def _check_folder(out, files):
         check_writable(path)
 
 
-def _priors(law, pace):
-    """Priors of a law that the law of another pace has too."""
-    return {name: prior for name, prior in law.priors.items() if name in replace(law, pace=pace, priors={}).prior_of}
+def _with_pace(law, pace):
+    """Give a law another pace, with those of its priors and options that the other has too."""
+    other = replace(law, pace=pace, priors={}, slope_by_period=law.slope_by_period and pace == BREAK)
+    return replace(other, priors={name: prior for name, prior in law.priors.items() if name in other.prior_of})
 
 
 def _within(table, years):
@@ -112,7 +113,7 @@ def _compared(fits):
 
 
 def _print(table, law, fits, found):
-    from .inference import metadata, progress_at_fixed_compute
+    from .inference import metadata
     from .inference.diagnostics import sentence
 
     known, models = _known(law, table), table["model"].nunique()
@@ -131,12 +132,21 @@ def _print(table, law, fits, found):
     said = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
     print(f"probability that capability grows faster after {law.break_year:g} than before: {said}")
     for name, fit in fits.items():
-        slope = progress_at_fixed_compute(fit)["slope"]
-        low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
-        print(
-            f"{name}: a decade of compute buys {middle:.2f} logits [{low:.2f}, {high:.2f}], by which gains are divided"
-        )
+        for when, slope in _slopes(fit).items():
+            low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
+            buys = f"a decade of compute buys {middle:.2f} logits [{low:.2f}, {high:.2f}]"
+            print(f"{name}{when}: {buys}, by which gains are divided")
         print(f"{name}: {sentence(metadata(fit)['diagnostics'])}")
+
+
+def _slopes(fit):
+    """Capability that an e-fold of compute buys, (chain, draw), by when: one that has no name, or by period."""
+    from .inference import progress_at_fixed_compute
+
+    slope = progress_at_fixed_compute(fit)["slope"]
+    if "period" not in slope.dims:
+        return {"": slope}
+    return {f", {period}": slope.sel(period=period) for period in slope["period"].values.tolist()}
 
 
 def _shown(x):
@@ -144,7 +154,7 @@ def _shown(x):
 
 
 def _document(table, law, fits, found, compared):
-    from .inference import metadata, progress_at_fixed_compute
+    from .inference import metadata
     from .reports import results
 
     periods = {}
@@ -159,7 +169,9 @@ def _document(table, law, fits, found, compared):
         "break_year": law.break_year,
         "periods": periods,
         "p_faster": {unit: entry["p_progress"] for unit, entry in periods["change"].items()},
-        "compute_slope": {name: results.summary(progress_at_fixed_compute(fit)["slope"]) for name, fit in fits.items()},
+        "compute_slope": {
+            name + when: results.summary(slope) for name, fit in fits.items() for when, slope in _slopes(fit).items()
+        },
         "diagnostics": {name: metadata(fit)["diagnostics"] for name, fit in fits.items()},
         "provenance": results.provenance(fits),
     }

@@ -238,6 +238,7 @@ def schema(kind):
         "eci_scores": {
             **dict.fromkeys(["model", "benchmark", "version"], text()),
             "score": number(share),
+            "score_source": text(nullable=True),
             **of_a_model,
             "organization": text(nullable=True),
         },

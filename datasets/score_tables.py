@@ -14,6 +14,10 @@ ECI = (
     "Epoch AI, Epoch Capabilities Index, August 2026; training compute, its Benchmarking Hub, April 2026",
     "CC-BY 4.0",
 )
+ECI_SCORES = (
+    ECI[0],
+    "CC-BY 4.0 as Epoch AI states for its file; scores collected from others may have other terms, see the notes",
+)
 ROSETTA = (
     "Ho et al. 2025 (arXiv 2512.00193), epoch-research/benchmark-stitching at f87d3cc; training compute, Epoch AI",
     "MIT (scores and models) and CC-BY 4.0 (training compute)",
@@ -30,12 +34,13 @@ SCORE_TABLES = (
         2249,
         "scores",
         "Scores of 222 models on 57 benchmarks, corrected for chance, February 2023 to July 2026",
-        *ECI,
+        *ECI_SCORES,
         {
             "model": "name of the model",
             "benchmark": "name of the benchmark",
             "score": "score, 0 (chance) to 1",
             "version": "version of the model that the score is of",
+            "score_source": "where Epoch AI has the score from, where its file names it",
             **MODEL,
             "organization": "who made the model, where known",
         },

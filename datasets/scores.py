@@ -31,7 +31,7 @@ UNITS = {"share": 1.0, "percent": 0.01}
 ALIASES = {
     "model": "modelname modelid llm system",
     "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",
-    "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct",
+    "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct performance",
     "date": "releasedate modelreleasedate",
     "training_compute_flop": "trainingcompute trainingflop trainingflops trainflop trainflops traincompute",
     "compute_confidence": "trainingcomputeconfidence",
@@ -58,7 +58,8 @@ def read_scores(
         release; ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank
         is Likely where there is a compute); and ``family``, models of one kind but for their sizes. Common names are
         recognised, such as ``Model name``, ``Task``, ``Accuracy`` or ``Release date``; a column that bears a name of
-        the result exactly goes before others.
+        the result exactly goes before others. The benchmark file of Epoch AI's Benchmarking Hub is read unchanged; its
+        ``performance`` is the score.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it. A column of the table whose name is so taken by
         another is left out.

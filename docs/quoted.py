@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
-from bayescaling.reports.drawing.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes
+from bayescaling.reports.drawing.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
 from bayescaling.reports.front.page import _row
+from bayescaling.reports.since.forms import form_name, forms
 
 PAPERS = {
     "ho": ("Ho et al. 2024",),
@@ -88,6 +89,8 @@ def substitutions(headline):
             ],
         ),
         "since": _since(since),
+        "since_forms": _since_forms(forms()),
+        "since_forms_date": forms()["date"],
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
         "seed": str(headline["made"]["seed"]),
@@ -133,12 +136,34 @@ def _stan(laws):
 def _since(found):
     labels = {"all": "one pace", "before": "before the break", "after": "after the break"}
     rows = [
-        (labels[period], unit, *(_times(row[name]) for name in ("factor", "halving")))
+        (labels[period], unit, plain(row["gain"], "{:.2f}"), yearly(row["factor"]))
         for period in labels
         for unit, row in found["periods"][period].items()
     ]
-    header = ("period", "unit", "fall of compute a year, factor [95%]", "months in which it halves [95%]")
+    header = ("period", "unit", "gain at fixed compute, logits a year [95%]", "fall of compute at fixed capability")
     return table(header, rows) + _paces(found["left_out"])
+
+
+def _since_forms(evidence):
+    """Tabulate forms of the trend: gains, P(faster), and how much worse than the best each predicts what is left out."""
+    rows = []
+    for variant, by_form in evidence["answers"].items():
+        left_out = evidence["left_out"].get(variant)
+        for form, of in by_form.items():
+            apart = ["–", "–"]
+            if left_out is not None:
+                found = (left_out[by]["forms"][form] for by in ("model", "family"))
+                apart = [f"{each['elpd_diff']:.1f} ± {each['dse']:.1f}" for each in found]
+            rows.append((form_name(variant, form), *_gains(of), *apart))
+    for variant, left_out in evidence["left_out"].items():
+        rows.append((form_name(variant, "averaged"), *_gains(left_out["model"]["averaged"]), "–", "–"))
+    header = ("form", "mid-2023", "mid-2025", "P(faster)", "elpd by model", "elpd by family")
+    return table(header, rows)
+
+
+def _gains(of):
+    gains = (plain(of["gains"][when], "{:.2f}") for when in ("before", "after"))
+    return *gains, probability(of["p_faster"]) if "p_faster" in of else "–"
 
 
 def _paces(left_out):

@@ -12,6 +12,7 @@ COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative
 CONFIDENCES = ("Confident", "Likely", "Speculative")
 USUAL = "Likely"  # a compute that no one says how sure they are of
 KNOWN = ("Confident", "Likely")
+BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")
 
 
@@ -24,6 +25,13 @@ def reference(law, rows):
         found["years"] = (models["year"] - YEAR).tolist()
         found["log_compute"] = [None if np.isnan(x) else float(x) for x in log_compute]
         found["compute_error"] = [None if np.isnan(x) else float(x) for x in error]
+        if law.compute_prior == "normal":
+            found["compute_trend"] = trend(models["year"].to_numpy(float) - YEAR, log_compute, error)
+        known_years = models["year"].to_numpy(float)[~np.isnan(log_compute)]
+        if law.pace == "sampled_break":
+            found["break_span"] = np.quantile(known_years, BREAK_QUANTILES).tolist()
+        if law.pace == "random_walk":
+            found["half_years"] = half_years(known_years)
     if law.family_effects:
         found["families"] = sorted(models["family"].unique())
         found["family_of"] = pd.Index(found["families"]).get_indexer(models["family"]).tolist()
@@ -35,10 +43,36 @@ def reference(law, rows):
     return found
 
 
+def half_years(years):
+    """List the starts of half-years between the first and the last of some dates, where a random walk steps.
+
+    Examples
+    --------
+    >>> half_years(np.array([2023.1, 2024.7]))
+    [2023.5, 2024.0, 2024.5]
+    """
+    return (np.arange(np.floor(2 * years.min()) + 1, np.ceil(2 * years.max())) / 2).tolist()
+
+
+def trend(year, log_compute, error):
+    """Estimate where true log computes lie: mean in mid-2024, its change a year, and variance, in plain values.
+
+    The mean is the least-squares line of stated log computes on the date. The variance is that of the residuals less
+    the mean variance of the errors.
+    """
+    known = np.isfinite(log_compute)
+    columns = np.column_stack([np.ones(known.sum()), year[known]])
+    line, *_ = np.linalg.lstsq(columns, log_compute[known])
+    residuals = log_compute[known] - columns @ line
+    variance = residuals @ residuals / (known.sum() - 2) - np.mean(error[known] ** 2)
+    return [*line.tolist(), max(float(variance), 0.0)]
+
+
 def _origins(law, rows, found):
     """Mean capability that the priors' medians expect of the models with scores on each benchmark, in plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
-    mean, _ = expected(medians, law.pace, _of_models(law, found))
+    steps = np.zeros(len(found["half_years"])) if law.pace == "random_walk" else ()
+    mean, _ = expected(medians, law.pace, _of_models(law, found), steps=steps)
     of_model = dict(zip(found["models"], mean.tolist(), strict=True))
     return rows["model"].map(of_model).groupby(rows["benchmark"]).mean()[found["benchmarks"]].tolist()
 
@@ -103,15 +137,28 @@ def _of_models(law, reference):
     found = {"model_year": np.zeros(count)}
     if law.pace is not None:
         log_compute, error = (np.array(reference[name], float) for name in ("log_compute", "compute_error"))
-        year = np.array(reference["years"])
+        year, variance = np.array(reference["years"]), np.nan_to_num(error) ** 2
+        known = np.isfinite(log_compute)
+        if law.compute_prior == "normal":
+            centre, yearly, spread = reference["compute_trend"]
+            share = spread / (spread + variance)
+            log_compute = share * log_compute + (1 - share) * (centre + yearly * year)
+            variance = share * variance
         found = {
             "model_year": year,
-            "model_known": np.isfinite(log_compute).astype(float),
+            "model_known": known.astype(float),
             "model_log_compute": np.nan_to_num(log_compute),
-            "model_compute_variance": np.nan_to_num(error) ** 2,
+            "model_compute_variance": variance,
         }
         if law.pace == "break":
             found["model_since_break"] = year + YEAR - law.break_year
+        if law.pace == "sampled_break":
+            low, high = reference["break_span"]
+            found["model_since_first_break"] = year + YEAR - low
+            found["model_break_span"] = np.full(count, high - low)
+        if law.pace == "random_walk":
+            starts = np.array(reference["half_years"]) - YEAR
+            found["model_walk"] = np.maximum(year[:, None] - starts, 0) - np.maximum(-starts, 0)
     if law.version_effects:
         found["model_one_version"] = np.array(reference["one_version"], float)
     if law.family_effects:

@@ -17,6 +17,8 @@ from .scatter import SCATTERS
 
 COORDINATE = "coordinate"
 BEFORE, AFTER, ALL = "before", "after", "all"
+EARLIER, LATER = 2023.5, 2025.5  # dates of the gains before and after, where the gain changes at no one date
+BREAKS = ("break", "sampled_break")
 
 
 class ScoresDraws(Draws):
@@ -56,6 +58,7 @@ class ScoresDraws(Draws):
         self.capability = self._units[1][..., 0]
         effects = law.effects(self._units)
         self.families, self.versions = effects.get("family_units"), None
+        self.steps = law.steps(self._units)
         if law.version_effects:
             self.versions = self.values["version_sd"][..., None] * effects["version_units"]
 
@@ -83,7 +86,7 @@ class ScoresDraws(Draws):
     def _place(law, reference, rows, values, units):
         """Put standardised capabilities, the second of the units, where compute and date say, in place."""
         families = law.effects(units).get("family_units")
-        mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families)
+        mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families, law.steps(units))
         units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
 
     def of_unseen(self, rows, rng):
@@ -92,7 +95,8 @@ class ScoresDraws(Draws):
         Families that were fitted keep their effects. Each model is taken for one version.
         """
         law, lead = self.law, self.z.shape[:2]
-        reference = law.reference(rows) | {name: self.reference[name] for name in ("benchmarks", "origins")}
+        same = ("benchmarks", "origins", "break_span", "half_years", "compute_trend")
+        reference = law.reference(rows) | {name: self.reference[name] for name in same if name in self.reference}
         if law.version_effects:
             one = [True] * len(reference["models"])
             reference |= {"versions": self.reference["versions"], "one_version": one}
@@ -102,6 +106,8 @@ class ScoresDraws(Draws):
             new = rng.standard_normal((*lead, len(known)))
             units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
         if law.version_effects:
+            units.append(self._units[3 if law.family_effects else 2])
+        if law.pace == "random_walk":
             units.append(self._units[-1])
         self._place(law, reference, rows, self.values, units)
         return ScoresDraws.of(law, reference, rows, self.values, units)
@@ -118,7 +124,8 @@ class ScoresDraws(Draws):
 
         With family effects also ``family_effect``, with those of versions ``version_effect``, all in logits but for
         slopes, log spreads and noise, the sd of a score near 1/2; with ceilings ``ceiling`` by benchmark; with a pace
-        ``rate`` by period, e-folds a year by which compute at fixed capability falls.
+        ``rate`` by period, e-folds a year by which compute at fixed capability falls. A sampled break has
+        ``break_date``, a year with decimals, and a random walk ``yearly_gains`` by half-year.
         """
         found = {name: self._array(x) for name, x in self.values.items()}
         found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
@@ -135,19 +142,61 @@ class ScoresDraws(Draws):
             versions = {"version": self.reference["versions"]}
             found["version_effect"] = self._array(self.versions, "version", **versions)
         if self.law.pace is not None:
-            found["rate"] = self.gain() / found["compute_slope"]
+            found["rate"] = self.gain() / self.slope()
+        if self.law.pace == "sampled_break":
+            found["break_date"] = self._array(self.break_dates())
+        if self.law.pace == "random_walk":
+            starts = np.array([self.reference["half_years"][0] - 0.5, *self.reference["half_years"]])
+            found["yearly_gains"] = self.gain(starts).rename(period="half_year")
         return xr.Dataset(found)
 
-    def gain(self):
-        """Capability gained a year at fixed compute, by period: dims (chain, draw, period)."""
-        periods, gains = [ALL], [self.values["yearly_gain"]]
+    def gain(self, years=None):
+        """Capability gained a year at fixed compute: dims (chain, draw, period).
+
+        Parameters
+        ----------
+        years : sequence of float, optional
+            Dates of the gains, which ``period`` then holds. By default periods are ``all``; or ``before`` and ``after``
+            a break; or, of other forms that change, the same names for gains in mid-2023 and in mid-2025.
+        """
+        if years is not None:
+            return self._array(np.stack([self._gain(year) for year in years], -1), "period", period=np.array(years))
+        if self.law.pace == "linear":
+            return self._array(self.values["yearly_gain"][..., None], "period", period=[ALL])
+        ends = (-np.inf, np.inf) if self.law.pace in BREAKS else (EARLIER, LATER)
+        return self._array(np.stack([self._gain(year) for year in ends], -1), "period", period=[BEFORE, AFTER])
+
+    def _gain(self, year):
+        """Yearly gain at a date, (chain, draw)."""
+        values, gain = self.values, self.values["yearly_gain"]
+        if self.law.pace in BREAKS:
+            return gain + values["yearly_gain_change"] * (year >= self.break_dates())
+        if self.law.pace == "acceleration":
+            return gain + values["acceleration"] * (year - design.YEAR)
+        starts = self.reference.get("half_years", [])
+        changes = [step for start, step in zip(starts, self.steps, strict=True) if year >= start]
+        return gain + values["gain_step_sd"] * sum(changes) if changes else gain
+
+    def break_dates(self):
+        """Dates of the break, (chain, draw), or the one date where it is fixed."""
         if self.law.pace == "break":
-            periods, gains = [BEFORE, AFTER], [gains[0], gains[0] + self.values["yearly_gain_change"]]
-        return self._array(np.stack(gains, -1), "period", period=periods)
+            return self.law.break_year
+        low, high = self.reference["break_span"]
+        return low + (high - low) * self.values["break_place"]
+
+    def slope(self, years=None):
+        """Capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
+        slope = self._array(self.values["compute_slope"])
+        if not self.law.slope_by_period:
+            return slope
+        after = [False, True] if years is None else [year >= self.law.break_year for year in years]
+        periods = [BEFORE, AFTER] if years is None else np.array(years)
+        ratio = np.exp(self.values["log_slope_ratio"])[..., None] ** np.array(after)
+        return slope * self._array(ratio, "period", period=periods)
 
     def expected(self):
         """Mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
-        mean, variance = expected(self.values, self.law.pace, self.design, self.families)
+        mean, variance = expected(self.values, self.law.pace, self.design, self.families, self.steps)
         return mean, np.broadcast_to(np.sqrt(variance), mean.shape)
 
     # Scores ----------------------------------------------------------------------------------------------------------
@@ -229,7 +278,8 @@ class ScoresDraws(Draws):
         names += [f"{part}[{benchmark}]" for benchmark in self.reference["benchmarks"] for part in parts]
         names += [f"capability[{model}]" for model in self.reference["models"]]
         names += [f"family[{family}]" for family in self.reference.get("families", [])]
-        return names + [f"version[{version}]" for version in self.reference.get("versions", [])]
+        names += [f"version[{version}]" for version in self.reference.get("versions", [])]
+        return names + [f"gain_step[{start:g}]" for start in self.reference.get("half_years", [])]
 
     def real_line(self):
         """Coordinates on the real line: free parameters, then benchmarks, capabilities, families, versions."""

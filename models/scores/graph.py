@@ -29,7 +29,12 @@ def model(law, rows, reference=None):
         raw = pm.Flat("benchmark_units", shape=shape)
         pm.Potential("benchmarks", prior_of_items(values, raw, d).sum())
         families = pm.Normal("family_units", 0, 1, shape=len(reference["families"])) if law.family_effects else None
-        mean, variance = expected(values, law.pace, d, families)
+        steps = ()
+        if law.pace == "random_walk":
+            count = len(reference["half_years"])
+            walk = pm.Normal("gain_steps", 0, 1, shape=count)
+            steps = [walk[i] for i in range(count)]
+        mean, variance = expected(values, law.pace, d, families, steps)
         if law.version_effects:
             units = pm.Normal("version_units", 0, 1, shape=len(reference["versions"]))
             versions = values["version_sd"] * units

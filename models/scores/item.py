@@ -111,17 +111,19 @@ def prior_of_items(values, raw, d):
     return found
 
 
-def expected(values, pace, d, families=None):
+def expected(values, pace, d, families=None, steps=()):
     """Mean and variance of capabilities given date and compute, (..., model).
 
     Parameters
     ----------
     values : mapping of str to array_like, shape (...)
-    pace : {None, "linear", "break"}
-        Whether compute and date are looked at, and whether what a year brings changes.
+    pace : {None, "linear", "break", "sampled_break", "acceleration", "random_walk"}
+        Whether capability depends on compute and date, and how the yearly gain changes.
     d : mapping of str to array_like
     families : array_like, shape (..., family), optional
         Standardised effects of families.
+    steps : sequence of array_like, shape (...)
+        Standardised changes of the yearly gain from one half-year to the next, of a random walk.
 
     Notes
     -----
@@ -129,14 +131,18 @@ def expected(values, pace, d, families=None):
     2024.5, the mean is ``centre + slope log F + gain t + change max(t - break, 0)`` and the variance
     ``sd**2 + slope**2 v``: the true compute is integrated out, its prior flat. Where compute is not known the mean is
     ``centre' + gain' t`` and the variance ``sd'**2``. A model of one version has that of versions added.
+
+    In place of the term of the break, an acceleration adds ``acceleration t**2 / 2``. A random walk adds for each
+    half-year that begins at b ``step (max(t - b, 0) - max(-b, 0))``, the integral of the gain from mid-2024 to t.
     """
     values = {name: x[..., None] for name, x in values.items()}
     mean, variance = values["capability_centre"] + 0.0 * d["model_year"], values["capability_sd"] ** 2
     if pace is not None:
         slope = values["compute_slope"]
+        if "log_slope_ratio" in values:
+            slope = slope * exp(where(d["model_since_break"] >= 0, values["log_slope_ratio"], 0.0))
         mean = mean + slope * d["model_log_compute"] + values["yearly_gain"] * d["model_year"]
-        if pace == "break":
-            mean = mean + values["yearly_gain_change"] * maximum(d["model_since_break"], 0.0)
+        mean = mean + _changed(values, pace, d, steps)
         known, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
         mean = where(known, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
         variance = where(known, variance, values["unknown_sd"] ** 2)
@@ -145,3 +151,16 @@ def expected(values, pace, d, families=None):
     if families is not None:
         mean = mean + pick(values["family_sd"] * families, d["model_family"])
     return mean, variance
+
+
+def _changed(values, pace, d, steps):
+    """Capability that the change of the yearly gain adds by each model's date, (..., model)."""
+    if pace == "break":
+        return values["yearly_gain_change"] * maximum(d["model_since_break"], 0.0)
+    if pace == "sampled_break":
+        since = d["model_since_first_break"] - values["break_place"] * d["model_break_span"]
+        return values["yearly_gain_change"] * maximum(since, 0.0)
+    if pace == "acceleration":
+        return values["acceleration"] * (0.5 * d["model_year"] ** 2)
+    exposures = (values["gain_step_sd"] * step[..., None] * d["model_walk"][..., i] for i, step in enumerate(steps))
+    return sum(exposures, 0.0)

@@ -20,14 +20,15 @@ from . import design, graph
 from .draws import ScoresDraws
 from .item import PARTS, expected, items, logits, parts_of, prior_of_items
 from .noise import NOISES
-from .priors import free_parameters
+from .priors import OF_FORMS, free_parameters
 from .scatter import SCATTERS, Normal
 
-PACES = (None, "linear", "break")
+PACES = (None, *OF_FORMS)
+COMPUTE_PRIORS = ("flat", "normal")
 LEAST_KNOWN = 5
 LEAST_FORETOLD = 3
 BENCHMARK_UNITS, CAPABILITY = "benchmark_units", "capability"
-FAMILY_UNITS, VERSION_UNITS = "family_units", "version_units"
+FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_steps"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Scores(Law):
     compute_slope          TruncatedNormal(0.5, 0.5, 0, 10)  capability an e-fold of compute
     yearly_gain            Normal(1, 1)              capability a year at fixed compute
     yearly_gain_change     Normal(0, 1)              its change at the break
+    break_place            Uniform(0, 1)             where a sampled break lies, see `pace`
+    acceleration           Normal(0, 0.5)            change a year of the yearly gain
+    gain_step_sd           HalfNormal(0.5)           spread of its changes by half-year, of a random walk
+    log_slope_ratio        Normal(0, 0.5)            log ratio of the slopes of compute after and before the break
     unknown_centre, ...    as the three above        of models whose compute is not known
     logit_ceiling_centre   Normal(3, 1)              log odds of the highest mean score of the typical benchmark
     logit_ceiling_sd       LogNormal(-0.5, 0.5)      its spread between benchmarks
@@ -68,10 +73,18 @@ class Scores(Law):
     ----------
     noise : {"beta", "logit_t4"}
         Scores scatter as a beta, or their logits as Student's t with 4 degrees of freedom.
-    pace : {None, "linear", "break"}
-        Capabilities are alike normal; or go by compute and date; or by a yearly gain that changes at `break_year`.
+    pace : {None, "linear", "break", "sampled_break", "acceleration", "random_walk"}
+        None gives all models one normal distribution of capability. The others let capability depend on compute and
+        date, and differ in the yearly gain at fixed compute. It is constant (``linear``), or changes at `break_year`
+        (``break``), or at a date that is sampled between the 10th and the 90th percentile of the dates of models of
+        known compute (``sampled_break``). It changes by the same amount each year (``acceleration``), or by a normal
+        step at the start of each half-year (``random_walk``).
     break_year : float
-        The default is 2024-05-13, the change of the frontier that Ho et al. (2025) find.
+        Date of the break of ``pace="break"``. The default is 2024-05-13, the change of the frontier that Ho et al.
+        (2025) find.
+    slope_by_period : bool
+        What compute buys differs before and after `break_year`. Gains are then those at 1e24 FLOP. Needs
+        ``pace="break"``.
     family_effects : bool
         Models of one ``family`` have an effect in common.
     version_effects : bool
@@ -85,6 +98,12 @@ class Scores(Law):
     compute_errors : tuple of float
         Standard errors of computes in decades: Confident, Likely, Speculative. Should these mean within 3x, 10x and 30x
         in nine of ten cases, they are (0.29, 0.61, 0.9).
+    compute_prior : {"flat", "normal"}
+        What is known of a true compute before the stated one. ``flat`` integrates over true computes that lie about
+        the stated one (errors of Berkson's kind), which does not correct the attenuation of the slope. ``normal`` lets
+        true log computes be normal about a trend in the date, estimated from the stated ones (classical errors), and
+        corrects it. Of `eci_scores` the stated computes then have a mean reliability of 0.96, so the slope changes by
+        4% or so; 0.81 if errors are as large as Confident, Likely and Speculative may mean.
     speculative : bool
         Take Speculative computes for known ones.
     priors : mapping of str to str
@@ -114,6 +133,8 @@ class Scores(Law):
     ceilings: bool = False
     compute_errors: tuple = (0.1, 0.3, 0.7)
     speculative: bool = False
+    slope_by_period: bool = False
+    compute_prior: str = "flat"
     priors: Mapping = field(default_factory=dict)
 
     name: ClassVar[str] = "scores"
@@ -132,10 +153,15 @@ class Scores(Law):
     tolerance: ClassVar[float] = 0.05
 
     def __post_init__(self):
-        for option, choices in (("noise", tuple(NOISES)), ("pace", PACES), ("scatter", tuple(SCATTERS))):
+        for option, choices in (
+            ("noise", tuple(NOISES)),
+            ("pace", PACES),
+            ("scatter", tuple(SCATTERS)),
+            ("compute_prior", COMPUTE_PRIORS),
+        ):
             if getattr(self, option) not in choices:
                 raise InputError(unknown(option, getattr(self, option), choices))
-        for option in ("family_effects", "version_effects", "ceilings", "speculative"):
+        for option in ("family_effects", "version_effects", "ceilings", "speculative", "slope_by_period"):
             if not isinstance(getattr(self, option), bool):
                 raise InputError(not_a_switch(option, getattr(self, option)))
         if isinstance(self.break_year, bool) or not isinstance(self.break_year, int | float):
@@ -147,6 +173,10 @@ class Scores(Law):
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
         if self.pace is None and self.family_effects:
             raise InputError("family_effects are about what compute and date say; set pace='linear' or 'break'")
+        if self.slope_by_period and self.pace != "break":
+            raise InputError(f"slope_by_period needs pace='break', whose periods it is by, not pace={self.pace!r}")
+        if self.pace is None and self.compute_prior != "flat":
+            raise InputError("compute_prior='normal' needs a pace; set pace='linear' or 'break'")
         object.__setattr__(self, "priors", self.checked_priors())
 
     @property
@@ -162,14 +192,15 @@ class Scores(Law):
 
     @property
     def block_axes(self):
-        """What the blocks of coordinates after the first are of."""
-        return tuple(axis for _, (axis, *_) in self._blocks())
+        """What the blocks of coordinates after the first are of, but for the steps of a random walk."""
+        return tuple(axis for name, (axis, *_) in self._blocks() if name != STEPS)
 
     def _blocks(self):
         """Pairs of the name of what is sampled besides free parameters and its dims."""
         found = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
         found += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
-        return found + ([(VERSION_UNITS, ("version",))] if self.version_effects else [])
+        found += [(VERSION_UNITS, ("version",))] if self.version_effects else []
+        return found + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -265,8 +296,8 @@ class Scores(Law):
         values : mapping of str to array_like, shape (...)
             Free parameters.
         units : sequence of array_like
-            Coordinates of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1) and
-            versions (..., version, 1).
+            Coordinates of benchmarks (..., benchmark, part), models (..., model, 1), families (..., family, 1),
+            versions (..., version, 1) and steps of a random walk (..., half_year).
         data : mapping of str to array_like
         """
         raw, capability = units[0], units[1][..., 0]
@@ -276,9 +307,11 @@ class Scores(Law):
         density = SCATTERS[self.scatter].log_density
         found = [
             (BENCHMARK_UNITS, prior_of_items(values, raw, data)),
-            (CAPABILITY, density(capability, *expected(values, self.pace, data, families))),
+            (CAPABILITY, density(capability, *expected(values, self.pace, data, families, self.steps(units)))),
             *((name, Normal.log_density(x, 0.0, 1.0)) for name, x in own.items()),
         ]
+        if self.pace == "random_walk":
+            found.append((STEPS, Normal.log_density(units[-1], 0.0, 1.0)))
         noise = NOISES[self.noise]
         for where in design.WHERE:
             ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
@@ -295,7 +328,12 @@ class Scores(Law):
 
     def effects(self, units):
         """Select standardised effects of families and of versions, those that there are, by name."""
-        return {name: x[..., 0] for (name, _), x in zip(self._blocks()[2:], units[2:], strict=True)}
+        blocks = zip(self._blocks()[2:], units[2:], strict=True)
+        return {name: x[..., 0] for (name, _), x in blocks if name != STEPS}
+
+    def steps(self, units):
+        """Select standardised steps of a random walk, one array (...) each; none of other forms."""
+        return [units[-1][..., i] for i in range(units[-1].shape[-1])] if self.pace == "random_walk" else []
 
     def axis_of(self, name, array):
         """Arrays say in their names what they are of."""
@@ -308,7 +346,8 @@ class Scores(Law):
         of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
         names = {"model": "models", "family": "families", "version": "versions"}
         counts = [len(reference[names[axis]]) for axis in self.block_axes[1:]]
-        return (Coordinates(self.prior_of).start(), of_benchmarks, *(np.zeros((count, 1)) for count in counts))
+        walk = (np.zeros(len(reference["half_years"])),) if self.pace == "random_walk" else ()
+        return (Coordinates(self.prior_of).start(), of_benchmarks, *(np.zeros((count, 1)) for count in counts), *walk)
 
     def at_coordinates(self, z, reference):
         """Name the free parameters and the coordinates of benchmarks, models, families and versions."""

@@ -112,6 +112,43 @@ CHANGE = FreeParameter(
     YEARLY,
     "How much faster it is gained after the break: -2 to 2, so that either direction is as likely.",
 )
+BREAK_PLACE = FreeParameter(
+    "break_place",
+    "Uniform(0, 1)",
+    (0, 1),
+    "",
+    "Where the break lies between the 10th and the 90th percentile of the dates of models of known compute: uniform, "
+    "since nothing but scores says when. Beyond these percentiles too few models lie on one side to show a break.",
+)
+ACCELERATION = FreeParameter(
+    "acceleration",
+    "Normal(0, 0.5)",
+    REAL,
+    "logits a year squared",
+    "Yearly change of the yearly gain: within two years the gain changes by -2 to 2, as it may at a break.",
+)
+WALK_SD = FreeParameter(
+    "gain_step_sd",
+    "HalfNormal(0.5)",
+    POSITIVE,
+    YEARLY,
+    "Spread of the change of the yearly gain from one half-year to the next. Over four of them, two years, the sd of "
+    "the change is about 1, as at a break.",
+)
+SLOPE_RATIO = FreeParameter(
+    "log_slope_ratio",
+    "Normal(0, 0.5)",
+    REAL,
+    "",
+    "Log ratio of what compute buys after the break to what it buys before: a factor of 2.7 either way.",
+)
+OF_FORMS = {
+    "linear": (),
+    "break": (CHANGE,),
+    "sampled_break": (CHANGE, BREAK_PLACE),
+    "acceleration": (ACCELERATION,),
+    "random_walk": (WALK_SD,),
+}
 OF_UNKNOWN = (
     FreeParameter(
         "unknown_centre",
@@ -141,5 +178,5 @@ def free_parameters(law):
     if law.version_effects:
         found.append(VERSION_SD)
     if law.pace is not None:
-        found += [*OF_PACE, *([CHANGE] if law.pace == "break" else []), *OF_UNKNOWN]
+        found += [*OF_PACE, *OF_FORMS[law.pace], *([SLOPE_RATIO] if law.slope_by_period else []), *OF_UNKNOWN]
     return (*found, *OF_SCORES, *(OF_CEILINGS if law.ceilings else ()))

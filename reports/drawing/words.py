@@ -64,6 +64,41 @@ def times(x):
     return f"{x:,.0f}" if x >= 99.5 else f"{x:.2g}"
 
 
+WIDE = 10  # an interval that spans more than this factor is written in words
+SCALES = ((1e6, "millions of"), (1e3, "thousands of"), (1e2, "hundreds of"), (10, "tens of"), (1, "a few"))
+NO_FALL = "no fall"
+
+
+def yearly(q):
+    """Write a factor a year: median and 95% interval, or words where the interval spans more than a factor of ten.
+
+    Examples
+    --------
+    >>> yearly({LOW: 3.1, MIDDLE: 4.4, HIGH: 7.9})
+    '4.4 [3.1, 7.9] times a year'
+    >>> yearly({LOW: 49.0, MIDDLE: 184.0, HIGH: 1040.0})
+    'tens to thousands of times a year'
+    >>> yearly({LOW: 0.4, MIDDLE: 3.9, HIGH: 12.1})
+    'no fall to tens of times a year'
+    >>> yearly({LOW: 12.0, MIDDLE: 50.0, HIGH: None})
+    'tens of times a year or more'
+    """
+    low, high = q[LOW], q[HIGH]
+    if low is not None and high is not None and high <= WIDE * low:
+        return f"{factor(q)} times a year"
+    first, last = (NO_FALL if x is None else _scale(x) for x in (low, high))
+    if high is None:
+        return f"{first} times a year or more" if first != NO_FALL else "no fall or any factor"
+    if last == NO_FALL:
+        return NO_FALL
+    return f"{last} times a year" if first == last else f"{first.removesuffix(' of')} to {last} times a year"
+
+
+def _scale(x):
+    """Name the order of magnitude of a factor, of which less than 1 is no fall."""
+    return next((name for least, name in SCALES if x >= least), NO_FALL)
+
+
 def month(year):
     """Name the month that a year with decimals lies in: May 2024."""
     return f"{calendar.month_name[int(12 * (year % 1)) + 1]} {int(year)}"

@@ -34,7 +34,7 @@ def _entry(fit):
     }
     if law.pace is None:
         return found
-    return found | {"periods": periods(fit), "break_year": law.break_year}
+    return found | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
 
 
 def sections(fits, document, elpd, comparison, backdrop):

@@ -18,6 +18,7 @@ from ...models.scores.law import Scores
 from .. import results
 from ..findings import Findings
 from .bridge import earlier_progress
+from .forms import forms, probabilities
 from .frontier import of_the_frontier
 from .later import of_later_models
 from .least_squares import least_squares
@@ -143,6 +144,7 @@ def _entry(found, table):
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
             pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
+    entry = {"periods": by_period, "rests": found.rests, "forms": forms()}
     known = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {
@@ -155,7 +157,12 @@ def _entry(found, table):
             "last": str(table["date"].max().date()),
         },
         "break_year": LAWS[BREAK].break_year,
-        "periods": by_period,
+        **entry,
+        "gains": {
+            name: {level: by_period[name]["model"]["gain"][level] for level in results.QUANTILES}
+            for name in ("before", "after")
+        },
+        "p_faster": probabilities(entry),
         "slope_a_decade": slopes,
         "pairs": pairs,
         "least_squares": least_squares(found.fits[LINEAR]),
@@ -164,7 +171,6 @@ def _entry(found, table):
         "left_out": found.elpd,
         "later_models": found.later,
         "frontier": found.frontier,
-        "rests": found.rests,
         "calibration": found.calibrated and {pace: _calibration(each) for pace, each in found.calibrated.items()},
         "laws": {pace: _law(each) for pace, each in found.fits.items()},
     }

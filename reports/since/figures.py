@@ -4,7 +4,8 @@ import numpy as np
 
 from ..drawing.intervals import HIGH, LOW, MIDDLE, rows_named
 from ..drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line
-from ..drawing.words import factor, month, months, times
+from ..drawing.words import month, months, plain, times, yearly
+from .forms import DEFAULT, FAMILIES, form_name
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}
 UNITS = {"model": ("circle", "models as the unit"), "family": ("diamond", "families as the unit")}
@@ -18,7 +19,42 @@ EARLIER = {"rows": ("circle", "evaluations as the unit"), "papers": ("diamond", 
 def labels(entry):
     """Name the periods, by their keys."""
     year = month(entry["break_year"])
+    if entry.get("pace") in ("acceleration", "random_walk"):
+        return {"before": "in mid-2023", "after": "in mid-2025"}
+    if entry.get("pace") == "sampled_break":
+        return {"before": "before the break", "after": "after the break"}
     return {"before": f"to {year}", "after": f"from {year}", "all": "one pace throughout"}
+
+
+def gains(entry):
+    """Gain of capability a year at fixed compute before and after: of the break, and of each form of the trend."""
+    traces, rows = [], []
+    for unit, (symbol, said) in UNITS.items():
+        if unit in entry["periods"]["change"]:
+            found = {period: entry["periods"][period][unit]["gain"] for period in ("before", "after")}
+            traces += _pair(found, len(rows), symbol)
+            rows.append(f"break in {month(entry['break_year'])}<br>{said}")
+    for variant in (DEFAULT, FAMILIES):
+        for form, of in entry["forms"]["answers"][variant].items():
+            if (variant, form) != (DEFAULT, "break"):
+                traces += _pair(of["gains"], len(rows), "square")
+                rows.append(form_name(variant, form))
+    drawn = figure(*traces, x={"title": "Gain of capability at fixed training compute (logits a year)"},
+                   height=120 + 42 * len(rows))  # fmt: skip
+    drawn.add_shape(type="line", x0=0, x1=0, y0=-0.5, y1=len(rows) - 0.5, line={"color": GREY, "dash": "dot"})
+    return rows_named(drawn, rows).update_layout(showlegend=False)
+
+
+def _pair(found, place, symbol):
+    shift = {"before": -0.12, "after": 0.12}
+    said = {"before": "earlier", "after": "later"}
+    return [
+        trace
+        for period, q in found.items()
+        for trace in _interval(
+            q, place + shift[period], COLOURS[period], symbol, said[period], f"{plain(q, '{:.2f}')} logits a year"
+        )
+    ]
 
 
 def factors(entry, published):
@@ -73,7 +109,7 @@ def _months(q, place, colour, symbol, label):
 
 
 def _factor(q):
-    return f"{times(q[MIDDLE]) if q[LOW] is None else factor(q)} times a year"
+    return f"{times(q[MIDDLE])} times a year" if q[LOW] is None else yearly(q)
 
 
 def _interval(q, place, colour, symbol, label, said):
@@ -120,11 +156,11 @@ def joint(entry):
         height=520,
         caption="Draws of the gain at fixed compute and of what a decade of compute buys; dotted: one yearly factor",
     )
-    for yearly in FACTORS:
-        slope = np.log10(yearly)
+    for each in FACTORS:
+        slope = np.log10(each)
         x = min(reach, top / slope)
         drawn.add_shape(type="line", x0=0, y0=0, x1=x, y1=slope * x, line={"color": GREY, "width": 1, "dash": "dot"})
-        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{yearly}×", showarrow=False, font={"size": 11})
+        drawn.add_annotation(x=0.96 * x, y=0.96 * slope * x, text=f"{each}×", showarrow=False, font={"size": 11})
     return drawn.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
 
 

@@ -3,10 +3,11 @@
 import pandas as pd
 
 from ..drawing import tables, verdicts
-from ..drawing.words import HIGH, LOW, MIDDLE, factor, month, months, plain, probability
+from ..drawing.words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 from ..findings import section
 from . import figures
 from .analysis import BREAK, CALIBRATION, FRONTIER, LATER, LEFT_OUT, LINEAR, RESTS
+from .forms import FORMS, WITHOUT_REASONING, form_name
 from .later import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
@@ -39,33 +40,52 @@ COMPARED = (
 )
 
 
-def said(change, sure=0.975):
-    """Say whether progress is faster than it was."""
-    return (
-        "Faster than before; by how much is not known."
-        if change["p_progress"] > sure
-        else "Not surely faster than before."
-    )
+SURE = 0.975
+UNCOUNTED = (
+    "Compute of reinforcement learning, of distillation and of thinking at length is not in the stated training "
+    "compute, so part of the gain may be compute of another kind."
+)
+
+
+def span(p_faster):
+    """Write the range of a probability over several analyses.
+
+    Parameters
+    ----------
+    p_faster : dict of str to float
+        By analysis.
+    """
+    low, high = min(p_faster.values()), max(p_faster.values())
+    if probability(low) == probability(high):
+        return f"{probability(low)} in all {len(p_faster)} analyses"
+    return f"between {probability(low)} and {probability(high)} in {len(p_faster)} analyses"
 
 
 def _answer(entry):
-    before, after, change = (entry["periods"][name]["model"] for name in ("before", "after", "change"))
+    gains, p_faster = entry["gains"], entry["p_faster"]
     year = month(entry["break_year"])
+    sure = min(p_faster.values()) > SURE
     return (
-        f"<b>{said(change)}</b> At fixed training compute capability grew "
-        f"by {plain(before['gain'], '{:.1f}')} logits a year to {year} and by {plain(after['gain'], '{:.1f}')} from "
-        f"then on; that the second is larger has probability {probability(change['p_progress'])}."
+        f"<b>At fixed training compute, capability {'grows' if sure else 'probably grows'} faster than it did in "
+        f"2023.</b> It grew by {plain(gains['before'], '{:.1f}')} logits a year until {year} and by "
+        f"{plain(gains['after'], '{:.1f}')} since, if the rate changed there. The probability that it grows faster now "
+        f"is {span(p_faster)}. Whether it changed at a date or gradually the scores do not say. {UNCOUNTED}"
     )
 
 
 def _moves(entry):
     families = entry["periods"]["change"].get("family")
-    one, slopes = entry["periods"]["all"]["model"], entry["slope_a_decade"]
+    slopes = entry["slope_a_decade"]
+    before, after, one = (entry["periods"][name]["model"] for name in ("before", "after", "all"))
     two, joint = (entry["least_squares"][name] for name in ("two stages", "one regression"))
     year = month(entry["break_year"])
     found = [
-        f"<b>One pace throughout</b> reads {factor(one['factor'])} times a year, a mean of two periods that differ. It "
-        "is no summary of them.",
+        _form(entry),
+        "<b>Compute of a given capability.</b> If the gain changed at one date, the training compute of a given "
+        f"capability fell {yearly(before['factor'])} until {year} and {yearly(after['factor'])} since. A constant gain "
+        f"gives {yearly(one['factor'])}, a mean of two periods that differ. These rates depend on the form of the "
+        "trend and on what compute buys: quote gains of capability instead.",
+        _reasoning(entry),
         f"<b>What compute buys.</b> A gain of capability is turned into compute by what a decade of compute buys: "
         f"{plain(slopes[BREAK], '{:.1f}')} logits with a change of pace, {plain(slopes[LINEAR], '{:.1f}')} without. "
         f"On one table of scores two stages give {two['factor']:.1f} times a year and one regression "
@@ -74,19 +94,87 @@ def _moves(entry):
     if families is not None:
         before, after = (entry["periods"][name]["family"] for name in ("before", "after"))
         found.append(
-            f"<b>Models are not independent.</b> With families as the unit the factors are {factor(before['factor'])} "
-            f"and {factor(after['factor'])} times a year, and faster after {year} has probability "
-            f"{probability(families['p_progress'])}."
+            "<b>Models are not independent.</b> With families as the unit the gains are "
+            f"{plain(before['gain'], '{:.2f}')} until {year} and {plain(after['gain'], '{:.2f}')} since. The "
+            f"probability of a larger gain since is then {probability(families['p_progress'])}."
         )
     found += [
-        "<b>What compute means.</b> Of reasoning models the training compute is mostly that of pretraining. What "
-        "reinforcement learning and thinking at length took is not in it, so that part of what looks like progress "
-        "at fixed compute is compute of another kind.",
         f"<b>What is known of computes.</b> {entry['rows']['computes']} of {entry['rows']['models']} models, the last "
         f"of {entry['rows']['last_compute']}, have one that is Confident or Likely; what came after rests on dates "
         "alone. Those without are mostly closed models near the frontier, so they are not missing at random.",
     ]
     return found
+
+
+def _form(entry):
+    """Say which forms of the trend the scores allow."""
+    answers, of = entry["forms"]["answers"]["default"], entry["forms"]["left_out"]["default"]["model"]
+    found, dates = of["forms"], answers["sampled_break"]["break_date"]
+    changing = {form: each for form, each in found.items() if form != LINEAR}
+    best = max(changing, key=lambda form: changing[form]["elpd"])
+    apart = max(changing[best]["elpd"] - each["elpd"] for each in changing.values())
+    constant = found[best]["elpd"] - found[LINEAR]["elpd"]
+    return (
+        f"<b>Form of the trend.</b> Of {len(found)} forms, {FORMS[best]} predicts models left out best. The others "
+        f"that let the gain change are within {apart:.1f} nats of it, so the scores do not tell them apart. A constant "
+        f"gain is {constant:.1f} nats worse. A sampled break lies between {month(dates[LOW])} and {month(dates[HIGH])}."
+    )
+
+
+def _reasoning(entry):
+    """Say what is left without reasoning models."""
+    found = entry["forms"]["answers"][WITHOUT_REASONING]["break"]
+    return (
+        "<b>Reasoning models.</b> Without those of known compute the gains are "
+        f"{plain(found['gains']['before'], '{:.2f}')} and {plain(found['gains']['after'], '{:.2f}')} logits a year "
+        f"before and after the break. Compute then fell {yearly(found['factors']['after'])} since. Of reasoning models "
+        "the stated compute is mostly that of pretraining."
+    )
+
+
+def forms_table(entry):
+    """Write gains by form of the trend, and how well each predicts models and families left out."""
+    evidence, rows = entry["forms"], []
+    for variant, by_form in evidence["answers"].items():
+        left_out = evidence["left_out"].get(variant)
+        for form, of in by_form.items():
+            cells = {f"elpd, {by} left out": "–" for by in ("model", "family")} | {"weight": "–"}
+            if left_out is not None:
+                cells = {f"elpd, {by} left out": _apart(left_out[by]["forms"][form]) for by in ("model", "family")}
+                cells["weight"] = f"{left_out['model']['forms'][form]['stacking']:.2f}"
+            rows.append(_gains_row(form_name(variant, form), of) | cells)
+    for variant, left_out in evidence["left_out"].items():
+        averaged = left_out["model"]["averaged"]
+        cells = {"elpd, model left out": "–", "elpd, family left out": "–", "weight": "1"}
+        rows.append(_gains_row(form_name(variant, "averaged over forms"), averaged) | cells)
+    settings, of = evidence["settings"], evidence["left_out"]["default"]
+    note = (
+        f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
+        "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
+        f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
+        "families with a known compute; in brackets how many have a Pareto k above 0.7"
+        f"{_refitted(of)}. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
+        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend")
+
+
+def _refitted(of):
+    made = sum(each["refitted"] for by in of.values() for each in by["forms"].values())
+    return ", which were refitted" if made else ", which were not refitted"
+
+
+def _gains_row(name, of):
+    return {
+        "form": name,
+        "gain in mid-2023": plain(of["gains"]["before"], "{:.2f}"),
+        "gain in mid-2025": plain(of["gains"]["after"], "{:.2f}"),
+        "P(faster)": probability(of["p_faster"]) if "p_faster" in of else "–",
+    }
+
+
+def _apart(of):
+    return f"{of['elpd_diff']:.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})"
 
 
 def _checks(entry):
@@ -114,7 +202,7 @@ def periods_table(entry):
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
                     "gain, logits a year": plain(found["gain"], "{:.2f}"),
-                    "fall of compute, times a year": factor(found["factor"]),
+                    "fall of compute": yearly(found["factor"]),
                     "halving time of compute, months": months(found["halving"]),
                     "P(any progress)": probability(found["p_progress"]),
                 }
@@ -132,7 +220,7 @@ def _earlier_table(entry):
     rows = [
         {
             "unit": figures.EARLIER[unit][1],
-            "fall of compute, times a year": factor(found["factor"]),
+            "fall of compute": yearly(found["factor"]),
             "halving time of compute, months": months(found["halving"]),
         }
         for unit, found in earlier["units"].items()
@@ -166,14 +254,14 @@ def _rests_table(entry):
     for what, found in entry["rests"].items():
         row = {"what is changed": what}
         for period, label in names.items():
-            row[label] = factor(found[period]["model"]["factor"]) if period in found else "–"
+            row[label] = plain(found[period]["model"]["gain"], "{:.2f}") if period in found else "–"
         change = found.get("change")
         row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
         row["elpd, one pace"], row["elpd, two"] = (_difference(found, pace) for pace in (LINEAR, BREAK))
         row["chains"] = CONVERGED[found["ok"]]
         rows.append(row)
     note = (
-        "Fall of compute at fixed capability, times a year; medians and 95% intervals; – where two periods were not "
+        "Gain of capability at fixed compute, logits a year; medians and 95% intervals; – where two periods were not "
         "asked for. Elpd: log predictive density of models left out, less that of the law unchanged, ± its standard "
         "error, by importance sampling; in brackets models of Pareto k above 0.7 in either fit; – where scores are "
         "left out. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
@@ -300,13 +388,25 @@ def sections(found, published):
                 f"{rows['benchmarks']} benchmarks (Epoch Capabilities Index).",
             ],
             "blocks": [
+                figures.gains(entry),
+                forms_table(entry),
+            ],
+        },
+        {"role": "moves", "title": "What could change it", "points": _moves(entry), "blocks": []},
+        {"role": "checks", "title": "Checks", "points": _checks(entry), "blocks": []},
+        {
+            "role": "details",
+            "title": "In compute",
+            "text": [
+                "Compute at fixed capability falls by the gain at fixed compute divided by what compute buys. Both are "
+                "uncertain and so is the form of the trend, so these rates are known to an order of magnitude at best."
+            ],
+            "blocks": [
                 figures.factors(entry, _published(published, "progress_since.factor.")),
                 figures.joint(entry),
                 periods_table(entry),
             ],
         },
-        {"role": "moves", "title": "What could change it", "points": _moves(entry), "blocks": []},
-        {"role": "checks", "title": "Checks", "points": _checks(entry), "blocks": []},
         {
             "role": "details",
             "title": "Beside 2012 to 2023",

@@ -176,6 +176,33 @@ def test_the_scores_of_the_index_are_all_there():
     assert str(known["date"].max().date()) == "2025-12-22"
 
 
+def test_sources_of_scores_are_those_that_the_note_counts():
+    sources, note = load("eci_scores")["score_source"], bs.notes("eci_scores")
+    own, named = (sources == "Epoch evaluations").sum(), sources.nunique() - 1
+    others, none = sources.notna().sum() - own, sources.isna().sum()
+    assert (own, others, named, none) == (691, 1224, 70, 334)
+    for count in (f"{own} scores are", f"{others:,} are from {named} other names", f"For {none} the file names none"):
+        assert count in " ".join(note.split())
+
+
+def test_a_download_of_the_benchmarking_hub_is_read_unchanged(tmp_path):
+    """A file of the columns that Epoch AI's has, of made-up models; the law takes it with computes joined."""
+    lines = ["model,model_version,date,benchmark,benchmark_release_date,performance,source"]
+    for i in range(6):
+        for j, benchmark in enumerate(("Quiz", '"Sums, long"')):
+            lines.append(f"Model {i},m-{i}-v1,202{3 + i // 3}-0{1 + i}-15,{benchmark},,0.{i + 1}{j},A leaderboard")
+    path = tmp_path / "benchmarks.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = bs.read_scores(path)
+    assert table["score"].tolist() == [float(f"0.{i + 1}{j}") for i in range(6) for j in range(2)]
+    assert table["benchmark"].unique().tolist() == ["Quiz", "Sums, long"]
+    assert table["source"].eq("A leaderboard").all()
+    computes = pd.DataFrame({"model": [f"Model {i}" for i in range(5)], "training_compute_flop": 1e24})
+    joined = bs.read_scores(pd.read_csv(path).merge(computes, on="model", how="left"))
+    law = bs.Scores(pace="acceleration")
+    assert law.with_compute(law.rows(joined)) == computes["model"].tolist()
+
+
 def test_the_published_index_lies_in_its_interval_but_for_the_anchors():
     models = load("eci_models").set_index("model")
     limited = models.dropna(subset=["eci_low"])

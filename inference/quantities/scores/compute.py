@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ....datasets.wording import shown
 from ....errors import InputError
 from ....models.progress.growth import doubling_quantiles
 from ....models.scores.draws import AFTER, BEFORE
 from ...storage import draws_of, place_of
 from ..robust import robust_sds
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
 CLUSTERS = ("model", "family")
 
 
-def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
+def progress_at_fixed_compute(fit: xr.DataTree, at: Sequence[float] | None = None) -> xr.Dataset:
     """Capability gained a year at fixed compute, and the fall of compute at fixed capability.
 
     Capability is ``slope log(compute) + gain * date``, so that at fixed capability the logarithm of compute falls by
@@ -29,18 +33,22 @@ def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
     ----------
     fit : DataTree
         Of the law ``scores`` with a pace.
+    at : sequence of float, optional
+        Dates, years with decimals, at which gains are given in place of periods. It makes all forms of the yearly gain
+        comparable: ``at=(2023.5, 2025.5)`` gives the gain in mid-2023 and in mid-2025.
 
     Returns
     -------
     Dataset
-        Dims (chain, draw, period), period ``all``, or ``before`` and ``after`` the break: ``gain`` (logits a year),
-        ``rate`` (e-folds of compute a year) and ``factor`` (compute falls by so much a year, exp(rate)); and ``slope``
-        (chain, draw), logits an e-fold of compute.
+        Dims (chain, draw, period): ``gain`` (logits a year), ``rate`` (e-folds of compute a year) and ``factor``
+        (compute falls by so much a year, exp(rate)); and ``slope`` (chain, draw), logits an e-fold of compute, by
+        period too with ``slope_by_period``. Periods are the dates of `at`. By default they are ``all`` of a constant
+        gain, ``before`` and ``after`` a break, and the same names for mid-2023 and mid-2025 of the other forms.
 
     Raises
     ------
     InputError
-        If the fit is of another law, or has no pace.
+        If the fit is of another law, or has no pace, or `at` holds no dates.
 
     Examples
     --------
@@ -51,16 +59,23 @@ def progress_at_fixed_compute(fit: xr.DataTree) -> xr.Dataset:
     >>> fit = bs.fit(bs.Scores(pace="linear"), few, seed=1, draws=500, tune=500)
     >>> bs.progress_at_fixed_compute(fit)["factor"].dims
     ('chain', 'draw', 'period')
+    >>> gain = bs.progress_at_fixed_compute(fit, at=(2023.5, 2025.5))["gain"]
+    >>> bool((gain.sel(period=2025.5) > gain.sel(period=2023.5)).any())
+    False
     """
     draws: Any = draws_of(fit, "scores")
     if draws.law.pace is None:
         raise InputError(
             f"{place_of(fit)} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
         )
-    values, gain = draws.named(), draws.gain()
+    if at is not None and not (len(at) and np.isfinite(np.asarray(at, float)).all()):
+        raise InputError(f"at must be years such as (2023.5, 2025.5), not {shown(at)}")
+    years = None if at is None else [float(year) for year in at]
+    gain, slope = draws.gain(years), draws.slope(years)
+    rate = gain / slope
     with np.errstate(over="ignore"):
-        factor = np.exp(values["rate"])
-    return xr.Dataset({"gain": gain, "slope": values["compute_slope"], "rate": values["rate"], "factor": factor})
+        factor = np.exp(rate)
+    return xr.Dataset({"gain": gain, "slope": slope, "rate": rate, "factor": factor})
 
 
 def progress_summary(fit: xr.DataTree) -> pd.DataFrame:
@@ -81,8 +96,8 @@ def progress_summary(fit: xr.DataTree) -> pd.DataFrame:
         Indexed by ``period`` and ``unit``, ``model`` and, where the table has at least 10 families, ``family``:
         quantiles ``q2.5``, ``q5``, ``q50``, ``q95`` and ``q97.5`` of the ``factor`` a year, of the ``gain`` in logits a
         year, and of ``halving`` (months in which compute at fixed capability halves, infinite for never); and
-        ``p_progress``, the probability of a gain above 0. With a break also a ``period`` ``change``, whose
-        ``p_progress`` is the probability that progress is faster after it, and whose gain and factor are the difference
+        ``p_progress``, the probability of a gain above 0. Where the gain may change also a ``period`` ``change``, whose
+        ``p_progress`` is the probability that progress is faster later, and whose gain and factor are the difference
         and the ratio of both.
 
     Raises

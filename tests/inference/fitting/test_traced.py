@@ -65,8 +65,13 @@ OF_SCORES = {
     "linear": bs.Scores(pace="linear"),
     "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
     "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "sampled break": bs.Scores(pace="sampled_break"),
+    "acceleration": bs.Scores(pace="acceleration", compute_prior="normal"),
+    "random walk, families": bs.Scores(pace="random_walk", family_effects=True, version_effects=True),
+    "slope by period": bs.Scores(pace="break", slope_by_period=True),
     "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
+THOROUGH_SCORES = {"scores", "linear", "break, families", "acceleration", "slope by period"}
 
 
 def agrees(law, table):
@@ -173,7 +178,7 @@ def test_a_law_of_counts_is_traced_as_its_model_says(name):
     agrees(OF_COUNTS[name], bs.load("arithmetic_runs"))
 
 
-@pytest.mark.parametrize("name", of(OF_SCORES, {"scores", "linear", "break, families"}))
+@pytest.mark.parametrize("name", of(OF_SCORES, THOROUGH_SCORES))
 def test_a_law_of_scores_is_traced_as_its_model_says(name, scores_design):
     agrees(OF_SCORES[name], scores_design.table)
 

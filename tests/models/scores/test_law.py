@@ -12,6 +12,10 @@ LAWS = {
     "no pace": bs.Scores(),
     "break, families": bs.Scores(pace="break", family_effects=True),
     "logit": bs.Scores(noise="logit_t4", pace="linear"),
+    "sampled break": bs.Scores(pace="sampled_break"),
+    "acceleration": bs.Scores(pace="acceleration", compute_prior="normal"),
+    "random walk": bs.Scores(pace="random_walk", version_effects=True),
+    "slope by period": bs.Scores(pace="break", slope_by_period=True),
     "t4, ceilings, versions": bs.Scores(pace="linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
@@ -63,6 +67,66 @@ def expected_origin(law, rows, benchmark):
     return float((by_compute.fillna(0.0) + (own["year"] - 2024.5)).mean())
 
 
+def stated_computes(law, models):
+    """Mean and sd of the true log compute of each model given the stated one, whose error is a tenth of a decade."""
+    stated = np.log(models["training_compute_flop"] / 1e24).to_numpy()
+    error, known = np.log(10) * 0.1, np.isfinite(stated)
+    if law.compute_prior == "flat":
+        return np.nan_to_num(stated), error
+    year = models["year"].to_numpy()
+    line = np.polynomial.Polynomial.fit(year[known], stated[known], 1)
+    spread = np.sqrt(((stated - line(year))[known] ** 2).sum() / (known.sum() - 2) - error**2)
+    grid = np.linspace(-12, 12, 20001)
+    density = st.norm(line(year)[:, None], spread).pdf(grid) * st.norm(stated[:, None], error).pdf(grid)
+    density = density / density.sum(1, keepdims=True)
+    mean = (density * grid).sum(1)
+    sd = np.sqrt((density * (grid - mean[:, None]) ** 2).sum(1))
+    return np.where(known, mean, 0.0), np.where(known, sd, 0.0)
+
+
+def gained(prior, draw, models):
+    """Capability gained at fixed compute from mid-2024 to each model's date, in one draw: the integral of the gain."""
+    law, v, year = prior.law, {name: x[0, draw] for name, x in prior.values.items()}, models["year"].to_numpy()
+    if law.pace in ("break", "sampled_break"):
+        # Counted from the break, wherever it lies.
+        date = 2024.37 if law.pace == "break" else float(prior.named()["break_date"].values[0, draw])
+        return v["yearly_gain"] * (year - 2024.5) + v["yearly_gain_change"] * np.maximum(year - date, 0)
+    step = 1e-4
+    grid = np.arange(2021, 2028, step) + step / 2
+    gains = prior.gain(grid).values[0, draw]
+    integral = np.concatenate([[0], np.cumsum(gains * step)])
+    edges = np.append(grid - step / 2, grid[-1] + step / 2)
+    return np.interp(year, edges, integral) - np.interp(2024.5, edges, integral)
+
+
+def test_the_yearly_gain_by_date_is_that_of_the_form(scores_design):
+    rows = scores_design.table
+    for pace, by_hand in {
+        "linear": lambda v, _: [v["yearly_gain"]] * 2,
+        "break": lambda v, _: [v["yearly_gain"], v["yearly_gain"] + v["yearly_gain_change"]],
+        "acceleration": lambda v, _: [v["yearly_gain"] + v["acceleration"] * x for x in (-1, 1)],
+        "random_walk": lambda v, d: [d["yearly_gains"].sel(half_year=x).values for x in (2023.5, 2025.5)],
+    }.items():
+        law = bs.Scores(pace=pace)
+        prior = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 4)
+        found = prior.gain([2023.5, 2025.5])
+        np.testing.assert_allclose(found.values, np.stack(by_hand(prior.values, prior.named()), -1))
+        assert found["period"].values.tolist() == [2023.5, 2025.5]
+        if pace != "linear":
+            np.testing.assert_allclose(prior.gain().values, found.values)
+
+
+def test_a_sampled_break_lies_in_the_middle_of_the_dates(scores_design):
+    law, rows = bs.Scores(pace="sampled_break"), scores_design.table
+    prior = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 4000)
+    models = rows.drop_duplicates("model")
+    low, high = np.quantile(models["year"][models["training_compute_flop"].notna()], [0.1, 0.9])
+    dates = prior.named()["break_date"].values.ravel()
+    assert st.kstest(dates, st.uniform(low, high - low).cdf).pvalue > 1e-3
+    gains = prior.gain([low - 1e-9, high]).values
+    np.testing.assert_allclose(gains, prior.gain().values)
+
+
 def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     """The normals of benchmarks, models and families written out, with the logs of the slopes of the real line."""
     law, v = prior.law, {name: x[0] for name, x in prior.values.items()}
@@ -85,18 +149,20 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     if law.pace is not None:
         t = models["year"].to_numpy() - 2024.5
         known = models["training_compute_flop"].notna().to_numpy()
-        mean = mean + v["compute_slope"][:, None] * np.log(models["training_compute_flop"].fillna(1e24) / 1e24).values
-        mean = mean + v["yearly_gain"][:, None] * t
-        if law.pace == "break":
-            since = np.maximum(models["year"].to_numpy() - 2024.37, 0)
-            mean = mean + v["yearly_gain_change"][:, None] * since
+        log_compute, error = stated_computes(law, models)
+        slope = v["compute_slope"][:, None]
+        if law.slope_by_period:
+            slope = np.where(models["year"].to_numpy() >= 2024.37, slope * np.exp(v["log_slope_ratio"])[:, None], slope)
+        mean = mean + slope * log_compute + np.stack([gained(prior, i, models) for i in range(3)])
         other = v["unknown_centre"][:, None] + v["unknown_yearly_gain"][:, None] * t
         mean = np.where(known, mean, other)
-        error = v["compute_slope"][:, None] * np.log(10) * 0.1
-        sd = np.where(known, np.hypot(sd, error), v["unknown_sd"][:, None])
+        sd = np.where(known, np.hypot(sd, slope * error), v["unknown_sd"][:, None])
     if law.family_effects:
         expected = expected + st.norm.logpdf(prior.families[0]).sum(-1)
         mean = mean + prior.named()["family_effect"].sel(family=models["family"].to_list()).values[0]
+    if law.pace == "random_walk":
+        gains = prior.named()["yearly_gains"].values[0]
+        expected = expected + st.norm.logpdf(np.diff(gains) / v["gain_step_sd"][:, None]).sum(-1)
     if law.version_effects:
         units = prior.named()["version_effect"].values[0] / v["version_sd"][:, None]
         expected = expected + st.norm.logpdf(units).sum(-1)
@@ -205,7 +271,11 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
         ({"scatter": "cauchy"}, "choose one of normal, t4"),
         ({"ceilings": 1}, "ceilings must be true or false"),
         ({"version_effects": None}, "version_effects must be true or false"),
-        ({"pace": "quadratic"}, "choose one of None, linear, break"),
+        ({"pace": "quadratic"}, "choose one of None, linear, break, sampled_break, acceleration, random_walk"),
+        ({"slope_by_period": True, "pace": "linear"}, "needs pace='break', whose periods it is by, not pace='linear'"),
+        ({"slope_by_period": 1}, "slope_by_period must be true or false"),
+        ({"compute_prior": "normal"}, "needs a pace; set pace='linear' or 'break'"),
+        ({"compute_prior": "sharp", "pace": "linear"}, "choose one of flat, normal"),
         ({"compute_errors": (0.1, 0.3)}, "three positive numbers"),
         ({"compute_errors": (0.1, 0.3, 0)}, "three positive numbers"),
         ({"break_year": "2024"}, "must be a year such as 2024.37"),

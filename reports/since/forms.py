@@ -1,0 +1,63 @@
+"""Forms of the trend of capability at fixed compute, compared: evidence that is too slow for a report to make.
+
+``tests/benchmarks/scores_forms.py`` makes it and writes ``evidence/scores_forms.json``.
+"""
+
+import json
+from pathlib import Path
+
+EVIDENCE = Path(__file__).resolve().parents[2] / "evidence" / "scores_forms.json"
+DEFAULT, FAMILIES, WITHOUT_REASONING = "default", "families", "no reasoning models"
+FORMS = {
+    "linear": "constant gain",
+    "break": "break in May 2024",
+    "sampled_break": "break at a sampled date",
+    "acceleration": "steady acceleration",
+    "random_walk": "random walk by half-year",
+}
+VARIANTS = {
+    DEFAULT: "",
+    FAMILIES: ", with random effects of families",
+    WITHOUT_REASONING: ", without reasoning models",
+    "break": "break in May 2024, ",
+}
+
+
+def forms():
+    """Read the evidence, as `tests/benchmarks/scores_forms.py` wrote it."""
+    return json.loads(EVIDENCE.read_text(encoding="utf-8"))
+
+
+def form_name(variant, form):
+    """Name a form of a variant in a table; a form that is not in `FORMS` by its own name."""
+    if variant == "break":
+        return VARIANTS[variant] + form
+    return FORMS.get(form, form) + VARIANTS[variant]
+
+
+def probabilities(entry):
+    """Probability that capability grows faster later than earlier, by the analysis that gives it.
+
+    Parameters
+    ----------
+    entry : dict
+        Of results.json, with ``periods``, ``rests`` and ``forms``.
+
+    Returns
+    -------
+    dict of str to float
+        Of the break in this report, with models and with families as the unit; of each change of it, in a full report;
+        and of each form of the evidence that lets the gain change.
+    """
+    units = {"model": "break, models as the unit", "family": "break, families as the unit"}
+    found = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
+    for what, of in (entry["rests"] or {}).items():
+        if "change" in of:
+            found[f"break, {what}"] = of["change"]["model"]["p_progress"]
+    for variant, by_form in entry["forms"]["answers"].items():
+        for form, of in by_form.items():
+            if "p_faster" in of and (variant, form) != (DEFAULT, "break"):
+                found[form_name(variant, form)] = of["p_faster"]
+    for by, of in entry["forms"]["left_out"][DEFAULT].items():
+        found[f"averaged over forms by {by} left out"] = of["averaged"]["p_faster"]
+    return found

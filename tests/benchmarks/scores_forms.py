@@ -1,0 +1,161 @@
+"""Compare forms of the trend of capability at fixed compute: what they predict, what they say of the gain.
+
+``python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json`` fits the law of scores to
+``eci_scores`` with each form of the yearly gain (constant, a break at a stated date, a break at a sampled date, steady
+acceleration, a random walk by half-year), also with random effects of families and without reasoning models. It writes
+the gains in mid-2023 and mid-2025, the probability that the later one is larger, elpd by models and by families left
+out, stacking weights and the answer averaged over forms. Fits are saved in FOLDER and used again from there.
+"""
+
+import argparse
+import datetime
+import json
+import subprocess
+import time
+import warnings
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+from bayescaling.inference.diagnostics import PARETO_K_LIMIT
+from bayescaling.inference.loo.importance import importance_sampling
+from bayescaling.inference.loo.weights import stacking, sum_error
+from bayescaling.inference.storage import draws_of, law_of
+from bayescaling.models.scores.draws import EARLIER, LATER
+from bayescaling.reports.since.rests import REASONING
+
+COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
+FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
+FEW = ("linear", "break", "acceleration")
+LAWS = {
+    "default": {form: {"pace": form} for form in FORMS},
+    "families": {form: {"pace": form, "family_effects": True} for form in FEW},
+    WITHOUT_REASONING: {form: {"pace": form} for form in FEW[1:]},
+    "break": {"slope of compute by period": {"pace": "break", "slope_by_period": True}},
+}
+SETTINGS = {"draws": 500, "tune": 500, "chains": 4, "seed": 1}
+LEVELS = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
+DRAWN = 4000  # of the mixture of forms
+
+
+def fitted(folder, variant, form):
+    """Fit a form of a variant, or open it where it was fitted before."""
+    path = folder / f"{variant}-{form}.nc".replace(" ", "_")
+    if not path.exists():
+        table = bs.load("eci_scores")
+        if variant == WITHOUT_REASONING:
+            attrs, table = table.attrs, table[~table["model"].isin(REASONING)].reset_index(drop=True)
+            table.attrs = dict(attrs)
+        start = time.time()
+        bs.save_fit(bs.fit(bs.Scores(**LAWS[variant][form]), table, **SETTINGS), path)
+        print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
+    return bs.open_fit(path)
+
+
+def numbers(folder, variant, form):
+    """Numbers of a fit: its answer, draws of both gains, and elpd and Pareto k by what is left out."""
+    path = folder / f"{variant}-{form}.json".replace(" ", "_")
+    if not path.exists():
+        fit = fitted(folder, variant, form)
+        found = answer(fit)
+        if variant in COMPARED:
+            found["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
+        path.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def quantiles(values):
+    """Median and 95% interval."""
+    return {name: float(np.quantile(values, p)) for name, p in LEVELS.items()}
+
+
+def answer(fit):
+    """Gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
+    found, pace = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), law_of(fit).pace
+    before, after = (found["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
+    factors = {
+        name: quantiles(np.exp(found["rate"].sel(period=year).values.ravel()))
+        for name, year in (("before", EARLIER), ("after", LATER))
+    }
+    diagnostics = bs.diagnose(fit)
+    entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
+    if pace != "linear":
+        entry["p_faster"] = float((after > before).mean())
+        entry["p_faster_families"] = float(bs.progress_summary(fit)["p_progress"]["change", "family"])
+    if pace == "sampled_break":
+        dates = fit["posterior"]["break_date"].values
+        entry["break_date"] = quantiles(dates)
+        entry["break_date_by_chain"] = [quantiles(chain) for chain in dates]
+    entry["diagnostics"] = {key: diagnostics[key] for key in ("ok", "divergences", "r_hat_max", "ess_bulk_min")}
+    return {"entry": entry, "before": before.tolist(), "after": after.tolist()}
+
+
+def left_out(fit, by):
+    """Elpd and Pareto k of each group that has a known compute; the others say little of the trend at fixed compute."""
+    draws = draws_of(fit)
+    joint = draws.by_group(by)
+    result = importance_sampling(fit, joint)
+    table = pd.DataFrame({"elpd": result.elpd_i.values, "k": result.pareto_k.values}, joint["group"].values)
+    known = draws.rows["model"].isin(draws.law.with_compute(draws.rows))
+    table = table.loc[sorted(draws.rows[by][known].unique())]
+    return {name: table[name].tolist() for name in table}
+
+
+def compared(found, by):
+    """Elpd by form with differences from the best, stacking weights, and the answer averaged with these weights."""
+    elpd = pd.DataFrame({form: of["left_out"][by]["elpd"] for form, of in found.items()})
+    apart = elpd.sub(elpd[elpd.sum().idxmax()], axis=0)
+    weights = dict(zip(elpd.columns, stacking(elpd.to_numpy()).tolist(), strict=True))
+    rng = np.random.default_rng(1)
+    counts = {form: round(DRAWN * weight) for form, weight in weights.items()}
+    # A form's two gains are drawn together, so that the mixture is one of the joint posteriors.
+    places = {form: rng.integers(0, len(found[form]["before"]), count) for form, count in counts.items()}
+    mixed = {
+        end: np.concatenate([np.array(found[form][end])[place] for form, place in places.items()])
+        for end in ("before", "after")
+    }
+    return {
+        "groups": len(elpd),
+        "forms": {
+            form: {
+                "elpd": float(elpd[form].sum()),
+                "elpd_diff": float(apart[form].sum()),
+                "dse": float(sum_error(apart[form])),
+                "stacking": weights[form],
+                "k_above_0.7": int((np.array(of["left_out"][by]["k"]) > PARETO_K_LIMIT).sum()),
+            }
+            for form, of in found.items()
+        },
+        "averaged": {
+            "gains": {end: quantiles(values) for end, values in mixed.items()},
+            "p_faster": sum(weight * found[form]["entry"].get("p_faster", 0.0) for form, weight in weights.items()),
+        },
+    }
+
+
+def main():
+    """Fit, compare, write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fits", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", bs.DiagnosticWarning)
+    options.fits.mkdir(parents=True, exist_ok=True)
+    found = {variant: {form: numbers(options.fits, variant, form) for form in of} for variant, of in LAWS.items()}
+    head = ["git", "rev-parse", "--short", "HEAD"]
+    document = {
+        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        "command": "python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json",
+        "code": subprocess.run(head, check=True, capture_output=True, text=True).stdout.strip(),
+        "settings": SETTINGS,
+        "earlier": EARLIER,
+        "later": LATER,
+        "answers": {variant: {form: of["entry"] for form, of in by.items()} for variant, by in found.items()},
+        "left_out": {variant: {by: compared(found[variant], by) for by in ("model", "family")} for variant in COMPARED},
+    }
+    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

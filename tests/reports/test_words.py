@@ -1,0 +1,22 @@
+import pytest
+from bayescaling.reports.drawing.words import yearly
+
+
+@pytest.mark.parametrize(
+    ("q", "said"),
+    [
+        ((3.1, 4.4, 7.9), "4.4 [3.1, 7.9] times a year"),
+        ((10.0, 40.0, 100.0), "40 [10, 100] times a year"),
+        ((0.3, 0.5, 0.9), "0.5 [0.3, 0.9] times a year"),
+        ((1.6, 3.9, 16.1), "a few to tens of times a year"),
+        ((49.0, 184.0, 1040.0), "tens to thousands of times a year"),
+        ((1.2e3, 9e3, 9e5), "thousands of times a year"),
+        ((2e3, 9e3, 5e8), "thousands to millions of times a year"),
+        ((0.4, 3.9, 12.1), "no fall to tens of times a year"),
+        ((0.01, 0.2, 0.9), "no fall"),
+        ((12.0, 50.0, None), "tens of times a year or more"),
+        ((0.5, 50.0, None), "no fall or any factor"),
+    ],
+)
+def test_a_factor_that_spans_more_than_ten_times_is_written_in_words(q, said):
+    assert yearly(dict(zip(("q2.5", "q50", "q97.5"), q, strict=True))) == said
