@@ -44,6 +44,11 @@ def run(law, data, by, below, figure, fitting):
     title = f"{chosen.label}: fitted below {by}, predicted at and above; scores on the scale {rows.attrs['scale']}"
     lines = [_line(cutoff, row) for cutoff, row in found.iterrows()]
     console.print_table(title, HEADER, lines, least=("divergences", "log score", "r_hat", "fitted"))
+    if "coverage_90_law_alone" in found:
+        print("with the drift of the law beyond its runs, learned from rollouts of ten public tables; the law alone:")
+        for cutoff, row in found.iterrows():
+            shares = ", ".join(f"{x}% covers {row[f'coverage_{x}_law_alone']:.0%}" for x in (50, 90))
+            print(f"below {cutoff:g}: {shares}, CRPS {row['crps_law_alone']:.3g}")
     print("coverage with the 95% interval of a share of so many independent rows; those of a cutoff share one fit")
     for cutoff, row in found.iterrows():
         if not row["crps_se"] < UNSETTLED * row["crps"]:

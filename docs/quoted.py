@@ -145,7 +145,7 @@ def _since(found):
 
 
 def _since_forms(evidence):
-    """Tabulate forms of the trend: gains, P(faster), and how much worse than the best each predicts what is left out."""
+    """Tabulate forms of the trend: gains, P(faster), and how well each predicts what is left out."""
     rows = []
     for variant, by_form in evidence["answers"].items():
         left_out = evidence["left_out"].get(variant)

@@ -118,7 +118,7 @@ PAGES = {
         Page("corpora", "Do exponents hang on the text?", "corpora", ("overtraining_runs",)),
         Page(
             "embeddings",
-            "Do embeddings reconcile Kaplan and Chinchilla?",
+            "Do embeddings explain Kaplan against Chinchilla?",
             "embeddings",
             ("chinchilla_runs", "chinchilla_models", "published"),
             ("chinchilla",),
@@ -145,7 +145,7 @@ PAGES = {
         ),
         Page(
             "since",
-            "How fast since 2023?",
+            "Did progress speed up after 2023?",
             "since",
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
             alone=True,

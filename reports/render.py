@@ -101,6 +101,10 @@ def render(title, parts, document, warned, front=None):
         anchor(name)
     fits = {name: {"name": name, "anchor": anchor(f"fit {name}")} | each
             for name, each in document["diagnostics"].items()}  # fmt: skip
+    for name, entry in {**document.get("laws", {}), **document.get("since", {}).get("laws", {})}.items():
+        name = name if name in fits else f"since, {name}"
+        if name in fits and "verdict" in entry:
+            fits[name]["law"] = entry["verdict"]
     block = _Blocks(fits)
     # Names of parts are taken first, so that no section has that of a part.
     names = [anchor(part["name"]) for part in parts]

@@ -166,8 +166,8 @@ def _since(document):
         else "Not settled: some analyses show faster gains at fixed training compute since early 2024, others do not.",
         number=f"{plain(gains['before'], '{:.1f}')} logits a year until {moment}, {plain(gains['after'], '{:.1f}')} "
         f"since; P(faster) {_range(least, most)} over {len(faster)} analyses.",
-        moves="Whether it changed at a date or gradually the scores do not say. Training by reinforcement and distilled "
-        f"data are not counted. In compute for a given score that is {yearly(one)} at a constant rate.",
+        moves="Whether it changed at a date or gradually the scores do not say. Training by reinforcement and "
+        f"distilled data are not counted. In compute for a given score that is {yearly(one)} at a constant rate.",
         facts=Facts(
             chains=True,
             width=_width(gains["after"]),
@@ -202,8 +202,8 @@ def _next_model(document):
         question="How big should the next model be?",
         answer=f"At {flop(at['compute'])}, about {size(at['parameters'][MIDDLE])} parameters on "
         f"{size(at['tokens'][MIDDLE])} tokens.",
-        number=f"{sizes(at['parameters'])} parameters under the {optimum.NAMES[law]} law, {times_beyond(at)} the largest "
-        f"run. {known}".strip(),
+        number=f"{sizes(at['parameters'])} parameters under the {optimum.NAMES[law]} law, {times_beyond(at)} the "
+        f"largest run. {known}".strip(),
         moves=f"Sizes of {size(at['near_low'])} to {size(at['near_high'])} lose less than "
         f"{at['near_optimal']:.1%} of the loss. From runs below {below} FLOP it was {before} at "
         f"{flop(earlier['compute'])}; all runs give {size(earlier['all']['parameters'][MIDDLE])}.",
@@ -263,7 +263,7 @@ def _embeddings(document):
 def _arithmetic(document):
     entry = document["equal_cost"]
     typical = {name: of["0.5"] for name, of in entry["lengths"]["typical"].items()}
-    further, learned, trained = entry["p_abacus_further"], entry["learned"], entry["train_digits"]
+    further, trained = entry["p_abacus_further"], entry["train_digits"]
     abacus = typical["abacus"]
     sure = bool(further) and min(further.values()) >= DIRECTION[0]
     unable = ", ".join(
@@ -303,8 +303,8 @@ def _truth(document):
     return Answer(
         page="small-models",
         question="Do these methods find what is known?",
-        answer=f"The known floor of the loss lies in the interval of the Chinchilla law in {len(held)} of {len(truth)} "
-        f"sets of trained runs, and in that of the coupled law in {coupled}.",
+        answer=f"The Chinchilla law finds the known floor of the loss in {len(held)} of {len(truth)} sets of runs, the "
+        f"coupled law in {coupled}.",
         number=f"Where it is missed E is off by {off}." if missed else "It is missed in none.",
         moves=entry["why_missed"] or "Read this before you trust the other answers.",
         facts=Facts(chains=True, direction=(len(held) / len(truth), 1.0)),

@@ -98,8 +98,8 @@ def _doubling_panel(document):
     said = "; ".join(f"{label.removeprefix('… ')} {months(q)}" for label, q, _ in rows)
     return Panel(
         title=document["answers"][0]["answer"],
-        caption="Months in which the compute for a given loss halves, median and 95% interval, at the sizes and dates of "
-        "the evaluations. As good: the least and the greatest median of specifications that predict papers left out "
+        caption="Months in which the compute for a given loss halves, median and 95% interval, at the sizes and dates "
+        "of the evaluations. As good: the least and the greatest median of specifications that predict papers left out "
         "about as well. Blue circles: this report; orange diamonds: published. An arrow: no progress at that end. "
         f"n = {document['compute_equivalent_gain']['rows']} "
         "evaluations of Ho et al. (2024).",

@@ -5,7 +5,7 @@ from ..drawing.words import MIDDLE, flop, months, plain, size
 
 
 def quotable(document):
-    """Return sentences that carry all that a reader needs to repeat them: the answers that are not weak, and exponents."""
+    """Return sentences that carry all that a reader needs to repeat them."""
     sentences = [f"{each['answer']} {each['number']}" for each in document["answers"] if each["strength"] != "weak"]
     if "allocation" in document:
         law = optimum.preferred(document)
@@ -53,9 +53,10 @@ def not_quotable(document):
 def reading():
     """How the page is to be read."""
     return (
-        "A number in brackets is an equal-tailed 95% interval of the posterior: 95 of 100 draws lie in it. Where the rows "
-        "reject the law it is robust: as wide as the rows show, whatever the law. Beyond the largest run it carries the "
-        "drift: how far laws missed later runs of ten public tables. Never: at that end of the interval there is no progress. P: posterior probability. elpd: how well a law predicts what "
-        "it was not fitted to, in nats; more is better. Decades beyond: powers of ten above the largest run. Holds: "
-        "the published estimate lies within our interval. Strength: strong, fair or weak, and why."
+        "A number in brackets is an equal-tailed 95% interval of the posterior: 95 of 100 draws lie in it. Where the "
+        "rows reject the law it is robust: as wide as the rows show, whatever the law. Beyond the largest run it "
+        "carries the drift: how far laws missed later runs of ten public tables. Never: at that end of the interval "
+        "there is no progress. P: posterior probability. elpd: how well a law predicts what it was not fitted to, in "
+        "nats; more is better. Decades beyond: powers of ten above the largest run. Holds: the published estimate lies "
+        "within our interval. Strength: strong, fair or weak, the worst grade of six facts, and why."
     )

@@ -153,15 +153,10 @@ def forms_table(entry):
         "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
         f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute; in brackets how many have a Pareto k above 0.7"
-        f"{_refitted(of)}. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
+        f", which were not refitted. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
         f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws."
     )
     return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend")
-
-
-def _refitted(of):
-    made = sum(each["refitted"] for by in of.values() for each in by["forms"].values())
-    return ", which were refitted" if made else ", which were not refitted"
 
 
 def _gains_row(name, of):

@@ -1,11 +1,15 @@
 """Fits of groups of rows: what is recovered, a group left out, a new group."""
 
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.inference.loo.bridge import log_normaliser
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 PLAIN = bs.Chinchilla(noise="normal", scatter="one")
 LAW = bs.Grouped(PLAIN, "corpus", shared=("sigma",))
@@ -124,7 +128,7 @@ def test_a_new_group_without_runs_is_drawn_from_the_population(known, fit, tmp_p
     bs.save_fit(new, tmp_path / "new.nc")
     opened = bs.open_fit(tmp_path / "new.nc")
     xr.testing.assert_equal(opened["posterior"].to_dataset(), after.to_dataset())
-    at = bs.allocate(opened, 1e22, group="i")
+    at = law_alone(opened, 1e22, group="i")
     assert np.isfinite(at["loss"]).all()
     runs = known[1].head(2).assign(corpus="i")
     wide, narrow = (bs.predict(opened, x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, known[1].head(2)))
@@ -155,14 +159,14 @@ def test_extrapolation_is_from_the_runs_of_the_group(known, fit):
     flop = 6 * known[1]["parameters"] * known[1]["tokens"]
     name = flop.groupby(known[1]["corpus"]).max().idxmin()
     own = flop[known[1]["corpus"] == name]
-    at = bs.allocate(fit, 10 * own.max(), group=name)
+    at = law_alone(fit, 10 * own.max(), group=name)
     assert own.max() < flop.max() and float(at["extrapolation"][0]) == pytest.approx(1)
 
 
 def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(known, fit):
     with pytest.raises(bs.InputError, match=r"group .None.: name one of those of the fit"):
-        bs.allocate(fit, 1e22)
+        law_alone(fit, 1e22)
     with pytest.raises(bs.InputError, match=r"group .a. is in the fit already"):
         bs.new_group(fit, name="a")
     with pytest.raises(bs.InputError, match="what is planned"):
-        bs.allocate(fit, 1e22, group="a", unique_tokens=1e9)
+        law_alone(fit, 1e22, group="a", unique_tokens=1e9)

@@ -51,7 +51,7 @@ def law():
 
 @pytest.fixture(scope="module")
 def rolled(law, runs):
-    return bs.rollout(law, runs, "compute", [1e21, 1e20], seed=3, **SHORT)
+    return bs.rollout(law, runs, "compute", [1e21, 1e20], seed=3, beyond="none", **SHORT)
 
 
 def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law, runs, rolled):
@@ -72,18 +72,35 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
         np.testing.assert_array_equal(found["value"], ahead["training_flop"])
         np.testing.assert_allclose(found["observed"], np.log(ahead["loss"]))
         fit = bs.fit(law, past, seed=3, **SHORT)
-        foretold = np.log(bs.predict(fit, ahead, seed=3)["loss"].values.reshape(-1, len(ahead)))
+        foretold = np.log(bs.predict(fit, ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
         for name, level in rolling.QUANTILES.items():
             np.testing.assert_allclose(found[name], np.quantile(foretold, level, axis=0), rtol=1e-9)
         np.testing.assert_allclose(found["pit"], (foretold < found["observed"].values).mean(0))
         np.testing.assert_allclose(found["crps"], crps(foretold, found["observed"].values), rtol=1e-8)
         density = stats.norm.pdf(
             np.log(ahead["loss"].to_numpy()),
-            np.log(bs.predict(fit, ahead, noise=False)["loss"].values.reshape(-1, len(ahead))),
+            np.log(bs.predict(fit, ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),
             fit["posterior"]["sigma"].values.reshape(-1, 1),
         )
         np.testing.assert_allclose(found["log_score"], np.log(density.mean(0)), rtol=1e-8)
         assert summary["r_hat_max"] == bs.diagnose(fit)["r_hat_max"]
+
+
+def test_the_drift_widens_what_lies_beyond_the_runs_and_leaves_the_rest_unchanged(law, runs, rolled):
+    table, rows = bs.rollout(law, runs, "compute", [1e21], seed=3, **SHORT)
+    alone = rolled[1].isel(prediction=(rolled[1]["cutoff"] == 1e21).values)
+    for name in (*rolling.QUANTILES, "crps"):
+        np.testing.assert_array_equal(rows[f"{name}_law_alone"], alone[name])
+    below = runs["training_flop"][runs["training_flop"] < 1e21]
+    decades = np.log10(runs["training_flop"].to_numpy()[rows["row"]] / below.max())
+    np.testing.assert_allclose(rows["beyond"], decades, atol=1e-6)
+    assert (rows["beyond"] > 0).all() and set(table.columns) >= {"coverage_50_law_alone", "crps_law_alone"}
+    far = rows["beyond"] > 0.5
+    wide, narrow = (rows[f"q95{end}"] - rows[f"q5{end}"] for end in ("", "_law_alone"))
+    assert (wide > narrow).sel(prediction=far).all()
+    assert table.loc[1e21, "coverage_90"] >= table.loc[1e21, "coverage_90_law_alone"]
+    with pytest.raises(bs.InputError, match="beyond"):
+        bs.rollout(law, runs, "compute", [1e21], beyond="dift", **SHORT)
 
 
 def test_the_table_sums_the_rows_up(rolled):
@@ -120,7 +137,7 @@ def test_where_the_law_is_true_intervals_cover_as_they_say(law, runs, truth):
 
 def test_many_rows_are_predicted_in_parts(law, runs, rolled, monkeypatch):
     monkeypatch.setattr(rolling, "AT_ONCE", 10 * SHORT["draws"] * SHORT["chains"])
-    _, rows = bs.rollout(law, runs, "compute", 1e20, seed=3, **SHORT)
+    _, rows = bs.rollout(law, runs, "compute", 1e20, seed=3, beyond="none", **SHORT)
     whole = rolled[1].isel(prediction=(rolled[1]["cutoff"] == 1e20).values)
     for name in ("observed", "row", "log_score"):
         np.testing.assert_allclose(rows[name], whole[name], rtol=1e-9)

@@ -1,3 +1,5 @@
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
@@ -5,6 +7,8 @@ import pytest
 import xarray as xr
 from bayescaling.models.loss.noise import huber_logp
 from scipy import stats
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 BUDGETS = np.array([1e17, 1e20, 5.76e23, 1e26])
 
@@ -20,7 +24,7 @@ def draws(fit_default):
 
 
 def test_allocation_is_the_closed_form_of_each_draw(fit_default, draws):
-    found = bs.allocate(fit_default, BUDGETS)
+    found = law_alone(fit_default, BUDGETS)
     assert dict(found.sizes) == {"chain": 4, "draw": 1000, "compute": 4}
     A, B, alpha, beta, E = (draws[name].values[..., None] for name in ("A", "B", "alpha", "beta", "E"))
     ratio = (alpha * A / (beta * B)) ** (1 / (alpha + beta))
@@ -35,7 +39,7 @@ def test_allocation_is_the_closed_form_of_each_draw(fit_default, draws):
 
 
 def test_no_other_size_of_the_same_budget_is_better(fit_default, draws):
-    best = bs.allocate(fit_default, 1e22).isel(compute=0)
+    best = law_alone(fit_default, 1e22).isel(compute=0)
     for factor in (0.5, 0.9, 1.1, 2):
         parameters = best["parameters"] * factor
         tokens = 1e22 / 6 / parameters
@@ -46,7 +50,7 @@ def test_no_other_size_of_the_same_budget_is_better(fit_default, draws):
 def test_extrapolation_counts_decades_beyond_the_runs(fit_default, runs):
     least, greatest = runs["training_flop"].min(), runs["training_flop"].max()
     budgets = [least / 100, least, np.sqrt(least * greatest), greatest, 10 * greatest]
-    found = bs.allocate(fit_default, budgets)
+    found = law_alone(fit_default, budgets)
     np.testing.assert_allclose(found["extrapolation"], [-2, 0, 0, 0, 1], atol=1e-8)
     assert list(found["outside"].values) == [True, False, False, False, True]
     assert found["extrapolation"].attrs["units"] == "decades"
@@ -55,11 +59,11 @@ def test_extrapolation_counts_decades_beyond_the_runs(fit_default, runs):
 @pytest.mark.parametrize("budget", [0, -1e20, np.nan, np.inf, [1e20, -1], [[1e20]], "much"])
 def test_budgets_that_are_none_are_refused(fit_default, budget):
     with pytest.raises(bs.InputError, match="compute must be positive FLOP, not"):
-        bs.allocate(fit_default, budget)
+        law_alone(fit_default, budget)
 
 
 def test_means_are_those_of_the_law(fit_default, draws, sizes):
-    found = bs.predict(fit_default, sizes, noise=False)
+    found = bs.predict(fit_default, sizes, beyond="none", noise=False)
     assert found["loss"].dims == ("chain", "draw", "run")
     for row, (parameters, tokens) in enumerate(sizes.itertuples(index=False)):
         expected = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
@@ -68,8 +72,8 @@ def test_means_are_those_of_the_law(fit_default, draws, sizes):
 
 
 def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes, runs):
-    found = np.log(bs.predict(fit_default, sizes, seed=5)["loss"])
-    mean = np.log(bs.predict(fit_default, sizes, noise=False)["loss"])
+    found = np.log(bs.predict(fit_default, sizes, beyond="none", seed=5)["loss"])
+    mean = np.log(bs.predict(fit_default, sizes, beyond="none", noise=False)["loss"])
     slopes = {name: draws[f"sigma_{name}"] for name in sizes}
     held = {name: np.log(sizes[name]).clip(np.log(runs[name]).min(), np.log(runs[name]).max()) for name in sizes}
     away = {name: xr.DataArray(held[name] - np.log(runs[name]).mean(), dims="run") for name in sizes}
@@ -93,8 +97,8 @@ def test_seed_of_a_prediction(fit_default, sizes):
 
 def test_prediction_leaves_the_reading_error_out(fit_reading_error, sizes):
     draws = fit_reading_error["posterior"].to_dataset()
-    found = bs.predict(fit_reading_error, sizes, seed=1)["loss"]
-    mean = bs.predict(fit_reading_error, sizes, noise=False)["loss"]
+    found = bs.predict(fit_reading_error, sizes, beyond="none", seed=1)["loss"]
+    mean = bs.predict(fit_reading_error, sizes, beyond="none", noise=False)["loss"]
     unit = ((found - mean) / draws["sigma"]).values
     grid = np.linspace(-40, 40, 80_001)
     cumulative = np.cumsum(np.exp(huber_logp(grid, 1.0, 1.345))) * (grid[1] - grid[0])

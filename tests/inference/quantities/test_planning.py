@@ -1,4 +1,5 @@
 import json
+from functools import partial
 
 import bayescaling as bs
 import numpy as np
@@ -8,6 +9,8 @@ from bayescaling.datasets import KINDS
 from bayescaling.inference.quantities.planning import near_range
 from bayescaling.inference.storage import with_metadata
 from bayescaling.models.loss.sizes import family_constant
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 GAMMA = family_constant()
 DRAWN = 4
@@ -88,7 +91,7 @@ def of_sample(found, name, i, **at):
 
 def test_no_size_on_a_fine_grid_reaches_the_target_for_less(planned):
     fit, options = planned
-    found = bs.allocate(fit, loss=TARGET, demand=DEMANDS, **options)
+    found = law_alone(fit, loss=TARGET, demand=DEMANDS, **options)
     assert found["reached"].all()
     np.testing.assert_allclose(found["loss"], TARGET, rtol=1e-9)
     for i in range(DRAWN):
@@ -107,7 +110,7 @@ def test_no_size_on_a_fine_grid_reaches_the_target_for_less(planned):
 
 def test_no_size_on_a_fine_grid_has_less_loss_for_training_and_inference(planned):
     fit, options = planned
-    found = bs.allocate(fit, BUDGET, demand=DEMANDS, **options)
+    found = law_alone(fit, BUDGET, demand=DEMANDS, **options)
     np.testing.assert_allclose(found["total_compute"], BUDGET, rtol=1e-9)
     for i in range(DRAWN):
         loss = one_draw(fit, i)
@@ -121,11 +124,11 @@ def test_no_size_on_a_fine_grid_has_less_loss_for_training_and_inference(planned
 
 def test_without_demand_a_budget_is_spent_as_before(planned):
     fit, options = planned
-    before = bs.allocate(fit, BUDGET, **options)
-    found = bs.allocate(fit, BUDGET, demand=0, **options).isel(demand=0)
+    before = law_alone(fit, BUDGET, **options)
+    found = law_alone(fit, BUDGET, demand=0, **options).isel(demand=0)
     np.testing.assert_allclose(found["loss"], before["loss"], rtol=1e-12)
     np.testing.assert_allclose(found["parameters"], before["parameters"], rtol=1e-5)
-    again = bs.allocate(fit, loss=float(before["loss"].isel(chain=0, draw=0, compute=0)), **options)
+    again = law_alone(fit, loss=float(before["loss"].isel(chain=0, draw=0, compute=0)), **options)
     np.testing.assert_allclose(again["total_compute"].isel(chain=0, draw=0), BUDGET, rtol=1e-7)
 
 
@@ -133,7 +136,7 @@ def test_without_demand_a_budget_is_spent_as_before(planned):
 @pytest.mark.parametrize("tolerance", [1e-3, 0.05])
 def test_sizes_nearly_the_best_end_where_a_fine_grid_says(planned, tolerance, demand):
     fit, options = planned
-    found = bs.allocate(fit, BUDGET, demand=demand, near_optimal=tolerance, **options)
+    found = law_alone(fit, BUDGET, demand=demand, near_optimal=tolerance, **options)
     for i in range(DRAWN):
         loss = one_draw(fit, i)
         best, low, high = (of_sample(found, f"parameters{end}", i) for end in ("", "_near_low", "_near_high"))
@@ -151,7 +154,7 @@ def test_sizes_nearly_the_best_end_where_a_fine_grid_says(planned, tolerance, de
 
 def test_sizes_that_reach_a_target_for_nearly_the_least_end_at_that_cost(planned):
     fit, options = planned
-    found = bs.allocate(fit, loss=TARGET, demand=1e12, near_optimal=0.2, **options)
+    found = law_alone(fit, loss=TARGET, demand=1e12, near_optimal=0.2, **options)
     for end, other in (("low", "high"), ("high", "low")):
         parameters, tokens = found[f"parameters_near_{end}"], found[f"tokens_near_{other}"]
         np.testing.assert_allclose(
@@ -170,7 +173,7 @@ def test_the_least_training_compute_to_a_target_is_the_closed_form(plain):
     by_size = (TARGET - E) * beta / (alpha + beta)
     expected = (A / by_size) ** (1 / alpha), (B / (TARGET - E - by_size)) ** (1 / beta)
     for demand in (None, 1.0):
-        found = bs.allocate(plain, loss=TARGET, demand=demand).squeeze()
+        found = law_alone(plain, loss=TARGET, demand=demand).squeeze()
         np.testing.assert_allclose(found["parameters"], expected[0], rtol=1e-5)
         np.testing.assert_allclose(found["tokens"], expected[1], rtol=1e-5)
 
@@ -179,19 +182,19 @@ def test_the_least_training_compute_to_a_target_is_the_closed_form(plain):
 def test_returns_to_size_and_tokens_are_as_what_they_cost(plain, demand):
     _, A, B, alpha, beta = constants_of(plain)
     for asked in ({"loss": TARGET}, {"compute": 1e25}):
-        found = bs.allocate(plain, **asked, demand=demand).squeeze()
+        found = law_alone(plain, **asked, demand=demand).squeeze()
         to_size, to_tokens = alpha * A / found["parameters"] ** alpha, beta * B / found["tokens"] ** beta
         np.testing.assert_allclose(to_size / to_tokens, 1 + demand / (3 * found["tokens"]), rtol=1e-5)
 
 
 def test_an_endless_demand_asks_for_the_smallest_model_that_can(plain):
     E, A, _, alpha, _ = constants_of(plain)
-    found = bs.allocate(plain, loss=TARGET, demand=1e30).squeeze()
+    found = law_alone(plain, loss=TARGET, demand=1e30).squeeze()
     np.testing.assert_allclose(found["parameters"], (A / (TARGET - E)) ** (1 / alpha), rtol=1e-3)
 
 
 def test_more_demand_makes_models_smaller_trained_longer_and_saves_more(plain):
-    found = bs.allocate(plain, loss=TARGET, demand=[0, 1e11, 1e12, 1e13])
+    found = law_alone(plain, loss=TARGET, demand=[0, 1e11, 1e12, 1e13])
     assert (found["parameters"].diff("demand") < 0).all()
     assert (found["tokens"].diff("demand") > 0).all()
     assert (found["saved"].diff("demand") > 0).all()
@@ -205,7 +208,7 @@ def test_draws_whose_floor_is_too_high_are_counted_and_infinite(plain):
     floor = plain["posterior"]["E"]
     target = float(floor.median())
     with pytest.warns(bs.DiagnosticWarning, match=f"in {DRAWN // 2} of {DRAWN} draws, which no size reaches"):
-        found = bs.allocate(plain, loss=target, demand=1e12, near_optimal=0.01).squeeze()
+        found = law_alone(plain, loss=target, demand=1e12, near_optimal=0.01).squeeze()
     np.testing.assert_array_equal(found["reached"], floor < target)
     np.testing.assert_allclose(found["floor"], floor, rtol=1e-9)
     for name in ("parameters", "tokens", "total_compute", "parameters_near_low", "extrapolation"):
@@ -216,12 +219,12 @@ def test_draws_whose_floor_is_too_high_are_counted_and_infinite(plain):
 
 def test_a_target_that_no_draw_reaches_is_refused(plain):
     with pytest.raises(bs.InputError, match=r"loss 0.5 is at or below the floor of the chinchilla fit.*in every draw"):
-        bs.allocate(plain, loss=[2.5, 0.5])
+        law_alone(plain, loss=[2.5, 0.5])
 
 
 def test_how_far_an_answer_lies_beyond_the_runs_is_said_by_draw(plain):
     runs = bs.table_of(plain)
-    found = bs.allocate(plain, loss=TARGET, demand=[0, 1e16])
+    found = law_alone(plain, loss=TARGET, demand=[0, 1e16])
     compute, ratio = 6 * runs["parameters"] * runs["tokens"], runs["tokens"] / runs["parameters"]
     above = np.log10(found["training_compute"] / compute.max()).clip(min=0)
     np.testing.assert_allclose(found["extrapolation"], above, atol=1e-8)
@@ -250,7 +253,7 @@ def test_how_far_an_answer_lies_beyond_the_runs_is_said_by_draw(plain):
 )
 def test_what_cannot_be_asked_is_refused(plain, asked, message):
     with pytest.raises(bs.InputError, match=message):
-        bs.allocate(plain, **asked)
+        law_alone(plain, **asked)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +261,7 @@ def test_what_cannot_be_asked_is_refused(plain, asked, message):
 )
 def test_a_law_without_sizes_has_none_to_choose(asked):
     with pytest.raises(bs.InputError, match="a fit of frontier has no compute-optimal size"):
-        bs.allocate(fit_to(bs.Frontier()), **asked)
+        law_alone(fit_to(bs.Frontier()), **asked)
 
 
 def test_the_range_of_half_the_draws_is_that_of_a_fine_grid():
@@ -282,7 +285,7 @@ def test_where_draws_do_not_agree_there_is_no_range():
 
 
 def test_mixed_allocations_keep_their_demands(plain):
-    at = bs.allocate(plain, 1e24, demand=[0, 1e12])
+    at = law_alone(plain, 1e24, demand=[0, 1e12])
     mixed = bs.stack_allocations({"a": at, "b": at}, {"a": 0.5, "b": 0.5})
     assert mixed.sizes["demand"] == 2
     np.testing.assert_array_equal(mixed["demand"], [0, 1e12])

@@ -1,3 +1,5 @@
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from bayescaling.inference.quantities.reconciliation import (
 )
 from bayescaling.models.loss import coupled, embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
@@ -187,7 +191,7 @@ def test_reconcile_refuses_laws_that_count_otherwise(weighted):
 
 def test_allocation_keeps_the_budget_and_splits_the_parameters(chinchilla, weighted):
     for fit in (chinchilla, weighted):
-        found = bs.allocate(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
+        found = law_alone(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
         np.testing.assert_allclose(
             6 * found["parameters"] * found["tokens"], np.broadcast_to(BUDGETS, found["tokens"].shape), rtol=1e-9
         )
@@ -201,7 +205,7 @@ def test_the_loss_of_an_allocation_is_least_among_sizes_of_its_budget(weighted):
     posterior = weighted["posterior"].to_dataset()
     law = bs.EmbeddingWeighted(omega=0.0)
     gamma = family_constant()
-    best = bs.allocate(weighted, BUDGETS)
+    best = law_alone(weighted, BUDGETS)
     for factor in (0.97, 1.03):
         n = best["parameters_nonembedding"] * factor
         total = embeddings.total(n, gamma)
@@ -210,13 +214,13 @@ def test_the_loss_of_an_allocation_is_least_among_sizes_of_its_budget(weighted):
 
 
 def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(chinchilla):
-    small, large = (bs.allocate(chinchilla, BUDGETS, vocabulary=v) for v in (32_000, 256_000))
+    small, large = (law_alone(chinchilla, BUDGETS, vocabulary=v) for v in (32_000, 256_000))
     xr.testing.assert_allclose(small["parameters"], large["parameters"])
     assert (large["parameters_nonembedding"] < small["parameters_nonembedding"]).all()
 
 
 def test_a_stacked_allocation_mixes_in_proportion(chinchilla, weighted):
-    each = {"a": bs.allocate(chinchilla, BUDGETS), "b": bs.allocate(weighted, BUDGETS)}
+    each = {"a": law_alone(chinchilla, BUDGETS), "b": law_alone(weighted, BUDGETS)}
     mixed = bs.stack_allocations(each, {"a": 0.25, "b": 0.75})
     assert mixed["loss"].shape == each["a"]["loss"].shape
     of_b = np.isin(mixed["loss"].values[..., 0], each["b"]["loss"].values[..., 0])
@@ -227,7 +231,7 @@ def test_a_stacked_allocation_mixes_in_proportion(chinchilla, weighted):
 @pytest.mark.parametrize("option", [{"vocabulary": 0}, {"aspect_ratio": -3.0}, {"vocabulary": float("nan")}])
 def test_shapes_that_are_none_are_refused(chinchilla, option):
     with pytest.raises(InputError, match=f"{next(iter(option))} must be a positive number"):
-        bs.allocate(chinchilla, BUDGETS, **option)
+        law_alone(chinchilla, BUDGETS, **option)
 
 
 def test_a_fit_of_sizes_has_no_optimal_size(runs):
@@ -236,7 +240,7 @@ def test_a_fit_of_sizes_has_no_optimal_size(runs):
         len(bs.table_of(fit)) == runs[["parameters", "parameters_nonembedding"]].drop_duplicates().shape[0] < len(runs)
     )
     with pytest.raises(InputError, match="configurations has no compute-optimal size"):
-        bs.allocate(fit, BUDGETS)
+        law_alone(fit, BUDGETS)
     with pytest.raises(InputError, match="configurations does not state the loss"):
         bs.reconcile(fit)
 

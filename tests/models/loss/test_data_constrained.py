@@ -1,3 +1,5 @@
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pytest
@@ -6,6 +8,8 @@ from bayescaling.inference.points import huber
 from bayescaling.models.loss import chinchilla
 from bayescaling.models.loss.data_constrained import PUBLISHED, loss, optimal_parameters
 from bayescaling.models.loss.search import least_on_budget
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 # The constants that Muennighoff et al. (2023) held while they fitted the two decays.
 CONSTANTS = {
@@ -213,7 +217,7 @@ def test_tables_that_cannot_inform_the_law_are_refused(repeated):
 
 def test_an_allocation_is_of_the_distinct_tokens_that_are_planned(repeated_fit):
     budgets = [1e19, 1e22]
-    fresh, few, many = (bs.allocate(repeated_fit, budgets, unique_tokens=u) for u in (None, 1e9, 1e15))
+    fresh, few, many = (law_alone(repeated_fit, budgets, unique_tokens=u) for u in (None, 1e9, 1e15))
     posterior = repeated_fit["posterior"]
     constants = {name: posterior[name].values[..., None] for name in HALVES}
     parameters, tokens = chinchilla.optimum(np.array(budgets), **constants)
@@ -230,9 +234,9 @@ def test_an_allocation_is_of_the_distinct_tokens_that_are_planned(repeated_fit):
 @pytest.mark.parametrize("unique_tokens", [0, -1e9, float("inf"), float("nan"), "many"])
 def test_distinct_tokens_that_are_none_are_refused(repeated_fit, unique_tokens):
     with pytest.raises(bs.InputError, match="unique_tokens must be a positive number, not"):
-        bs.allocate(repeated_fit, 1e20, unique_tokens=unique_tokens)
+        law_alone(repeated_fit, 1e20, unique_tokens=unique_tokens)
 
 
 def test_what_the_law_does_not_plan_is_refused(repeated_fit):
     with pytest.raises(bs.InputError, match='"vocabulary" is unknown; choose one of unique_tokens'):
-        bs.allocate(repeated_fit, 1e20, vocabulary=32_000)
+        law_alone(repeated_fit, 1e20, vocabulary=32_000)

@@ -1,8 +1,12 @@
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.models.loss import chinchilla, frontier
+
+law_alone = partial(bs.allocate, beyond="none", robust=False)
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 TRUTH = {
@@ -55,7 +59,7 @@ def test_a_fit_recovers_the_truth(frontier_of_best, best_runs):
 
 def test_an_allocation_gives_the_loss_alone(frontier_of_best):
     budgets = [1e20, 1e25]
-    found = bs.allocate(frontier_of_best, budgets)
+    found = law_alone(frontier_of_best, budgets)
     assert set(found.data_vars) == {"loss", "extrapolation", "outside"}
     assert found["loss"].dims == ("chain", "draw", "compute")
     posterior = frontier_of_best["posterior"]
@@ -63,7 +67,7 @@ def test_an_allocation_gives_the_loss_alone(frontier_of_best):
     np.testing.assert_allclose(found["loss"], E + A / np.array(budgets) ** gamma, rtol=1e-10)
     np.testing.assert_allclose(found["extrapolation"], [0, 2], atol=1e-8)
     with pytest.raises(bs.InputError, match='"vocabulary" is unknown; choose one of nothing'):
-        bs.allocate(frontier_of_best, budgets, vocabulary=32_000)
+        law_alone(frontier_of_best, budgets, vocabulary=32_000)
 
 
 def test_runs_of_one_budget_are_refused(best_runs):

@@ -144,11 +144,11 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     ahead = bs.read(pd.DataFrame({"parameters": 6e9, "tokens": TOKENS, "loss": 2.0}))
     spread, apart = {}, {}
     for name, one in (("shared", fit), ("independent", plain)):
-        noise = np.log(bs.predict(one, ahead)["loss"].values) - np.log(
-            bs.predict(one, ahead, noise=False)["loss"].values
+        noise = np.log(bs.predict(one, ahead, beyond="none")["loss"].values) - np.log(
+            bs.predict(one, ahead, noise=False, beyond="none")["loss"].values
         )
         apart[name] = np.corrcoef(noise.reshape(-1, len(ahead)).T)[0, 1:].mean()
-        spread[name] = np.log(bs.predict(one, ahead)["loss"]).std(("chain", "draw")).mean()
+        spread[name] = np.log(bs.predict(one, ahead, beyond="none")["loss"]).std(("chain", "draw")).mean()
     assert apart["shared"] == pytest.approx(float(fit["posterior"]["rho"].mean()), abs=0.05)
     assert abs(apart["independent"]) < 0.05
     assert float(spread["shared"]) > float(spread["independent"])
