@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 SIZES = ("parameters", "parameters_nonembedding")
-MOST_DECADES, SECANTS, CLOSE = 12.0, 8, 1e-3  # of the search for the compute at which a drifting loss is reached
+MOST_DECADES, SECANTS, CLOSE = 12.0, 12, 1e-4  # of the search for the compute at which a drifting loss is reached
 
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
@@ -177,7 +177,9 @@ def allocate(
 def _nonembedding(draws, planned, parameters):
     """N_x of models of N_T parameters."""
     draws, planned = draws.of_planned(**planned)
-    return draws.law.plan(draws.constants(), **planned).size(parameters)
+    finite = np.isfinite(parameters)
+    size = draws.law.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
+    return np.where(finite, size, np.inf)
 
 
 def _drift(fit, draws):
@@ -212,8 +214,12 @@ def _to_drifting_target(solved, asked, error, greatest):
             if not (np.abs(now) > CLOSE).any():
                 break
             with np.errstate(all="ignore"):
-                step = np.where(now == excess, now, -now * (decades - before) / (now - excess))
-            step = np.where(np.isfinite(step), step, now)
+                steepness = (now - excess) / (decades - before)
+                # Where what is lacking grows with compute, none that is larger reaches the target.
+                step = np.where(
+                    steepness < 0, -now / steepness, np.where(now > 0, MOST_DECADES, (before - decades) / 2)
+                )
+                step = np.where(np.abs(now) <= CLOSE, 0.0, step)
             before, excess, decades = decades, now, (decades + step).clip(0, MOST_DECADES)
     return solved(asked[:, None] * np.exp(-slope * decades))
 
@@ -248,6 +254,9 @@ def _quoted(fit, result, error, demands, *, robust, nonembedding):
         return result
     if error is not None:
         result["parameters"] = result["parameters"] * np.exp(error[1] * decades)
+    if demands is not None and by == "loss":
+        served = training_compute(1.0, 1.0) + inference_compute(1.0, result["demand"])
+        result["parameters"] = np.minimum(result["parameters"], result["compute"] / served)
     with np.errstate(invalid="ignore"):
         moved = (result["parameters"] / law["parameters"]).fillna(1.0)  # infinite where no size does
         paid = (result[by] / law[by]).fillna(1.0) if by == "training_compute" else 1.0
