@@ -165,7 +165,7 @@ ReconciledFile = Annotated[
     Path,
     typer.Argument(metavar="FILE.nc", help="A fit of chinchilla, coupled, offsets or embedding-corrected."),
 ]
-Weighting = Annotated[str, typer.Option(help="stacking, pseudo_bma or equal.")]
+Weighting = Annotated[str, typer.Option(help="stacking, pseudo_bma or equal; rollout for predictions beyond the runs.")]
 PaperGrid = Annotated[
     bool,
     typer.Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),

@@ -44,6 +44,11 @@ def digest(document):
                 "elpd": document["laws"][name]["elpd_loo"],
                 "verdict": document["laws"][name]["verdict"]["sentence"],
                 "constants": {key: q for key, q in document["laws"][name]["parameters"].items() if key in CONSTANTS},
+                "posterior": {
+                    key: {"mean": each["posterior_mean"], "sd": each["posterior_sd"]}
+                    for key, each in document["laws"][name]["robust"].items()
+                    if key in CONSTANTS
+                },
                 "robust_ratio": document["laws"][name]["robust"]["exponent_parameters"]["ratio"],
                 "at_1e24": {key: optimum.at_budget(document, optimum.BUDGET, name)[key] for key in SIZES},
             }

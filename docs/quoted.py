@@ -128,7 +128,7 @@ def _stan(laws):
         (NAMES[law], name, f"{mean:.4f} ± {sd:.4f}", f"{ours['mean']:.4f} ± {ours['sd']:.4f}")
         for law, quantities in known.items()
         for name, (mean, sd) in quantities.items()
-        if (ours := laws[law]["constants"].get(name))
+        if (ours := laws[law]["posterior"].get(name))
     ]
     return table(("law", "quantity", "Stan", "here"), rows)
 

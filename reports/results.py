@@ -84,6 +84,7 @@ def robust_entries(fit):
         if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units say nothing of it
             continue
         entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
+        entries[name]["posterior_mean"] = finite(draws[name].mean())
     return entries
 
 

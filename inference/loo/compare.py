@@ -16,17 +16,35 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..storage import law_of, metadata
+from ..storage import law_of, metadata, table_of
 from .differences import differences, sentence
 from .loo import loo
 from .refits import largest_k_left, unreliable
-from .weights import weigh
+from .rollout import rollout
+from .weights import stacking, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import xarray as xr
     from arviz_stats import ELPDData
+
+
+ROLLOUT, QUANTILES = "rollout", (0.55, 0.7, 0.85)
+BRIEF = {"draws": 500, "tune": 500}
+
+
+def _by_rollout(fits):
+    """Weigh fits by the log scores of the runs above each quantile of compute, predicted from those below it."""
+    columns = []
+    for name, fit in fits.items():
+        law, table = law_of(fit), table_of(fit)
+        if law.kind != "runs":
+            raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
+        cutoffs = np.quantile(law.along(table, "compute"), QUANTILES)
+        _, rows = rollout(law, table, "compute", cutoffs, seed=metadata(fit)["seed"], **BRIEF)
+        columns.append(rows["log_score"].values[rows["beyond"].values > 0])
+    return stacking(np.stack(columns, axis=1))
 
 
 def check_comparable(fits):
@@ -71,7 +89,10 @@ def compare(
     Parameters
     ----------
     fits : dict of str to DataTree
-    weighting : {"stacking", "pseudo_bma", "equal"}
+    weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
+        Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
+        those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
+        is of the log scores of the runs above, each law with its drift (see `rollout`).
     results : dict of str to ELPDData, optional
         What `loo` returned for the same fits, if it was called before.
     progress : bool
@@ -89,7 +110,8 @@ def compare(
     Raises
     ------
     InputError
-        If the fits saw different rows or are scored on different scales.
+        If the fits saw different rows or are scored on different scales, or `weighting` is unknown or does not suit
+        their laws.
 
     Warns
     -----
@@ -108,7 +130,8 @@ def compare(
     check_comparable(fits)
     results = results or {name: loo(fit, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
-    weights = dict(zip(results, weigh(np.ascontiguousarray(pointwise), weighting), strict=True))
+    found = _by_rollout(fits) if weighting == ROLLOUT else weigh(np.ascontiguousarray(pointwise), weighting)
+    weights = dict(zip(results, found, strict=True))
     high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}
     apart = differences(pointwise, high_k)
     rows = {}

@@ -106,7 +106,7 @@ WEIGHTINGS = {"stacking": stacking, "pseudo_bma": pseudo_bma, "equal": equal}
 def weigh(elpd_i, method):
     """Weights by the method called `method`."""
     if method not in WEIGHTINGS:
-        raise InputError(unknown("weighting", method, WEIGHTINGS))
+        raise InputError(unknown("weighting", method, (*WEIGHTINGS, "rollout")))
     return WEIGHTINGS[method](elpd_i)
 
 

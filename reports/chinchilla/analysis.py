@@ -7,6 +7,7 @@ import numpy as np
 
 from ...datasets import load
 from ...inference import allocate, calibrate, compare, diagnose, fit, loo
+from ...inference.quantities.robust import quotable
 from .. import results
 from ..drawing.optimum import DEFAULT
 from ..entries import fit_entry
@@ -121,16 +122,18 @@ def _document(found, published):
 
 
 def published_entries(fit, published):
-    """Entries of published estimates: the posterior's summary, and its probability of a value at least as large."""
+    """Entries of published estimates: ours as it is quoted, and its probability of a value at least as large."""
+    table = chinchilla_estimates(published)
     posterior = fit["posterior"]
+    quoted = quotable(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})
     return [
         {
             "quantity": PREFIX + row.quantity,
             "published": row.estimate,
             "source": row.source,
-            "ours": results.summary(posterior[row.quantity], ratio=row.quantity == "exponent_parameters"),
-            "p_at_least": float((posterior[row.quantity] >= row.estimate).mean()),
+            "ours": results.summary(quoted[row.quantity], ratio=row.quantity == "exponent_parameters"),
+            "p_at_least": float((quoted[row.quantity] >= row.estimate).mean()),
         }
-        for row in chinchilla_estimates(published).itertuples()
-        if row.quantity in posterior
+        for row in table.itertuples()
+        if row.quantity in quoted
     ]

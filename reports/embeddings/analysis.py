@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import xarray as xr
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
-from ...inference import allocate, compare, fit, loo, reconcile, robust_sd, stack_allocations
+from ...inference import allocate, compare, fit, loo, reconcile, robust_sd
 from ...inference.loo.weights import sum_error
 from ...inference.quantities.allocation import decades_outside
 from ...inference.quantities.reconciliation import (
@@ -17,7 +18,9 @@ from ...inference.quantities.reconciliation import (
     frontier_exponents,
     local_exponents,
 )
+from ...inference.quantities.robust import quotable
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
@@ -95,7 +98,6 @@ class EmbeddingsFindings(Findings):
     local: dict = field(default_factory=dict)
     moved: list = field(default_factory=list)
     allocations: dict = field(default_factory=dict)
-    weights: dict = field(default_factory=dict)
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -156,16 +158,19 @@ def _reconcile(found):
 
 def _plan(found):
     names = {name: found.fits[name] for name in PLANNED}
-    weights = compare(names, results={name: found.elpd[name] for name in names})["weight"].to_dict()
     for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
-        each = {name: allocate(f, BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
-        found.allocations[vocabulary] = each | {"stacked": stack_allocations(each, weights)}
-    found.weights = weights
+        found.allocations[vocabulary] = {name: allocate(f, BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
 
 
 def at_least(slopes, value=KAPLAN_EXPONENT):
     """Share of draws with an exponent of at least `value`."""
     return float((slopes >= value).mean())
+
+
+def _by_draw(fit, values):
+    """Give values of draws laid flat the chains and draws of a fit."""
+    sizes = [fit["posterior"].sizes[dim] for dim in DRAWS]
+    return xr.DataArray(values.values.reshape(sizes), dims=DRAWS)
 
 
 def law_entries(found):
@@ -179,10 +184,11 @@ def law_entries(found):
     for name in sorted(values, key=lambda name: -values[name].sum()):
         difference = values[name] - values[best]
         error = float(sum_error(difference))
-        without, counted = (found.by_law[name][basis]["size"] for basis in BASES)
+        slopes = {basis: _by_draw(found.rivals[name], found.by_law[name][basis]["size"]) for basis in BASES}
+        quoted = quotable(found.rivals[name], slopes)
+        without, counted = (slopes[basis] for basis in BASES)
         entries[name] = {
-            "nonembedding": results.summary(without),
-            "total": results.summary(counted),
+            **{basis: results.summary(quoted[basis]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(difference.sum() < -REJECTED * error),
@@ -270,7 +276,6 @@ def _document(found):
         },
         "moved": {label: results.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved},
         "omega": omega_entry(found),
-        "weights": found.weights,
         "comparison": results.comparison_document(found.comparison),
         "planning": [
             entry | {"vocabulary": vocabulary}

@@ -249,12 +249,10 @@ def _planning_table(found, vocabulary):
                     "loss (nats/token)": borne(summary(at["loss"])),
                 }
             )
-    weights = ", ".join(f"{name} {w:.2f}" for name, w in found.weights.items())
     return tables.html(
         pd.DataFrame(rows),
         title=f"Vocabulary {vocabulary:,}, width over depth 54",
-        note="Median [95%]. An N<sub>x</sub>* of a thousand or less is no model: the vocabulary takes the budget. "
-        f"Stacked: the laws mixed by their leave-one-out weights ({weights}).",
+        note="Median [95%]. An N<sub>x</sub>* of a thousand or less is no model: the vocabulary takes the budget.",
     )
 
 
@@ -323,7 +321,7 @@ def _details(found):
         {
             "title": "Planning with a vocabulary and a shape",
             "text": [
-                "Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law and their stacked average: what a "
+                "Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law: what a "
                 "vocabulary changes. For the size of a next model use the row recommended under “How "
                 "big should the next model be?”, whose law predicts better than any of these."
             ],
