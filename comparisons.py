@@ -6,7 +6,7 @@ from .errors import InputError
 
 def of_files(files, weighting, json):
     """Compare saved fits of the same rows and print the verdict on the law of each."""
-    from .inference import compare, open_fit
+    from .inference import compare, law_of, open_fit
     from .reports import results
 
     if len(set(files)) < len(files):
@@ -18,6 +18,8 @@ def of_files(files, weighting, json):
         console.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
         return
     console.print_comparison(f"leave-one-out, {weighting} weights", table)
+    if weighting != "rollout" and all(law_of(fit).kind == "runs" for fit in fits.values()):
+        print("these weights are of predictions inside the runs; beyond them use --weighting rollout")
     for name in table.index:
         print(f"{name}: {verdicts[name]['sentence']}")
 

@@ -172,6 +172,17 @@ def test_incomparable_fits_are_refused(fit_default, fit_reading_error, fitter, r
         bs.compare({"a": fit_default, "b": fit_default}, weighting="stacked")
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_weights_by_rollout_are_those_of_later_runs(runs):
+    laws = {"coupled": bs.Coupled(), "offsets": bs.Offsets()}
+    fits = {name: bs.fit(law, runs, seed=1, draws=500, tune=500) for name, law in laws.items()}
+    weight = bs.compare(fits, weighting="rollout")["weight"]
+    assert weight.sum() == pytest.approx(1) and weight["coupled"] > 0.9 > bs.compare(fits)["weight"]["coupled"]
+    fit = bs.fit(bs.Progress(16), bs.load("lm_progress"), seed=1, draws=50, tune=100, chains=2)
+    with pytest.raises(bs.InputError, match="'a' is a fit of progress"):
+        bs.compare({"a": fit, "b": fit}, weighting="rollout")
+
+
 def random_elpd(seed, observations=80, models=4):
     random = np.random.default_rng(seed)
     return random.normal(0, 1, (observations, models)) + random.normal(0, 0.3, models) - 2
