@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.cli import app, main
+from bayescaling.inference.quantities.robust import quotable
 from bayescaling.reports.pages import PAGES
 
 pytestmark = pytest.mark.filterwarnings(
@@ -154,8 +155,9 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
     assert os.listdir(tmp_path) == ["f.nc"]
     fit = bs.open_fit(tmp_path / "f.nc")
     assert dict(fit["posterior"].sizes) == {"chain": 2, "draw": 200}
+    quoted = quotable(fit, {name: fit["posterior"][name] for name in document["parameters"]})
     for name, summary in document["parameters"].items():
-        draws = fit["posterior"][name].values
+        draws = quoted[name].values
         assert summary["mean"] == pytest.approx(draws.mean(), rel=1e-12)
         assert summary["q97.5"] == pytest.approx(np.quantile(draws, 0.975), rel=1e-12)
     said = document["provenance"]
