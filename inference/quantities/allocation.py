@@ -143,7 +143,6 @@ def allocate(
         _check_served(asked, demands)
     check_beyond(beyond)
     at = xr.DataArray(asked, dims=name, coords={name: asked})
-    least, greatest = compute_range(fit, **planned)
     error = _drift(fit, draws) if beyond == "drift" else None
 
     def solved(targets):
@@ -154,9 +153,9 @@ def allocate(
     elif name == "compute" or error is None:
         result = solved(asked[:, None])
     else:
-        result = _to_drifting_target(solved, asked, error, greatest)
+        result = _to_drifting_target(solved, asked, error, compute_range(fit, **planned)[1])
     spent = result.get("training_compute", at)
-    result["extrapolation"] = decades_outside(spent, least, greatest)
+    result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
     if robust or error is not None:
         nonembedding = partial(_nonembedding, draws, planned)

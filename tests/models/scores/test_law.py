@@ -357,7 +357,7 @@ def test_what_an_option_adds_is_recovered(options, own, scores_design):
     truth = large.truth | spreads | own
     known = law.known_draws(truth, law.reference(rows), rows, rng)
     table = rows.assign(score=known.replicate(rng).values[0, 0])
-    posterior = bs.fit(law, table, seed=1, draws=600, tune=600, chains=2)["posterior"]
+    posterior = bs.fit(law, table, seed=1, draws=1200, tune=800, chains=2)["posterior"]
     for name in (*own, "capability_sd", "compute_slope", "yearly_gain"):
         z = (float(posterior[name].mean()) - truth[name]) / float(posterior[name].std())
         assert abs(z) < 3.5, name
