@@ -69,7 +69,7 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
         y={
             "title": "Optimal tokens per parameter D*/N*",
             "type": "log",
-            "tickvals": [m * 10**k for k in range(-2, 5) for m in (1, 2, 3, 5, 7)],
+            "tickvals": [m * 10**k for k in range(-4, 7) for m in (1, 3)],
         },
     ).update_layout(legend=LEGEND)
     return _with_range(drawn, fit)
