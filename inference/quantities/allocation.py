@@ -402,6 +402,8 @@ def stack_allocations(
 def compute_range(fit, **planned):
     """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
     flop = training_flop(law_of(fit).planned_rows(table_of(fit), **planned))
+    if not len(flop):  # a group of which nothing was seen
+        return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())
 
 
