@@ -10,6 +10,7 @@ import pytest
 from bayescaling.inference.quantities.verdict import verdict_kept
 from bayescaling.reports import kept
 from bayescaling.reports.own import build
+from bayescaling.reports.results import parameters
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"
@@ -66,7 +67,7 @@ def test_the_numbers_are_those_of_the_saved_fits(made):
     for name, entry in document["laws"].items():
         fit = bs.open_fit(out / "posteriors" / f"{name}.nc")
         assert entry["rows"] == len(bs.table_of(fit)) and (bs.table_of(fit)["loss"] > 2).all()
-        assert entry["parameters"]["alpha"]["q50"] == float(np.quantile(fit["posterior"]["alpha"], 0.5))
+        assert entry["parameters"] == parameters(fit)
         budgets = [each for each in document["allocation"] if each["law"] == name]
         again = bs.allocate(fit, [each["compute"] for each in budgets])
         for i, each in enumerate(budgets):
