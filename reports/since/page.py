@@ -1,5 +1,7 @@
 """The page on progress since 2023: how fast capability grows at fixed compute, and what the yearly factor rests on."""
 
+from html import escape
+
 import pandas as pd
 
 from ..drawing import tables, verdicts
@@ -48,17 +50,16 @@ UNCOUNTED = (
 
 
 def span(p_faster):
-    """Write the range of a probability over several analyses.
+    """Write the range of a probability over several analyses, as HTML.
 
     Parameters
     ----------
     p_faster : dict of str to float
         By analysis.
     """
-    low, high = min(p_faster.values()), max(p_faster.values())
-    if probability(low) == probability(high):
-        return f"{probability(low)} in all {len(p_faster)} analyses"
-    return f"between {probability(low)} and {probability(high)} in {len(p_faster)} analyses"
+    low, high = (escape(probability(end(p_faster.values()))) for end in (min, max))
+    said = f"{low} in all" if low == high else f"between {low} and {high} in"
+    return f"{said} {len(p_faster)} analyses"
 
 
 def _answer(entry):

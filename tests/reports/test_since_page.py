@@ -129,7 +129,7 @@ def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, score
         "Do intervals cover?",
     ):
         assert title in page
-    assert "to quote" not in page  # of this page alone there is nothing that can be
+    assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 
 
 def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
@@ -226,7 +226,10 @@ def test_computes_of_2025_have_what_was_withdrawn_since():
 def test_the_answer_says_what_the_numbers_say(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (answer,) = document["answers"]
-    after = document["since"]["periods"]["after"]["model"]["factor"]
-    assert answer["page"] == "since" and f"{after['q50']:,.0f}" in answer["number"].replace("×", "")
-    sure = document["since"]["periods"]["change"]["model"]["p_progress"] > 0.975
-    assert ("may or may not" in answer["answer"]) is not sure
+    since = document["since"]
+    for gain in since["gains"].values():
+        assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in answer["number"]
+    least, most = (f"{x:.3f}" if x <= 0.999 else "> 0.999" for x in (f(since["p_faster"].values()) for f in (min, max)))
+    assert answer["page"] == "since" and f"{least} to {most} over {len(since['p_faster'])}" in answer["number"]
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert f"between {least} and {most.replace('>', '&gt;')} in {len(since['p_faster'])} analyses" in page
