@@ -1,5 +1,7 @@
 """The page on progress since 2023: how fast capability grows at fixed compute, and what the yearly factor rests on."""
 
+from html import escape
+
 import pandas as pd
 
 from ..drawing import tables, verdicts
@@ -7,7 +9,7 @@ from ..drawing.words import HIGH, LOW, MIDDLE, month, months, plain, probability
 from ..findings import section
 from . import figures
 from .analysis import BREAK, CALIBRATION, FRONTIER, LATER, LEFT_OUT, LINEAR, RESTS
-from .forms import FORMS, WITHOUT_REASONING, form_name
+from .forms import FAMILIES, FORMS, WITHOUT_REASONING, form_name
 from .later import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
@@ -48,17 +50,16 @@ UNCOUNTED = (
 
 
 def span(p_faster):
-    """Write the range of a probability over several analyses.
+    """Write the range of a probability over several analyses, as HTML.
 
     Parameters
     ----------
     p_faster : dict of str to float
         By analysis.
     """
-    low, high = min(p_faster.values()), max(p_faster.values())
-    if probability(low) == probability(high):
-        return f"{probability(low)} in all {len(p_faster)} analyses"
-    return f"between {probability(low)} and {probability(high)} in {len(p_faster)} analyses"
+    low, high = (escape(probability(end(p_faster.values()))) for end in (min, max))
+    said = f"{low} in all" if low == high else f"between {low} and {high} in"
+    return f"{said} {len(p_faster)} analyses"
 
 
 def _answer(entry):
@@ -113,11 +114,13 @@ def _form(entry):
     changing = {form: each for form, each in found.items() if form != LINEAR}
     best = max(changing, key=lambda form: changing[form]["elpd"])
     apart = max(changing[best]["elpd"] - each["elpd"] for each in changing.values())
-    constant = found[best]["elpd"] - found[LINEAR]["elpd"]
+    with_families = entry["forms"]["left_out"][FAMILIES]["model"]["forms"]
+    worse, worse_with = (f"{-of[LINEAR]['elpd_diff']:.1f} ± {of[LINEAR]['dse']:.1f}" for of in (found, with_families))
     return (
         f"<b>Form of the trend.</b> Of {len(found)} forms, {FORMS[best]} predicts models left out best. The others "
         f"that let the gain change are within {apart:.1f} nats of it, so the scores do not tell them apart. A constant "
-        f"gain is {constant:.1f} nats worse. A sampled break lies between {month(dates[LOW])} and {month(dates[HIGH])}."
+        f"gain is {worse} nats worse than the best form, and {worse_with} nats worse with random effects of families. "
+        f"A sampled break lies between {month(dates[LOW])} and {month(dates[HIGH])}."
     )
 
 

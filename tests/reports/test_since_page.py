@@ -6,6 +6,7 @@ import pytest
 from bayescaling.models.scores.law import Scores
 from bayescaling.reports.build import report
 from bayescaling.reports.since import analysis, later, rests
+from bayescaling.reports.since.forms import forms
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
@@ -61,6 +62,31 @@ def test_rates_are_those_of_the_posterior(entry, two):
     assert entry["slope_a_decade"]["break"]["q50"] == pytest.approx(np.median(decade))
 
 
+def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
+    gain = bs.progress_at_fixed_compute(two, at=(2023.5, 2025.5))["gain"]
+    for period, year in (("before", 2023.5), ("after", 2025.5)):
+        quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
+        assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)
+    found, evidence = entry["p_faster"], entry["forms"]
+    faster = float((gain.sel(period=2025.5) > gain.sel(period=2023.5)).mean())
+    assert found["break, models as the unit"] == pytest.approx(faster)
+    changed = {name for name, of in entry["rests"].items() if "change" in of}
+    assert {f"break, {name}" for name in changed} < set(found) and len(changed) == 2
+    assert found["random walk by half-year"] == evidence["answers"]["default"]["random_walk"]["p_faster"]
+    averaged = [of["averaged"]["p_faster"] for by in evidence["left_out"].values() for of in by.values()]
+    assert sorted(p for name, p in found.items() if "averaged" in name) == sorted(averaged)
+
+
+def test_forms_are_compared_with_the_best_of_them():
+    for by in forms()["left_out"].values():
+        for of in by.values():
+            best = max(each["elpd"] for each in of["forms"].values())
+            for each in of["forms"].values():
+                assert each["elpd_diff"] == pytest.approx(each["elpd"] - best)
+            assert sum(each["stacking"] for each in of["forms"].values()) == pytest.approx(1)
+            assert of["averaged"]["gains"]["before"]["q50"] < of["averaged"]["gains"]["after"]["q50"]
+
+
 def test_every_fit_that_a_number_rests_on_is_judged(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     fits = {"since, linear", "since, break", "2012 to 2023, by rows", "2012 to 2023, by papers"}
@@ -103,7 +129,7 @@ def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, score
         "Do intervals cover?",
     ):
         assert title in page
-    assert "to quote" not in page  # of this page alone there is nothing that can be
+    assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 
 
 def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
@@ -200,7 +226,10 @@ def test_computes_of_2025_have_what_was_withdrawn_since():
 def test_the_answer_says_what_the_numbers_say(folder):
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (answer,) = document["answers"]
-    after = document["since"]["periods"]["after"]["model"]["factor"]
-    assert answer["page"] == "since" and f"{after['q50']:,.0f}" in answer["number"].replace("×", "")
-    sure = document["since"]["periods"]["change"]["model"]["p_progress"] > 0.975
-    assert ("may or may not" in answer["answer"]) is not sure
+    since = document["since"]
+    for gain in since["gains"].values():
+        assert f"{gain['q50']:.1f} [{gain['q2.5']:.1f}, {gain['q97.5']:.1f}]" in answer["number"]
+    least, most = (f"{x:.3f}" if x <= 0.999 else "> 0.999" for x in (f(since["p_faster"].values()) for f in (min, max)))
+    assert answer["page"] == "since" and f"{least} to {most} over {len(since['p_faster'])}" in answer["number"]
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert f"between {least} and {most.replace('>', '&gt;')} in {len(since['p_faster'])} analyses" in page

@@ -65,13 +65,13 @@ OF_SCORES = {
     "linear": bs.Scores(pace="linear"),
     "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
     "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
-    "sampled break": bs.Scores(pace="sampled_break"),
-    "acceleration": bs.Scores(pace="acceleration", compute_prior="normal"),
-    "random walk, families": bs.Scores(pace="random_walk", family_effects=True, version_effects=True),
-    "slope by period": bs.Scores(pace="break", slope_by_period=True),
+    "sampled break": bs.Scores("logit_t4", pace="sampled_break"),
+    "acceleration": bs.Scores("logit_t4", pace="acceleration", compute_prior="normal"),
+    "random walk": bs.Scores("logit_t4", pace="random_walk", family_effects=True),
+    "slope by period": bs.Scores("logit_t4", pace="break", slope_by_period=True),
     "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
-THOROUGH_SCORES = {"scores", "linear", "break, families", "acceleration", "slope by period"}
+THOROUGH_SCORES = {"scores", "linear", "break, families"}
 
 
 def agrees(law, table):

@@ -135,3 +135,46 @@ def test_leaving_benchmarks_out_refits_without_them(design):
     assert len(found) == 6
     assert np.isfinite(found["elpd"]).all()
     assert found["refitted"].any()
+
+
+TRUTHS = {
+    "acceleration": {"acceleration": 1.2},
+    "random_walk": {"gain_step_sd": 0.5},
+    "sampled_break": {"yearly_gain_change": 2.0, "break_place": 0.5},
+    "break": {"yearly_gain_change": 2.0, "log_slope_ratio": -0.7},
+}
+
+
+@pytest.mark.parametrize("pace", TRUTHS)
+def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_path):
+    """Scores are drawn under a known trend; the posterior of both gains, and of their change, holds the truth."""
+    law = bs.Scores(pace=pace, slope_by_period=pace == "break")
+    rows = law.rows(design.table)
+    reference = law.reference(rows)
+    values = {name: prior.frozen.median() for name, prior in law.prior_of.items()} | {"capability_sd": 0.2}
+    known = law.known_draws(values | TRUTHS[pace], reference, rows, np.random.default_rng(4))
+    scores = known.replicate(np.random.default_rng(5)).values[0, 0]
+    fit = fitted(law, rows.assign(score=scores))
+    bs.save_fit(fit, tmp_path / "fit.nc")
+    opened = bs.open_fit(tmp_path / "fit.nc")
+    years = (2023.5, 2025.5)
+    found, truth = bs.progress_at_fixed_compute(opened, at=years), known.gain(years).values[0, 0]
+    np.testing.assert_array_equal(found["gain"], bs.progress_at_fixed_compute(fit, at=years)["gain"])
+    assert found["period"].values.tolist() == list(years)
+    gains = found["gain"].values.reshape(-1, 2)
+    assert (abs(gains.mean(0) - truth) < 3.5 * gains.std(0)).all()
+    change = gains[:, 1] - gains[:, 0]
+    assert abs(change.mean() - (truth[1] - truth[0])) < 3.5 * change.std()
+    if pace != "random_walk":
+        assert (change > 0).mean() > 0.9
+    if pace == "break":
+        ratio = np.exp(opened["posterior"]["log_slope_ratio"].values)
+        slopes = found["slope"]
+        np.testing.assert_allclose(slopes.sel(period=2025.5), ratio * slopes.sel(period=2023.5))
+        np.testing.assert_allclose(found["rate"], found["gain"] / slopes)
+
+
+@pytest.mark.parametrize("at", [(), (float("nan"),)])
+def test_gains_are_asked_for_at_dates(at, fits):
+    with pytest.raises(bs.InputError, match="at must be years such as"):
+        bs.progress_at_fixed_compute(fits["linear"], at=at)
