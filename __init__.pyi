@@ -65,7 +65,6 @@ from .inference import (
     robust_sd as robust_sd,
     rollout as rollout,
     save_fit as save_fit,
-    stack_allocations as stack_allocations,
     table_of as table_of,
 )
 from .models import (

@@ -16,7 +16,7 @@ from .points.envelopes import fit_frontier, fit_isoflop
 from .points.item_response import fit_item_response
 from .points.parametric import fit_huber
 from .points.two_stages import fit_two_stages
-from .quantities.allocation import allocate, stack_allocations
+from .quantities.allocation import allocate
 from .quantities.alternatives import alternatives
 from .quantities.gain import compute_equivalent_gain, gain_times
 from .quantities.growth import doubling_times, growth_rates
@@ -88,6 +88,5 @@ __all__ = [
     "robust_sd",
     "rollout",
     "save_fit",
-    "stack_allocations",
     "table_of",
 ]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..inference import gain_times, law_of, length_summary, metadata, progress_summary
 from ..inference.diagnostics import sentence
-from ..inference.quantities.robust import robust
+from ..inference.quantities.robust import quotable
 from ..inference.quantities.verdict import FITS, judge, verdict_sentence
 from . import results
 from .drawing.words import HIGH, LOW, MIDDLE, digits, factor, months, plain, probability
@@ -38,8 +38,8 @@ class Summary:
         In words, whether the chains can be trusted and whether the law fits its rows.
     table : DataFrame
         Indexed by quantity, in nats per token and the units of `notes`: the median ``q50``, the ends ``q2.5`` and
-        ``q97.5`` of the central 95% interval, the posterior ``sd``, and ``robust_sd``, that which does not trust the
-        law (NaN where there is none).
+        ``q97.5`` of the central 95% interval and the ``sd``, robust where the rows reject a law of runs, and
+        ``robust_sd`` in any case (NaN where there is none).
     quote : tuple of str
         Sentences that can be quoted as they stand.
     """
@@ -123,8 +123,8 @@ def _of_runs(fit, of, fits):
     draws = fit["posterior"].get(EXPONENT)
     if draws is None or draws.dims != ("chain", "draw"):
         return
-    q = results.summary(draws if fits else robust(fit, draws, share=True))
-    widened = "" if fits else "; the law does not quite fit its rows, and the interval does not rest on it"
+    q = results.summary(quotable(fit, {EXPONENT: draws})[EXPONENT])
+    widened = "" if fits else "; robust, since the rows reject the law"
     yield f"Compute-optimal parameters grow as training compute to the power {plain(q)} ({of}, 95% interval{widened})."
 
 

@@ -20,6 +20,7 @@ MEANING = {
     CLOSE: "too small a difference to tell two fits apart",
     HIGH_K: "the elpd of this fit or of the best may be wrong",
 }
+TOLD_APART = 2.0  # standard errors, our choice
 LEAST_P = 1e-6  # the normal approximation says nothing of so far a tail
 
 
@@ -48,6 +49,19 @@ def p_worse(difference, error):
     difference, error = np.asarray(difference, float), np.asarray(error, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference == 0, np.nan, ndtr(-difference / error))
+
+
+def is_apart(difference, error):
+    """Whether an elpd is below another by more than two standard errors: a smaller difference does not tell them apart.
+
+    Parameters
+    ----------
+    difference : array_like
+        Elpd minus the other one.
+    error : array_like
+        Standard error of the difference.
+    """
+    return difference < -TOLD_APART * error
 
 
 def differences(pointwise, high_k=None):

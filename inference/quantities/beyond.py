@@ -18,7 +18,6 @@ from scipy.special import logsumexp
 
 from ...datasets.wording import unknown
 from ...errors import InputError
-from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 
 EVIDENCE = Path(__file__).parents[2] / "evidence" / "beyond.json"
@@ -141,8 +140,3 @@ def decades_beyond(law, fitted, runs):
     with np.errstate(invalid="ignore"):
         decades = np.log10(spent / largest)
     return np.where(decades > ROUNDING, decades, 0.0)
-
-
-def draw_shape(dataset):
-    """Return the number of chains and of draws."""
-    return tuple(dataset.sizes[dim] for dim in DRAWS)

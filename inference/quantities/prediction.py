@@ -8,7 +8,7 @@ import numpy as np
 
 from ...datasets.requirements import positive_columns
 from ..storage import draws_of, metadata
-from .beyond import check_beyond, decades_beyond, draw_shape, drift_of
+from .beyond import check_beyond, decades_beyond, drift_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,6 @@ def predict(
         loss = draws.mean(runs).transpose(..., "run")
     decades = decades_beyond(draws.law, draws.rows, runs)
     if beyond == "drift" and decades.any():
-        loss = loss * np.exp(drift_of(law).errors(rng, decades, draw_shape(loss), scatter=noise))
+        loss = loss * np.exp(drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise))
     sizes = {column: ("run", np.asarray(runs[column], float)) for column in law.columns} | {"beyond": ("run", decades)}
     return loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)

@@ -208,15 +208,16 @@ def _clusterings(draws, grouped, units):
     return found
 
 
-def robust(fit: xr.DataTree, quantity: xr.DataArray, *, positive: bool = False, share: bool = False) -> xr.DataArray:
-    """Draws of a quantity spread about their mean until their sd is the robust one.
+def robust(fit: xr.DataTree, quantity: xr.DataArray) -> xr.DataArray:
+    """Return draws of a quantity spread about their mean until their sd is the robust one.
+
+    They are spread on the log-odds of what lies between 0 and 1, on the logarithm of what is positive, and unchanged
+    otherwise.
 
     Parameters
     ----------
     fit : DataTree
     quantity : DataArray, dims (chain, draw)
-    positive, share : bool
-        Spread on the logarithm of what is positive, or on the log-odds of what lies between 0 and 1.
 
     Returns
     -------
@@ -226,30 +227,23 @@ def robust(fit: xr.DataTree, quantity: xr.DataArray, *, positive: bool = False, 
     Raises
     ------
     InputError
-        If draws are not finite on that scale.
+        If a draw is not finite.
 
     Examples
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> exponent = fit["posterior"]["exponent_parameters"]
-    >>> bool(bs.robust(fit, exponent, share=True).std() > 1.5 * exponent.std())
+    >>> bool(bs.robust(fit, exponent).std() > 1.5 * exponent.std())
     True
     """
-    with np.errstate(all="ignore"):
-        moved = np.log(quantity) - np.log1p(-quantity) if share else np.log(quantity) if positive else quantity
-    stretch = max([1.0, *robust_sd(fit, moved)["ratio"]])
-    centre = moved.mean()
-    spread = centre + stretch * (moved - centre)
-    return 1 / (1 + np.exp(-spread)) if share else np.exp(spread) if positive else spread
+    return _spread(fit, {"quantity": quantity})["quantity"]
 
 
 def quotable(fit: xr.DataTree, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
-    """Return draws whose intervals are quoted: robust ones where the rows reject the law of a fit.
+    """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
 
-    This one function decides which interval of a quantity is printed, wherever it is. Draws are spread about their
-    mean until their standard deviation is the largest of `robust_sd`: on the log-odds of what lies between 0 and 1, on
-    the logarithm of what is positive, unchanged otherwise.
+    This one function decides which interval of a quantity is printed, wherever it is.
 
     Parameters
     ----------
@@ -270,18 +264,23 @@ def quotable(fit: xr.DataTree, quantities: Mapping[str, xr.DataArray]) -> dict[s
     >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
     True
     """
-    quoted = dict(quantities)
-    spread = {name: x for name, x in quoted.items() if np.isfinite(x).all() and x.std() > 0}
-    if not spread or judge(fit)["verdict"] == FITS:
-        return quoted
-    scales = {name: _scale_of(x) for name, x in spread.items()}
-    moved = {name: scales[name][0](x) for name, x in spread.items()}
+    finite = {name: x for name, x in quantities.items() if np.isfinite(x).all() and x.std() > 0}
+    if not finite or judge(fit)["verdict"] == FITS:
+        return dict(quantities)
+    return dict(quantities) | _spread(fit, finite)
+
+
+def _spread(fit, quantities):
+    """Spread draws of several quantities, for which log densities are evaluated once."""
+    scales = {name: _scale_of(x) for name, x in quantities.items()}
+    moved = {name: scales[name][0](x) for name, x in quantities.items()}
+    spread = dict(quantities)
     for name, table in robust_sds(fit, moved).items():
         stretch = max([1.0, *table["ratio"]])
         if stretch > 1:
             centre = moved[name].mean()
-            quoted[name] = scales[name][1](centre + stretch * (moved[name] - centre))
-    return quoted
+            spread[name] = scales[name][1](centre + stretch * (moved[name] - centre))
+    return spread
 
 
 def _scale_of(quantity):

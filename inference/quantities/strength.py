@@ -4,8 +4,8 @@
 fact          what it is                                  strong               fair                 weak
 ============= =========================================== ==================== ==================== =================
 chains        whether every fit converged                 yes                                       no
-law           test of the law by its own rows             p at least 0.01      misfit below the     larger misfit
-                                                                               law's tolerance
+law           verdict of `judge` on the law               fits                 off: misfit below    does not fit
+                                                                               its tolerance
 width         upper over lower end of the quoted 95%      at most 1.5          at most 3            larger, or no end
               interval
 sensitivity   largest over smallest median of the stated  at most 1.25         at most 2            larger
@@ -20,11 +20,11 @@ The limits are our choice, made before the answers were graded. A fact that an a
 
 from typing import NamedTuple
 
+from .verdict import FITS, NOT, OFF
+
 STRONG, FAIR, WEAK = "strong", "fair", "weak"
 GRADES = (STRONG, FAIR, WEAK)
 WIDTH, SENSITIVITY, EXTRAPOLATION, DIRECTION = (1.5, 3.0), (1.25, 2.0), (0.0, 1.0), (0.975, 0.9)
-REJECTED = 0.01  # p below which the rows reject a law
-TOLERANCE = 0.01
 
 
 class Facts(NamedTuple):
@@ -34,8 +34,10 @@ class Facts(NamedTuple):
     ----------
     chains : bool
         Whether every fit that the answer depends on converged.
+    verdict : str, optional
+        That of `judge` on the law by its own rows.
     p : float, optional
-        Least p of the tests of the law by its own rows.
+        Least p of its tests.
     size : float, optional
         Size of the misfit of the tests that reject, as a share.
     width : float, optional
@@ -46,18 +48,16 @@ class Facts(NamedTuple):
         Decades of compute outside the data, either way.
     direction : tuple of float, optional
         Least and largest probability of the claimed direction over the stated alternatives.
-    tolerance : float
-        Size from which a law does not fit.
     """
 
     chains: bool
+    verdict: str | None = None
     p: float | None = None
     size: float | None = None
     width: float | None = None
     sensitivity: float | None = None
     decades: float | None = None
     direction: tuple | None = None
-    tolerance: float = TOLERANCE
 
 
 def grades(facts):
@@ -65,13 +65,12 @@ def grades(facts):
 
     Examples
     --------
-    >>> grades(Facts(chains=True, p=1e-5, size=0.003, width=2.0, decades=0.0))
+    >>> grades(Facts(chains=True, verdict="off", p=1e-5, size=0.003, width=2.0, decades=0.0))
     {'chains': 'strong', 'law': 'fair', 'width': 'fair', 'extrapolation': 'strong'}
     """
-    found = {"chains": STRONG if facts.chains else WEAK}
-    if facts.p is not None:
-        large = facts.size is not None and facts.size >= facts.tolerance
-        found["law"] = STRONG if facts.p >= REJECTED else WEAK if large else FAIR
+    graded = {"chains": STRONG if facts.chains else WEAK}
+    if facts.verdict is not None:
+        graded["law"] = {FITS: STRONG, OFF: FAIR, NOT: WEAK}[facts.verdict]
     limits = {
         "width": (facts.width, WIDTH),
         "sensitivity": (facts.sensitivity, SENSITIVITY),
@@ -79,12 +78,22 @@ def grades(facts):
     }
     for name, (value, (strong, fair)) in limits.items():
         if value is not None:
-            found[name] = STRONG if value <= strong else FAIR if value <= fair else WEAK
+            graded[name] = STRONG if value <= strong else FAIR if value <= fair else WEAK
     if facts.direction is not None:
-        least = facts.direction[0]
-        strong, fair = DIRECTION
-        found["direction"] = STRONG if least >= strong else FAIR if least >= fair else WEAK
-    return found
+        graded["direction"] = grade_of_direction(facts.direction[0])
+    return graded
+
+
+def grade_of_direction(probability):
+    """Grade a direction by its least probability over the stated alternatives.
+
+    Examples
+    --------
+    >>> grade_of_direction(0.93)
+    'fair'
+    """
+    strong, fair = DIRECTION
+    return STRONG if probability >= strong else FAIR if probability >= fair else WEAK
 
 
 def strength(facts):
@@ -113,5 +122,5 @@ def reasons(facts):
         words["extrapolation"] = f"it lies {10 ** abs(facts.decades):,.0f} times {side}"
     if facts.direction is not None:
         words["direction"] = f"the least probability of the direction is {facts.direction[0]:.2f}"
-    found = grades(facts)
-    return [words[name] for grade in (WEAK, FAIR) for name, each in found.items() if each == grade]
+    graded = grades(facts)
+    return [words[name] for grade in (WEAK, FAIR) for name, each in graded.items() if each == grade]

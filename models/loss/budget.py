@@ -6,6 +6,7 @@ from ..arrays import exp, log
 
 FLOP_PER_PARAMETER_TOKEN = 6.0
 FLOP_PER_PARAMETER_TOKEN_SERVED = 2.0  # the forward pass alone
+SIZES = ("parameters", "parameters_nonembedding")  # columns of model sizes, the first of them counts
 MOST_LEVELS = 15
 MOST_BINS = 10
 LEAST_IN_BIN = 8
@@ -33,7 +34,7 @@ def training_flop(rows):
     ndarray, shape (row,), or None
         In FLOP; None where the table holds neither.
     """
-    size = next((name for name in ("parameters", "parameters_nonembedding") if name in rows), None)
+    size = next((name for name in SIZES if name in rows), None)
     if size is not None and "tokens" in rows:
         return FLOP_PER_PARAMETER_TOKEN * rows[size].to_numpy(float) * rows["tokens"].to_numpy(float)
     return rows["training_flop"].to_numpy(float) if "training_flop" in rows else None

@@ -18,7 +18,7 @@ from ..coordinates import Coordinates
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import graph
-from .budget import FLOP_PER_PARAMETER_TOKEN, compute_bins
+from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, WITH_EFFECTS, Noise
 from .plan import FamilyPlan
@@ -26,7 +26,6 @@ from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
-SIZES = ("parameters", "parameters_nonembedding")
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
@@ -257,9 +256,8 @@ class LossLaw(Law):
 
     def along(self, rows, by):
         """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
-        size = next((c for c in SIZES if c in rows), None)
-        if by == "compute" and not {"compute", "training_flop"} & set(rows) and size and "tokens" in rows:
-            rows = rows.assign(training_flop=FLOP_PER_PARAMETER_TOKEN * rows[size] * rows["tokens"])
+        if by == "compute" and not {"compute", "training_flop"} & set(rows) and training_flop(rows) is not None:
+            rows = rows.assign(training_flop=training_flop(rows))
         return super().along(rows, by)
 
     # The model -------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
 
+from ...inference.loo.differences import is_apart
 from ..laws import PLANNED
 
 BUDGET = 1e24
@@ -34,7 +35,7 @@ def rivals(document):
 def _apart(document, name, best):
     """Whether a law predicts worse than the best by more than two standard errors."""
     one = document["comparison"]["models"][name]
-    return name != best and abs(one["elpd_diff"]) > 2 * one["dse"]
+    return name != best and is_apart(one["elpd_diff"], one["dse"])
 
 
 def at_budget(document, compute, law):

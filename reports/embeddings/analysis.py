@@ -7,6 +7,7 @@ import xarray as xr
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
 from ...inference import allocate, compare, fit, loo, reconcile, robust_sd
+from ...inference.loo.differences import is_apart
 from ...inference.loo.weights import sum_error
 from ...inference.quantities.allocation import decades_outside
 from ...inference.quantities.reconciliation import (
@@ -19,6 +20,7 @@ from ...inference.quantities.reconciliation import (
     local_exponents,
 )
 from ...inference.quantities.robust import quotable
+from ...inference.quantities.strength import DIRECTION
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
@@ -67,8 +69,6 @@ SHAPES = (16, 54, 128)
 WINDOWS = ((2.9, 5.0), (5.0, 7.0), (7.0, 9.2), (9.2, 11.5))
 SIZES = np.logspace(2, 13, 89)
 PUBLISHED_GAMMA = 47491.0
-REJECTED = 2.0  # standard errors of elpd behind the law that predicts best
-SURE = 0.975
 
 
 @dataclass
@@ -176,7 +176,7 @@ def _by_draw(fit, values):
 def law_entries(found):
     """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
 
-    A law more than `REJECTED` standard errors behind the best is rejected.
+    A law that predicts worse than the best by more than two standard errors is rejected.
     """
     values = {name: found.elpd[name].elpd_i.values for name in found.by_law}
     best = max(values, key=lambda name: values[name].sum())
@@ -191,7 +191,7 @@ def law_entries(found):
             **{basis: results.summary(quoted[basis]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
-            "rejected": bool(difference.sum() < -REJECTED * error),
+            "rejected": bool(is_apart(difference.sum(), error)),
             "p_above_0.73": at_least(without),
             "p_rises": float((without > counted).mean()),
         }
@@ -201,7 +201,7 @@ def law_entries(found):
 def _direction(by_law):
     """Say whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
-    return {"laws": list(accepted), "rises": all(one["p_rises"] > SURE for one in accepted.values())}
+    return {"laws": list(accepted), "rises": all(one["p_rises"] > DIRECTION[0] for one in accepted.values())}
 
 
 def decades_beyond(runs, study=None):

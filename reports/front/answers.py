@@ -5,7 +5,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
-from ...inference.quantities.strength import DIRECTION, Facts, grades, reasons, strength
+from ...inference.quantities.strength import STRONG, WEAK, Facts, grade_of_direction, grades, reasons, strength
 from ..drawing import optimum
 from ..drawing.words import (
     HIGH,
@@ -112,7 +112,7 @@ def _ratio(medians):
 
 
 def _of_law(verdict):
-    return {"p": verdict["p"], "size": verdict["size"]}
+    return {key: verdict[key] for key in ("verdict", "p", "size")}
 
 
 def _progress(document):
@@ -145,7 +145,6 @@ def _progress(document):
             sensitivity=_ratio([q[MIDDLE], *medians]),
             decades=0.0,
             direction=(min(sure), max(sure)),
-            tolerance=0.05,
             **_of_law(quoted["verdict"]),
         ),
         rests_on=(quoted["fit"],),
@@ -162,7 +161,7 @@ def _since(document):
         page="since",
         question="Did progress speed up after 2023?",
         answer="Probably: at fixed training compute, capabilities gain more a year since early 2024 than before."
-        if least > DIRECTION[1]
+        if grade_of_direction(least) != WEAK
         else "Not settled: some analyses show faster gains at fixed training compute since early 2024, others do not.",
         number=f"{plain(gains['before'], '{:.1f}')} logits a year until {moment}, {plain(gains['after'], '{:.1f}')} "
         f"since; P(faster) {_range(least, most)} over {len(faster)} analyses.",
@@ -173,7 +172,6 @@ def _since(document):
             width=_width(gains["after"]),
             decades=0.0,
             direction=(least, most),
-            tolerance=0.05,
             **_of_law(verdict),
         ),
         rests_on=("since, linear", "since, break"),
@@ -254,7 +252,7 @@ def _embeddings(document):
             sensitivity=_ratio(medians),
             decades=beyond,
             direction=(min(sure), max(sure)),
-            **_of_law(document["laws"][name]["verdict"] if name in document["laws"] else {"p": None, "size": None}),
+            **_of_law(document["laws"][name]["verdict"]),
         ),
         rests_on=tuple(each for each in accepted if each in document["diagnostics"]),
     )
@@ -265,7 +263,7 @@ def _arithmetic(document):
     typical = {name: of["0.5"] for name, of in entry["lengths"]["typical"].items()}
     further, trained = entry["p_abacus_further"], entry["train_digits"]
     abacus = typical["abacus"]
-    sure = bool(further) and min(further.values()) >= DIRECTION[0]
+    sure = bool(further) and grade_of_direction(min(further.values())) == STRONG
     unable = ", ".join(
         f"{position(name)} {share:.0%}" for name, share in entry["confounded"].items() if share is not None
     )

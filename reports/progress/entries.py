@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from ...errors import DiagnosticWarning
+from ...inference.loo.differences import is_apart
 from ...inference.loo.weights import sum_error
 from ...inference.quantities import growth
 from ...inference.quantities.gain import compute_equivalent_gain
@@ -107,13 +108,13 @@ def quoted_entry(found, main, by_noise):
     scores = found.scores[noise].paperwise
     fits = {k: fits[k] for k in scores if k not in NO_PROGRESS}
     best = scores[list(fits)].sum().idxmax()
-    ahead = scores[best] - scores[main]
-    own = best if ahead.sum() > 2 * sum_error(ahead) else main
+    behind = scores[main] - scores[best]
+    own = best if is_apart(behind.sum(), sum_error(behind)) else main
     rates = {k: compute_equivalent_gain(fit) for k, fit in fits.items()}
     rivals = {}
     for k in fits:
         difference = scores[k] - scores[own]
-        if k != own and difference.sum() > -2 * sum_error(difference):
+        if k != own and not is_apart(difference.sum(), sum_error(difference)):
             rivals[str(k)] = {
                 "doubling_months": rate_quantiles(rates[k].values),
                 "p_progress": float((rates[k] > 0).mean()),

@@ -4,6 +4,7 @@ from html import escape
 
 import pandas as pd
 
+from ...inference.quantities.strength import FAIR, STRONG, WEAK, grade_of_direction
 from ..drawing import tables, verdicts
 from ..drawing.words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 from ..findings import section
@@ -42,7 +43,11 @@ COMPARED = (
 )
 
 
-SURE = 0.975
+CLAIMS = {
+    STRONG: "At fixed training compute, capability grows faster than it did in 2023.",
+    FAIR: "At fixed training compute, capability probably grows faster than it did in 2023.",
+    WEAK: "Whether capability at fixed training compute grows faster than in 2023 is not settled.",
+}
 UNCOUNTED = (
     "Compute of reinforcement learning, of distillation and of thinking at length is not in the stated training "
     "compute, so part of the gain may be compute of another kind."
@@ -65,10 +70,9 @@ def span(p_faster):
 def _answer(entry):
     gains, p_faster = entry["gains"], entry["p_faster"]
     year = month(entry["break_year"])
-    sure = min(p_faster.values()) > SURE
+    claim = CLAIMS[grade_of_direction(min(p_faster.values()))]
     return (
-        f"<b>At fixed training compute, capability {'grows' if sure else 'probably grows'} faster than it did in "
-        f"2023.</b> It grew by {plain(gains['before'], '{:.1f}')} logits a year until {year} and by "
+        f"<b>{claim}</b> It grew by {plain(gains['before'], '{:.1f}')} logits a year until {year} and by "
         f"{plain(gains['after'], '{:.1f}')} since, if the rate changed there. The probability that it grows faster now "
         f"is {span(p_faster)}. Whether it changed at a date or gradually the scores do not say. {UNCOUNTED}"
     )

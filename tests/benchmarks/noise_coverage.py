@@ -22,9 +22,6 @@ BUDGET = 1e24
 LEVELS = {"50%": (0.25, 0.75), "90%": (0.05, 0.95)}
 
 
-SCALES = {"exponent": {"share": True}, "N* at 1e24": {"positive": True}}
-
-
 def quantities(law, constants):
     """What is asked, from the constants of a law."""
     size = law.optimal_sizes(constants, BUDGET, gamma=1.0)[1]
@@ -53,7 +50,7 @@ def main():
             for fitted, fitter in fitters.items():
                 fit = fitter.fit(runs.assign(loss=loss), seed=s, draws=500, tune=500, chains=2)
                 for name, draws in quantities(law, fit["posterior"]).items():
-                    for kind, x in (("posterior", draws), ("robust", bs.robust(fit, draws, **SCALES[name]))):
+                    for kind, x in (("posterior", draws), ("robust", bs.robust(fit, draws))):
                         for level, ends in LEVELS.items():
                             low, high = np.quantile(x, ends)
                             held.setdefault((fitted, name, kind, level), []).append(low <= known[name] <= high)

@@ -11,7 +11,7 @@ def found(fit_default):
 
 
 def test_the_sentence_to_quote_has_the_interval_of_the_exponent(fit_default, found):
-    draws = bs.robust(fit_default, fit_default["posterior"]["exponent_parameters"], share=True)
+    draws = bs.robust(fit_default, fit_default["posterior"]["exponent_parameters"])
     low, middle, high = draws.quantile([0.025, 0.5, 0.975]).values
     (said,) = found.quote
     assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in said

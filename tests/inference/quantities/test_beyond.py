@@ -4,8 +4,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.quantities.allocation import _drift, compute_range
+from bayescaling.inference.quantities.allocation import compute_range
 from bayescaling.inference.quantities.beyond import Drift, decades_beyond, drift_of, drifts
+from bayescaling.inference.quantities.quoted_allocation import drift_errors
 from bayescaling.inference.quantities.robust import quotable
 from scipy import integrate, stats
 
@@ -66,7 +67,7 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_default, what):
     at, alone = (bs.allocate(fit_default, **what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope, _ = _drift(fit_default, bs.draws_of(fit_default))
+    slope, _ = drift_errors(fit_default, bs.draws_of(fit_default))
     draws = {name: fit_default["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
     decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_default)[1]).clip(min=0)

@@ -282,10 +282,3 @@ def test_where_draws_do_not_agree_there_is_no_range():
     found = near_range(apart, 2 * apart)
     assert np.isnan([found["near_low"], found["near_high"]]).all()
     assert float(found["near_probability"]) == 0.25
-
-
-def test_mixed_allocations_keep_their_demands(plain):
-    at = law_alone(plain, 1e24, demand=[0, 1e12])
-    mixed = bs.stack_allocations({"a": at, "b": at}, {"a": 0.5, "b": 0.5})
-    assert mixed.sizes["demand"] == 2
-    np.testing.assert_array_equal(mixed["demand"], [0, 1e12])

@@ -219,15 +219,6 @@ def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(chinchill
     assert (large["parameters_nonembedding"] < small["parameters_nonembedding"]).all()
 
 
-def test_a_stacked_allocation_mixes_in_proportion(chinchilla, weighted):
-    each = {"a": law_alone(chinchilla, BUDGETS), "b": law_alone(weighted, BUDGETS)}
-    mixed = bs.stack_allocations(each, {"a": 0.25, "b": 0.75})
-    assert mixed["loss"].shape == each["a"]["loss"].shape
-    of_b = np.isin(mixed["loss"].values[..., 0], each["b"]["loss"].values[..., 0])
-    assert of_b.mean() == pytest.approx(0.75, abs=1e-3)
-    xr.testing.assert_equal(mixed["extrapolation"], each["a"]["extrapolation"])
-
-
 @pytest.mark.parametrize("option", [{"vocabulary": 0}, {"aspect_ratio": -3.0}, {"vocabulary": float("nan")}])
 def test_shapes_that_are_none_are_refused(chinchilla, option):
     with pytest.raises(InputError, match=f"{next(iter(option))} must be a positive number"):

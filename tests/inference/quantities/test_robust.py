@@ -56,11 +56,11 @@ def test_the_runs_of_chinchilla(fit_one_sigma):
     assert table.loc["unit", "robust_sd"] == pytest.approx(0.0177, rel=0.08)
     assert table.loc["parameters", "robust_sd"] == pytest.approx(0.0207, rel=0.08)
     assert table["wider"].all()
-    wide = bs.robust(fit_one_sigma, exponent, share=True)
+    wide = bs.robust(fit_one_sigma, exponent)
     assert float(wide.median()) == pytest.approx(float(exponent.median()), abs=5e-4)
     assert float(wide.std()) == pytest.approx(table["robust_sd"].max(), rel=0.02)
     log_size = np.log(law_alone(fit_one_sigma, 1e24)["parameters"].isel(compute=0))
-    assert (bs.robust(fit_one_sigma, np.exp(log_size), positive=True) > 0).all()
+    assert (bs.robust(fit_one_sigma, np.exp(log_size)) > 0).all()
 
 
 @pytest.fixture(scope="module")

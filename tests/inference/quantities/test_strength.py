@@ -11,7 +11,7 @@ LIMITS = {
     "sensitivity": ({"sensitivity": 1.25}, {"sensitivity": 2.0}, {"sensitivity": 2.01}),
     "extrapolation": ({"decades": 0.0}, {"decades": -1.0}, {"decades": 1.01}),
     "direction": ({"direction": (0.975, 1.0)}, {"direction": (0.9, 1.0)}, {"direction": (0.89, 1.0)}),
-    "law": ({"p": 0.01}, {"p": 0.009, "size": 0.009}, {"p": 0.009, "size": 0.01}),
+    "law": ({"verdict": "fits"}, {"verdict": "off", "size": 0.009}, {"verdict": "does not fit", "size": 0.02}),
 }
 
 
