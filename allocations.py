@@ -26,6 +26,7 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
         Numbers and ranges; see `inputs.numbers`.
     near_optimal : float or None
     planned : dict
+        What is planned, and the options ``beyond`` and ``robust`` of `allocate`.
     json : bool
     """
     from .inference import allocate, diagnose, law_of, open_fit

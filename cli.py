@@ -134,11 +134,12 @@ def rollout(
     by: options.CutBy = "compute",
     data: options.AnyTable = None,
     figure: options.Figure = None,
+    beyond: options.Beyond = "drift",
     *,
     fitting,
 ):
     """Fit a law to the rows below each cutoff, predict the others, and say how well."""
-    rollouts.run(law, data, by, below, figure, fitting)
+    rollouts.run(law, data, by, below, figure, beyond, fitting)
 
 
 @app.command()
@@ -216,6 +217,8 @@ def allocate(
     vocabulary: options.Vocabulary = None,
     aspect_ratio: options.AspectRatio = None,
     plan: options.Plan = None,
+    beyond: options.Beyond = "drift",
+    robust: options.Robust = True,
     json: options.Json = False,
 ):
     """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
@@ -224,6 +227,7 @@ def allocate(
     together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
     """
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | inputs.values(plan, "--plan")
+    planned |= {"beyond": beyond, "robust": robust}
     allocations.run(file, compute, loss, demand, near_optimal, planned, json=json)
 
 

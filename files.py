@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import functools
 import glob
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -20,6 +22,12 @@ except ImportError:  # Windows has other locks
 # Temporary names; nothing reads what an interrupted write leaves under one.
 PREFIX, SUFFIX, LOCK = ".", ".partial", "lock"
 PROBE = 4096  # bytes
+
+
+@functools.cache
+def evidence(name):
+    """Read the results of a long study that come with the package: a dict, the content of ``evidence/NAME.json``."""
+    return json.loads((Path(__file__).parent / "evidence" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @contextlib.contextmanager

@@ -181,6 +181,13 @@ RateYear = Annotated[
     float | None,
     typer.Option(help="Year at which the rate is asked for, instead of at the evaluations; 2023 with --compute."),
 ]
+Beyond = Annotated[
+    str,
+    typer.Option(
+        help="Beyond the largest run: drift, which adds how far the law missed later runs of other tables, or none."
+    ),
+]
+Robust = Annotated[bool, typer.Option(help="Robust widths where the rows reject the law.")]
 Budgets = Annotated[
     list[str] | None,
     typer.Option(

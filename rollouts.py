@@ -7,7 +7,7 @@ HEADER = ("", "fitted", "predicted", "50% covers", "90% covers", "CRPS", "bias",
 UNSETTLED = 0.2  # our choice: a CRPS whose Monte-Carlo error is a larger share of it is not to be read
 
 
-def run(law, data, by, below, figure, fitting):
+def run(law, data, by, below, figure, beyond, fitting):
     """Roll a law out as asked on the command line and print what came of it.
 
     Parameters
@@ -18,6 +18,7 @@ def run(law, data, by, below, figure, fitting):
     below : list of str
         Cutoffs.
     figure : Path or None
+    beyond : str
     fitting : options.Fitting
     """
     from .files import check_writable
@@ -31,7 +32,9 @@ def run(law, data, by, below, figure, fitting):
         check_format(figure)
         check_writable(figure)
     progress = console.interactive(fitting.json)
-    found, rows = rollout(chosen, table, by, below, progress=progress, **inputs.sampler_settings(fitting))
+    found, rows = rollout(
+        chosen, table, by, below, beyond=beyond, progress=progress, **inputs.sampler_settings(fitting)
+    )
     if figure:
         draw(rows, figure)
     if fitting.json:

@@ -3,9 +3,10 @@
 import ast
 from pathlib import Path
 
+from bayescaling.files import evidence
 from bayescaling.reports.drawing.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
 from bayescaling.reports.front.page import _row
-from bayescaling.reports.since.forms import form_name, forms
+from bayescaling.reports.since.forms import form_name
 
 PAPERS = {
     "ho": ("Ho et al. 2024",),
@@ -89,8 +90,8 @@ def substitutions(headline):
             ],
         ),
         "since": _since(since),
-        "since_forms": _since_forms(forms()),
-        "since_forms_date": forms()["date"],
+        "since_forms": _since_forms(evidence("scores_forms")),
+        "since_forms_date": evidence("scores_forms")["date"],
         "eci": f"{since['rows']['models']} models; the compute of {since['rows']['computes']} is Confident or Likely",
         "stan": _stan(laws),
         "seed": str(headline["made"]["seed"]),

@@ -42,10 +42,12 @@ def folder():
 
 @functools.cache
 def code():
-    """Digest of the package's code but for what draws and prints."""
+    """Digest of the package's code but for what draws and prints, and of the results of long studies."""
     found = hashlib.sha256()
     # A working tree holds environments and much else beside the package.
-    for path in sorted([*PACKAGE.glob("*.py"), *(p for name in COMPUTED for p in (PACKAGE / name).rglob("*.py"))]):
+    studies = PACKAGE.glob("evidence/*.json")
+    modules = (path for name in COMPUTED for path in (PACKAGE / name).rglob("*.py"))
+    for path in sorted([*PACKAGE.glob("*.py"), *studies, *modules]):
         name = path.relative_to(PACKAGE).as_posix()
         if not draws(name):
             found.update(name.encode() + path.read_bytes())

@@ -236,7 +236,7 @@ def test_allocate(fits):
     assert "ok" in document["diagnostics"]
     assert not document["misfit"]["score"]["fits"]
     text = succeeded("allocate", "student.nc", *budgets, folder=fits)
-    assert "decades above the fitted runs" in text and "not trusting the law" in text
+    assert "decades above the fitted runs" in text and "not trusting the law" not in text
     from bayescaling.reports.drawing.words import sizes
 
     for entry in document["allocation"]:
@@ -244,9 +244,10 @@ def test_allocate(fits):
 
 
 def test_allocate_for_a_demand_and_on_a_grid(fits):
-    asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3")
+    asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3", "--beyond", "none")
     document = json.loads(succeeded("allocate", "student.nc", *asked, "--json", folder=fits))
-    expected = bs.allocate(bs.open_fit(fits / "student.nc"), loss=2.1, demand=[0, 1e12, 1e13], near_optimal=0.3)
+    planned = {"demand": [0, 1e12, 1e13], "near_optimal": 0.3, "beyond": "none"}
+    expected = bs.allocate(bs.open_fit(fits / "student.nc"), loss=2.1, **planned)
     assert [(entry["target"], entry["demand"]) for entry in document["allocation"]] == [
         (2.1, 0),
         (2.1, 1e12),
@@ -269,13 +270,24 @@ def test_allocate_for_a_demand_and_on_a_grid(fits):
 def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
     floor = bs.open_fit(fits / "student.nc")["posterior"]["E"]
     target = f"{float(floor.quantile(0.6)):.6f}"
-    text = succeeded("allocate", "student.nc", "--loss", target, folder=fits)
+    alone = ("--loss", target, "--beyond", "none", "--no-robust")
+    text = succeeded("allocate", "student.nc", *alone, folder=fits)
     assert "never" in text and "of the draws, which no size reaches" in text
-    document = json.loads(succeeded("allocate", "student.nc", "--loss", target, "--json", folder=fits))
+    document = json.loads(succeeded("allocate", "student.nc", *alone, "--json", folder=fits))
     (entry,) = document["allocation"]
     assert entry["p_reached"] == pytest.approx(float((floor < float(target)).mean()))
     assert entry["parameters"]["q2.5"] > 0 and entry["parameters"]["q97.5"] is None
-    assert "robust_parameters" not in entry
+
+
+def test_a_budget_beyond_the_runs_is_wider_with_the_drift(fits):
+    widths = {}
+    for beyond in ("drift", "none"):
+        asked = ("--compute", "1e24", "--beyond", beyond, "--json")
+        (entry,) = json.loads(succeeded("allocate", "student.nc", *asked, folder=fits))["allocation"]
+        widths[beyond] = entry["parameters"]["q97.5"] / entry["parameters"]["q2.5"]
+    assert widths["drift"] > widths["none"]
+    code, _, said = call("allocate", "student.nc", "--compute", "1e24", "--beyond", "nothing", folder=fits)
+    assert code == 2 and "beyond" in said and "drift, none" in said
 
 
 @pytest.fixture(scope="module")

@@ -130,8 +130,9 @@ def compare(
     check_comparable(fits)
     results = results or {name: loo(fit, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
-    found = _by_rollout(fits) if weighting == ROLLOUT else weigh(np.ascontiguousarray(pointwise), weighting)
-    weights = dict(zip(results, found, strict=True))
+    by_loo = weighting != ROLLOUT
+    shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)
+    weights = dict(zip(results, shares, strict=True))
     high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}
     apart = differences(pointwise, high_k)
     rows = {}

@@ -220,25 +220,25 @@ def _scored(draws, rows, rng, drift):
     draws = draws.of_unseen(rows, rng)
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
     observed = law.on_scale(rows[law.observed].to_numpy(float))
-    found = scored(sample, observed)
+    scores = scored(sample, observed)
     if law.unit_is_row:
         density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
-        found["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
-    return found if drift is None else _drifted(found, law, sample, observed, drift, decades, rng)
+        scores["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
+    return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)
 
 
 def _drifted(alone, law, sample, observed, drift, decades, rng):
     """Score predictions with the drift as well, those without it under names that end in `ALONE`."""
     losses, beyond = law.from_scale(sample), decades > 0
-    found = scored(law.on_scale(losses * np.exp(drift.errors(rng, decades, (len(sample),)))), observed)
+    drifted = scored(law.on_scale(losses * np.exp(drift.errors(rng, decades, (len(sample),)))), observed)
     log_score = alone["log_score"].values.copy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        # A loss below 0, which noise on the loss itself allows, foretells no loss.
+        # A loss below 0, which noise on the loss itself allows, predicts no loss.
         errors = np.nan_to_num(np.log(law.from_scale(observed)) - np.log(losses), nan=np.inf)[:, beyond]
     jacobian = 0.0 if law.scale.startswith("log_") else np.log(observed[beyond])
     log_score[beyond] = drift.log_density(rng, errors, decades[beyond]) - jacobian
     named = {name: alone[name].rename(None) for name in (*QUANTILES, "crps")}
-    return found.assign(
+    return drifted.assign(
         {"log_score": ("prediction", log_score), "beyond": ("prediction", decades)}
         | {f"{name}{ALONE}": x for name, x in named.items()}
     )

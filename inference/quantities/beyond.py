@@ -8,9 +8,7 @@ largest fitted run, ``b ~ Normal(0, tau exp(spread z))`` one draw for all runs p
 them with the coverage on each source when the other five teach.
 """
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +16,9 @@ from scipy.special import logsumexp
 
 from ...datasets.wording import unknown
 from ...errors import InputError
+from ...files import evidence
 from ...models.loss.budget import training_flop
 
-EVIDENCE = Path(__file__).parents[2] / "evidence" / "beyond.json"
 BEYOND = ("drift", "none")
 SUM = "chinchilla"  # the law whose drift other laws take: most are sums of a term in N and one in D
 ROUNDING = 1e-6  # decades: runs of one budget differ by so much in the last digits
@@ -93,7 +91,7 @@ class Drift(NamedTuple):
 @cache
 def drifts():
     """Read the drift of each law that was rolled out, by its name."""
-    return {name: Drift(**scales) for name, scales in json.loads(EVIDENCE.read_text())["drift"].items()}
+    return {name: Drift(**scales) for name, scales in evidence("beyond")["drift"].items()}
 
 
 def drift_of(law):
@@ -134,9 +132,9 @@ def decades_beyond(law, fitted, runs):
         return np.zeros(len(runs))
     largest = np.full(len(runs), np.nanmax(before))
     if law.grouped_by in runs and law.grouped_by in fitted:
-        groups, own = fitted[law.grouped_by].astype(str).to_numpy(), runs[law.grouped_by].astype(str).to_numpy()
-        for group in np.intersect1d(groups, own):
-            largest[own == group] = np.nanmax(before[groups == group])
+        groups, new_groups = fitted[law.grouped_by].astype(str).to_numpy(), runs[law.grouped_by].astype(str).to_numpy()
+        for group in np.intersect1d(groups, new_groups):
+            largest[new_groups == group] = np.nanmax(before[groups == group])
     with np.errstate(invalid="ignore"):
         decades = np.log10(spent / largest)
     return np.where(decades > ROUNDING, decades, 0.0)

@@ -174,17 +174,17 @@ def verdict_sentence(verdict):
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
     size = f"off by {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
-    said = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
-    return f"{said}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
+    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
+    return f"{sentence}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
 
 
 def _worst(verdict):
     """Name the bin or group in which the law is furthest off, of the tests that reject it."""
     tests = [verdict["tests"][name] for name in verdict["rejected_by"]]
-    found = [test for test in tests if test.get("worst_size") is not None]
-    if not found:
+    located = [test for test in tests if test.get("worst_size") is not None]
+    if not located:
         return ""
-    worst = max(found, key=lambda test: test["worst_size"])
+    worst = max(located, key=lambda test: test["worst_size"])
     return f" and by {percent(worst['worst_size'])} in {worst['worst_where']}"
 
 

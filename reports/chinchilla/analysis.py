@@ -17,7 +17,7 @@ from ..laws import LAWS, PLANNED, READING_ERROR
 from ..published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
-NEAR_OPTIMAL = 0.001  # share of the loss within which sizes are said to be nearly as good
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good
 EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
 SIMULATIONS = 100

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
+from ...files import evidence
 from ...inference import calibrate, diagnose, fit, loo_by_group, pit_by_benchmark
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped
@@ -18,7 +19,7 @@ from ...models.scores.law import Scores
 from .. import results
 from ..findings import Findings
 from .bridge import earlier_progress
-from .forms import forms, probabilities
+from .forms import probabilities
 from .frontier import of_the_frontier
 from .later import of_later_models
 from .least_squares import least_squares
@@ -144,7 +145,7 @@ def _entry(found, table):
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
             pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
-    entry = {"periods": by_period, "rests": found.rests, "forms": forms()}
+    entry = {"periods": by_period, "rests": found.rests, "forms": evidence("scores_forms")}
     known = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {

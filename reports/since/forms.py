@@ -3,10 +3,6 @@
 ``tests/benchmarks/scores_forms.py`` makes it and writes ``evidence/scores_forms.json``.
 """
 
-import json
-from pathlib import Path
-
-EVIDENCE = Path(__file__).resolve().parents[2] / "evidence" / "scores_forms.json"
 DEFAULT, FAMILIES, WITHOUT_REASONING = "default", "families", "no reasoning models"
 FORMS = {
     "linear": "constant gain",
@@ -21,11 +17,6 @@ VARIANTS = {
     WITHOUT_REASONING: ", without reasoning models",
     "break": "break in May 2024, ",
 }
-
-
-def forms():
-    """Read the evidence, as `tests/benchmarks/scores_forms.py` wrote it."""
-    return json.loads(EVIDENCE.read_text(encoding="utf-8"))
 
 
 def form_name(variant, form):
@@ -52,14 +43,14 @@ def probabilities(entry):
         a third of the groups, so that their weights are not reliable.
     """
     units = {"model": "break, models as the unit", "family": "break, families as the unit"}
-    found = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
+    by_analysis = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
     for what, of in (entry["rests"] or {}).items():
         if "change" in of:
-            found[f"break, {what}"] = of["change"]["model"]["p_progress"]
+            by_analysis[f"break, {what}"] = of["change"]["model"]["p_progress"]
     for variant, by_form in entry["forms"]["answers"].items():
         for form, of in by_form.items():
             if "p_faster" in of and (variant, form) != (DEFAULT, "break"):
-                found[form_name(variant, form)] = of["p_faster"]
+                by_analysis[form_name(variant, form)] = of["p_faster"]
     for by, of in entry["forms"]["left_out"][DEFAULT].items():
-        found[f"averaged over forms by {by} left out"] = of["averaged"]["p_faster"]
-    return found
+        by_analysis[f"averaged over forms by {by} left out"] = of["averaged"]["p_faster"]
+    return by_analysis

@@ -63,8 +63,8 @@ def span(p_faster):
         By analysis.
     """
     low, high = (escape(probability(end(p_faster.values()))) for end in (min, max))
-    said = f"{low} in all" if low == high else f"between {low} and {high} in"
-    return f"{said} {len(p_faster)} analyses"
+    words = f"{low} in all" if low == high else f"between {low} and {high} in"
+    return f"{words} {len(p_faster)} analyses"
 
 
 def _answer(entry):

@@ -39,14 +39,14 @@ BINS = (0, 0.3, 0.7, 1.2, 4)
 
 def tables(folder):
     """Read the tables of beyond.json: dict of (source, table) to DataFrame."""
-    found = {}
+    by_name = {}
     for entry in json.loads(Path(__file__).with_suffix(".json").read_text()):
         table = bs.load(entry["builtin"]) if "builtin" in entry else pd.read_csv(folder / entry["file"])
         for column, value in entry.get("where", {}).items():
             table = table[table[column] == value]
         table = table.rename(columns=entry.get("columns", {}))[["parameters", "tokens", "loss"]].astype(float)
-        found[entry["source"], entry["table"]] = table.dropna().drop_duplicates().reset_index(drop=True)
-    return found
+        by_name[entry["source"], entry["table"]] = table.dropna().drop_duplicates().reset_index(drop=True)
+    return by_name
 
 
 def rolled(law, table, options):
@@ -210,8 +210,8 @@ def study(rollouts, seed):
             for low, high in pairwise(BINS):
                 some = (rollouts[key]["decades"] > low) & (rollouts[key]["decades"] <= high)
                 if some.any():
-                    found = figures(scores.isel(prediction=some))
-                    held = {level: found[level] for level in ("coverage_50", "coverage_90")}
+                    summary = figures(scores.isel(prediction=some))
+                    held = {level: summary[level] for level in ("coverage_50", "coverage_90")}
                     by_decade[name].setdefault(f"{low} to {high}", {})[key] = held
             if key in size:
                 of_sizes[name][key] = sizes(rollouts[key], drift, seed)

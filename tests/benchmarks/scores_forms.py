@@ -58,10 +58,10 @@ def numbers(folder, variant, form):
     path = folder / f"{variant}-{form}.json".replace(" ", "_")
     if not path.exists():
         fit = fitted(folder, variant, form)
-        found = answer(fit)
+        entry = answer(fit)
         if variant in COMPARED:
-            found["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
-        path.write_text(json.dumps(found), encoding="utf-8")
+            entry["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
+        path.write_text(json.dumps(entry), encoding="utf-8")
     return json.loads(path.read_text(encoding="utf-8"))
 
 

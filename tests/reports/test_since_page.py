@@ -3,10 +3,10 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.files import evidence
 from bayescaling.models.scores.law import Scores
 from bayescaling.reports.build import report
 from bayescaling.reports.since import analysis, later, rests
-from bayescaling.reports.since.forms import forms
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
@@ -78,7 +78,7 @@ def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
 
 
 def test_forms_are_compared_with_the_best_of_them():
-    for by in forms()["left_out"].values():
+    for by in evidence("scores_forms")["left_out"].values():
         for of in by.values():
             best = max(each["elpd"] for each in of["forms"].values())
             for each in of["forms"].values():
