@@ -64,7 +64,7 @@ def digest(document):
             "typical": document["equal_cost"]["lengths"]["typical"],
             "p_abacus_further": document["equal_cost"]["p_abacus_further"],
         },
-        "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "left_out")},
+        "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "left_out", "gains")},
     }
 
 

@@ -69,7 +69,7 @@ def substitutions(headline):
             ],
         ),
         "beyond": f"{laws[best]['at_1e24']['extrapolation']:.1f}",
-        "doubling": months(headline["progress"]["doubling_months"]),
+        "doubling": months(headline["progress"]["quoted"]["doubling_months"]),
         "evaluations": str(headline["progress"]["rows"]),
         "far": months(headline["far"]["by_paper_stacking"]),
         "since_2014": _times(headline["effective_compute_since_2014"]),

@@ -15,9 +15,10 @@ import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling.datasets import sha256
+from bayescaling.reports.drawing.words import months, plain, sizes
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
+DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if "generated" not in path.parts)]
 CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
@@ -56,6 +57,26 @@ def headline():
 @pytest.fixture(scope="module")
 def quoted(headline):
     return module(DOCS / "quoted.py").substitutions(headline)
+
+
+def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
+    """What README, documentation and the answers say of a number that has an interval is that interval."""
+    laws, doubling = headline["laws"].values(), headline["progress"]["quoted"]["doubling_months"]
+    intervals = [sizes(law["at_1e24"][name]) for law in laws for name in ("parameters", "tokens")]
+    intervals += [plain(law["constants"][name]) for law in laws for name in ("exponent_parameters", "E")]
+    intervals += [f"{months(doubling)} months", *(f"{plain(q, '{:.1f}')} logits" for q in _gains(headline))]
+    texts = " ".join([README.read_text(encoding="utf-8"), *quoted.values(), *map(str, headline["answers"])])
+    printed = 0
+    for interval in intervals:
+        middle, unit = interval.partition(" ")[0], interval.rpartition("]")[2]
+        said = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
+        assert said <= {interval}, said
+        printed += len(said)
+    assert printed > 8
+
+
+def _gains(headline):
+    return headline["since"]["gains"].values()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import math
 
+from ..drawing.optimum import DEFAULT
 from ..drawing.words import HIGH, LOW, MIDDLE
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
@@ -30,9 +31,9 @@ CLAIMS = (
     ("Exponent of N* in compute", "chinchilla.exponent_parameters", None, "chinchilla",
      ("laws", "chinchilla", "parameters", "exponent_parameters")),
     ("Exponent of N* without embeddings", "reconciliation.kaplan_exponent", None, "embeddings",
-     ("reconciliation", "local_exponent", "nonembedding", "posterior")),
+     ("reconciliation", "by_law", DEFAULT, "nonembedding")),
     ("Exponent of N* without embeddings", "reconciliation.local_exponent", None, "embeddings",
-     ("reconciliation", "local_exponent", "nonembedding", "posterior")),
+     ("reconciliation", "by_law", DEFAULT, "nonembedding")),
     ("γ of the sizes of embeddings", "reconciliation.gamma", None, "embeddings",
      ("reconciliation", "configurations", "posterior", "gamma")),
     ("Width over depth", "reconciliation.aspect_ratio", None, "embeddings",
@@ -97,7 +98,7 @@ def _at(document, path):
 def _p_at_least(document, quantity, source):
     """Probability of a value at least as large as published, where the content of results.json has it."""
     if quantity == "reconciliation.kaplan_exponent":
-        return document["reconciliation"]["p_exponent_above_0.73"]
+        return document["reconciliation"]["by_law"][DEFAULT]["p_above_0.73"]
     known = {(e["quantity"], e["source"]): e["p_at_least"] for e in document.get("published", ())}
     return known.get((quantity, source))
 

@@ -33,9 +33,9 @@ def answer(found):
     medians = {k: table.loc["all", "q50"] for k, table in found.gain_times.items() if k <= 15}
     decades = np.log10(growth.COMPUTE / _largest(found.table))
     return (
-        f"It is the pace at the {len(found.table)} evaluations' own sizes and dates, specifications mixed by how well "
-        f"they predict papers left out, {EFFECTS_WORDS[found.mixed.index[0]]}. At the same sizes and dates, but "
-        f"without effects of papers, medians of specifications 1 to 15 run {_span(medians)}. The pace at a "
+        f"It is the rate at the {len(found.table)} evaluations' own sizes and dates under one specification, "
+        f"{EFFECTS_WORDS[found.mixed.index[0]]}. At the same sizes and dates, but without effects of papers, medians "
+        f"of specifications 1 to 15 run {_span(medians)}. The rate at a "
         f"compute-optimal size of {flop(growth.COMPUTE)} in {growth.YEAR:.0f}, as published, is {decades:.1f} decades "
         "above the largest evaluation, and there specifications differ."
     )

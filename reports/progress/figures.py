@@ -10,7 +10,7 @@ from .analysis import MAIN
 from .conclusions import EFFECTS_WORDS
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
-from .wording import POOLED, PROBABILITIES, VARIANT_NAMES, formula, name_of, times, with_progress
+from .wording import POOLED, PROBABILITIES, VARIANT_NAMES, formula, name_of, quoted_times, times, with_progress
 
 
 def doubling(found, published):
@@ -38,12 +38,13 @@ def doubling(found, published):
 
 
 def gains(found):
-    """Doubling times at the evaluations' own sizes: specifications mixed, under either noise, and each alone."""
-    first, other = found.mixed.index[:2]
-    rows = [
-        {"label": label, "group": "specifications mixed", "colour": RED, "hover": [EFFECTS_WORDS[noise]]}
+    """Plot doubling times at the evaluations' own sizes: the quoted one, specifications mixed, and each alone."""
+    label, quoted = quoted_times(found)
+    rows = [{"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[found.mixed.index[0]]]} | quoted]
+    rows += [
+        {"label": f"mixed, {EFFECTS_WORDS[noise]}", "group": "specifications mixed", "colour": RED, "hover": []}
         | times(found.by_noise[noise])
-        for noise, label in ((first, "mixed (recommended)"), (other, f"mixed, {EFFECTS_WORDS[other]}"))
+        for noise in found.mixed.index[:2]
     ]
     for k in with_progress(found):
         if k in found.gain_times:

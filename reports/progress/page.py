@@ -11,7 +11,18 @@ from .conclusions import COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, find
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import OFFSETS, paper_coefficients, year_slopes
-from .wording import POOLED, draws_interval, formula, in_a_row, known, name_of, times, with_progress, words
+from .wording import (
+    POOLED,
+    draws_interval,
+    formula,
+    in_a_row,
+    known,
+    name_of,
+    quoted_times,
+    times,
+    with_progress,
+    words,
+)
 
 DELTA = 0.0025
 FAR = "at 1e25 FLOP in 2023"
@@ -256,11 +267,13 @@ def sections(found, published):
 
 
 def _answers_table(found, published):
-    """Doubling times by what is asked, the recommended one first."""
-    first, other = found.mixed.index[:2]
-    named = {first: "specifications mixed (recommended)", other: f"specifications mixed, {EFFECTS_WORDS[other]}"}
-    rows = [_asked(named[noise], "at the evaluations", times(found.by_noise[noise])) for noise in (first, other)]
-    rows.append(_asked(f"specification {MAIN}", "at the evaluations", found.gain_times[MAIN].loc["all"]))
+    """Doubling times by what is asked, the quoted one first."""
+    label, quoted = quoted_times(found)
+    rows = [_asked(label, "at the evaluations", quoted)]
+    rows += [
+        _asked(f"specifications mixed, {EFFECTS_WORDS[noise]}", "at the evaluations", times(found.by_noise[noise]))
+        for noise in found.mixed.index[:2]
+    ]
     theirs = {"closed_form": (found.rates[MAIN], f"specification {MAIN}"),
               "top10": (found.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
     for key, (rate, name) in theirs.items():
@@ -268,9 +281,10 @@ def _answers_table(found, published):
     rows.append(_asked("specifications mixed", FAR, times(found.pooled["by_paper_stacking"])))
     header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
     note = (
-        f"Recommended: the specifications mixed by how well they predict papers left out, {EFFECTS_WORDS[first]}, over "
-        "the evaluations' own sizes and dates. Far beyond them specifications differ: quote those rows with their "
-        "specification, budget and date. Medians and 95% intervals; never: no progress at that end."
+        f"Quoted: one specification, {EFFECTS_WORDS[found.mixed.index[0]]}, over the evaluations' own sizes and dates. "
+        "Mixed: specifications weighed by how well they predict papers left out. Far beyond the evaluations "
+        "specifications differ: give those rows with their specification, budget and date. Medians and 95% intervals; "
+        "never: no progress at that end."
     )
     return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked")
 

@@ -117,3 +117,10 @@ def with_progress(found):
 def in_a_row(values):
     """Write values one after the other, "none" if there are none."""
     return ", ".join(map(str, values)) or "none"
+
+
+def quoted_times(found):
+    """Return the label of the specification that is quoted, and its doubling time as `times` gives it."""
+    entry = found.document["compute_equivalent_gain"]["quoted"]
+    q = known(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
+    return f"specification {entry['specification']} (quoted)", q
