@@ -179,7 +179,8 @@ def test_commands_and_their_options_exist(path):
 
     known = typer.main.get_command(app).commands
     for name, *words in commands(path):
-        options = {option for parameter in known[name].params for option in parameter.opts}
+        parameters = known[name].params
+        options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, (name, words)
 
 

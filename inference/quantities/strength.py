@@ -119,8 +119,20 @@ def reasons(facts):
         words["sensitivity"] = f"alternatives differ by a factor of {facts.sensitivity:.2g}"
     if facts.decades is not None:
         side = "above the largest run" if facts.decades > 0 else "below the smallest run"
-        words["extrapolation"] = f"it lies {10 ** abs(facts.decades):,.0f} times {side}"
+        words["extrapolation"] = f"it lies {times_outside(facts.decades)} {side}"
     if facts.direction is not None:
-        words["direction"] = f"the least probability of the direction is {facts.direction[0]:.2f}"
+        least = facts.direction[0]
+        words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
     graded = grades(facts)
     return [words[name] for grade in (WEAK, FAIR) for name, each in graded.items() if each == grade]
+
+
+def times_outside(decades):
+    """Write a distance in decades of compute as a factor of two digits.
+
+    Examples
+    --------
+    >>> times_outside(-5.0545), times_outside(0.3)
+    ('110,000 times', '2 times')
+    """
+    return f"{float(f'{10 ** abs(decades):.2g}'):,g} times"

@@ -217,8 +217,8 @@ def _answer_sections(found, sets):
     best = optimum.preferred(document)
     planned = optimum.budgets(document, best)
     note = (
-        f"Recommended: the {optimum.NAMES[best]} law, which predicts runs left out best. Medians and 95% intervals of "
-        "the optimum of the mean loss, C = 6ND."
+        f"Recommended: the {optimum.NAMES[best]} law, which predicts runs beyond the fitted ones best. Medians and "
+        "95% intervals of the optimum of the mean loss, C = 6ND."
     )
     return [
         {

@@ -5,7 +5,16 @@ import textwrap
 from dataclasses import asdict, dataclass
 
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
-from ...inference.quantities.strength import STRONG, WEAK, Facts, grade_of_direction, grades, reasons, strength
+from ...inference.quantities.strength import (
+    STRONG,
+    WEAK,
+    Facts,
+    grade_of_direction,
+    grades,
+    reasons,
+    strength,
+    times_outside,
+)
 from ..drawing import optimum
 from ..drawing.words import (
     HIGH,
@@ -218,7 +227,7 @@ def _next_model(document):
 
 def times_beyond(at):
     """Say how many times as large as the largest run a budget is."""
-    return f"{10 ** at['extrapolation']:,.0f} times" if at["extrapolation"] > 0 else "not above"
+    return times_outside(at["extrapolation"]) if at["extrapolation"] > 0 else "not above"
 
 
 def _embeddings(document):
@@ -245,7 +254,7 @@ def _embeddings(document):
         number=f"From {plain(counted, '{:.2f}')} to {plain(without, '{:.2f}')} under the {name} law"
         f"{'; ' + others if others else ''}. Kaplan et al. had {KAPLAN_EXPONENT}.",
         moves=f"By law and noise {min(spread):.2f} to {max(spread):.2f}. The sizes that Kaplan et al. studied begin "
-        f"{10 ** abs(beyond):,.0f} times {'above the largest' if beyond > 0 else 'below the smallest'} run in compute.",
+        f"{times_outside(beyond)} {'above the largest' if beyond > 0 else 'below the smallest'} run in compute.",
         facts=Facts(
             chains=True,
             width=_width(without),

@@ -157,7 +157,7 @@ def _tokens_panel(document):
         title=f"At {budget} about {ratio[MIDDLE]:.0f} tokens a parameter, {at['extrapolation']:.1f} decades beyond the "
         "runs.",
         caption="Optimal training tokens per parameter against training compute. Blue: the "
-        f"{optimum.NAMES[law]} law, which predicts best, with its 95% band, and beside it other laws of this report; "
+        f"{optimum.NAMES[law]} law with its 95% band, and beside it other laws of this report; "
         "orange dashes: published. "
         f"n = {document['laws'][law]['rows']} runs of Hoffmann et al. (2022).",
         alternative=f"Tokens per parameter against compute: {plain(ratio, '{:.0f}')} at {budget} under the "

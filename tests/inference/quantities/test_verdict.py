@@ -8,7 +8,7 @@ import pytest
 from bayescaling.inference.quantities.alternatives import suggestion, worth_trying
 from bayescaling.inference.quantities.verdict import _beside, judge, verdict_sentence
 from bayescaling.inference.storage import metadata
-from bayescaling.reports.drawing.tables import tests_of_law
+from bayescaling.reports.drawing import tables
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 
@@ -113,7 +113,7 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
     }
     earlier = judged | {"tests": tests}
     assert "on average over rows (" in verdict_sentence(earlier)
-    shown = tests_of_law({"misfit": tests, "verdict": earlier})
+    shown = tables.tests_of_law({"misfit": tests, "verdict": earlier})
     worst = shown.header.index("worst")
     assert {row[worst] for row in shown.rows} == {"–"}
 
