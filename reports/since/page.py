@@ -123,8 +123,8 @@ def _form(entry):
     return (
         f"<b>Form of the trend.</b> Of {len(found)} forms, {FORMS[best]} has the highest elpd by models left out. The "
         f"others that let the gain change are within {apart:.1f} nats of it, so the scores do not tell them apart. A "
-        f"constant gain is {worse} nats worse than the best form, and {worse_with} nats worse with random effects of families. "
-        f"A sampled break lies between {month(dates[LOW])} and {month(dates[HIGH])}."
+        f"constant gain is {worse} nats worse than the best form, and {worse_with} nats worse with random effects of "
+        f"families. A sampled break lies between {month(dates[LOW])} and {month(dates[HIGH])}."
     )
 
 
