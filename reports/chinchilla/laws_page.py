@@ -40,7 +40,7 @@ def table_by_law(document):
         "Use the recommended row: over rollouts of ten public tables its law predicts later runs best. Medians and 95% "
         "intervals, robust where the runs reject the law, with the drift of the law beyond the largest run. No mixture "
         "of laws is given: beyond the runs it predicts worse than the coupled law alone. Weight: by stacking over all "
-        f"laws and noises of the comparison; those not shown here have {rest:.2f}. These weights are of runs inside the "
+        f"laws and noises of the comparison; those not shown have {rest:.2f}. These weights are of runs inside the "
         "table and say nothing of predictions beyond it: offsets, which has some, predicts later runs worst."
     )
     return tables.of_rows([*header, "tests of the law"], rows, note=note, fits=order, recommended=0, title=TITLE)
