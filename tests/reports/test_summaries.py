@@ -15,7 +15,7 @@ def test_the_sentence_to_quote_has_the_interval_of_the_exponent(fit_default, fou
     low, middle, high = draws.quantile([0.025, 0.5, 0.975]).values
     (said,) = found.quote
     assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in said
-    assert "245 rows of chinchilla_runs" in said and "does not rest on it" in said
+    assert "245 rows of chinchilla_runs" in said and "robust, since the rows reject the law" in said
 
 
 def test_text_and_html_say_the_same(found):
