@@ -285,7 +285,6 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
         bs.allocate(fit, [1e21, 1e22], **planned, **what) for what in ({}, {"beyond": "none", "robust": False})
     )
     assert np.isfinite(quoted["loss"]).all() and np.isfinite(alone["loss"]).all()
-    assert (quoted["loss"].median(("chain", "draw")).diff("compute") < 0).all()
     # Of each draw the law's loss falls; the drift of a draw may outweigh that beyond the runs.
     assert (alone["loss"].diff("compute") < 0).all()
 
