@@ -1,7 +1,14 @@
-"""Every law through every technique: what holds for one law holds for all."""
+"""Every law through every technique: what holds for one law holds for all.
 
+``python tests/test_contract.py`` writes `golden.json`, the hashes of each law's density, after a change that is meant.
+"""
+
+import hashlib
 import json
+import re
+import struct
 import warnings
+from pathlib import Path
 
 import arviz_plots as azp
 import arviz_stats as azs
@@ -11,6 +18,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
+from bayescaling.inference.fitting import traced
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.moment_matching import moment_match
 from bayescaling.inference.loo.refits import exact_loo
@@ -51,6 +59,8 @@ STUDIED = {
 TABLES = {"data-constrained": "data_constrained_runs"}
 # One law of each kind, one without an optimum and one whose quantities have levels.
 SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds")
+ADDRESS = traced.address
+GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 
 
@@ -76,6 +86,38 @@ def table_for(name):
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)
     return STUDIED[name].usual_table()
+
+
+def golden(name):
+    """SHA-256 of the emitted program, the data arrays and the start of a law: equal hashes mean equal draws.
+
+    Numbers count to seven digits, since the last ones of a logarithm differ between processors.
+    """
+    law, emitted = STUDIED[name], []
+    rows = law.rows(table_for(name))
+    reference = law.reference(rows)
+    arrays = law.model_data(rows, reference)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traced, "address", lambda text: emitted.append(text) or ADDRESS(text))
+        density = traced.Traced(law, reference, arrays)
+    program = re.sub(
+        r"0x([0-9A-F]{16})", lambda found: f"{struct.unpack('>d', bytes.fromhex(found[1]))[0]:.6e}", emitted[0]
+    )
+    listed = {
+        "program": program,
+        "arrays": {key: _digits(x) for key, x in arrays.items()},
+        "start": _digits(density.start),
+    }
+    return {part: hashlib.sha256(json.dumps(x, sort_keys=True).encode()).hexdigest() for part, x in listed.items()}
+
+
+def _digits(array):
+    return [np.shape(array), [f"{x + 0.0:.6e}" for x in np.ravel(np.asarray(array, float)).tolist()]]
+
+
+@pytest.mark.parametrize("name", STUDIED)
+def test_the_density_is_the_one_that_was_recorded(name):
+    assert golden(name) == json.loads(GOLDEN.read_text())[name]
 
 
 @pytest.fixture(scope="module", params=list(STUDIED))
@@ -307,3 +349,7 @@ def test_laws_of_runs_predict_runs_not_made(studied):
     found = bs.predict(fit, fitter.rows.head(4), noise=False)["loss"]
     assert found.dims == ("chain", "draw", "run")
     assert np.isfinite(found).all()
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps({name: golden(name) for name in STUDIED}, indent=1) + "\n")
