@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .draws import DRAWS
+from ..deferred import xr
+from .draws import DRAWS, draw_coordinates
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,7 @@ class Coordinates:
             dims = (*DRAWS, self.several[name][0]) if name in self.several else DRAWS
             found[name] = (dims, self.priors[name].from_unconstrained(z[..., place])[0])
         return found
+
+    def dataset(self, z):
+        """Return a Dataset of the quantities at coordinates (chain, draw, coordinate)."""
+        return xr.Dataset(self.named(z), draw_coordinates(*z.shape[:2]))

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ..datasets import KINDS, fractional_years, sha256
+from ..datasets import KINDS, fractional_years
 from ..datasets.wording import shortened, unknown
 from ..errors import InputError
 
@@ -81,13 +81,6 @@ class Law:
         A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
-    traceable : bool
-        Whether it says its `log_density_terms`.
-    block_axes : tuple of str
-        What coordinates in blocks are of, block by block, as `axis_of` names it.
-    used : str, optional
-        Array of its `model_data` that says which coordinates it uses, 1 or 0 each; by default it uses all. The rest
-        are switched off by data and independent of these.
     integrates : bool
         Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
     tolerance : float
@@ -110,9 +103,6 @@ class Law:
     mend: ClassVar[str] = "refit"
     wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
-    traceable: ClassVar[bool] = False
-    block_axes: ClassVar[tuple] = ()
-    used: ClassVar[str | None] = None
     integrates: ClassVar[bool] = False
     share_of: ClassVar[str] = "the loss"
     tolerance: ClassVar[float] = 0.01
@@ -140,10 +130,6 @@ class Law:
 
     def reference(self, rows):
         """Scalars and names that the sampled quantities refer to; they never depend on what is observed."""
-        raise NotImplementedError
-
-    def design_arrays(self, rows, reference):
-        """Arrays that the PyMC model holds as data, by name."""
         raise NotImplementedError
 
     def on_scale(self, observed):
@@ -215,40 +201,17 @@ class Law:
     # The model and its draws -----------------------------------------------------------------------------------------
 
     def model(self, rows, reference=None):
-        """Build the PyMC model, which serves every law of the same `program`."""
+        """Build the PyMC model, which serves every law whose density is of the same program."""
         raise NotImplementedError
 
-    def log_density_terms(self, blocks, data):
-        """Terms whose sum, over all their elements, is the log posterior density of coordinates on the real line.
-
-        A law that says them in the functions of `arrays` compiles in a second; one that does not is sampled by its
-        PyMC model.
-
-        Parameters
-        ----------
-        blocks : tuple of array_like
-            Coordinates, of the shapes that `start` gives.
-        data : mapping of str to array_like
-            As `model_data` gives them; axes of `axis_of` may have the length one.
-
-        Returns
-        -------
-        tuple of array_like
-            Scalars, or one element for each row or whatever else `axis_of` names.
-        """
+    def density(self, rows, reference):
+        """Return the `Density` of the law on rows; it compiles in a second where it can be traced."""
         raise NotImplementedError
 
-    def axis_of(self, name, array):
-        """Name what the first axis of an array of `model_data` is of, if a table may have any number of them."""
-        raise NotImplementedError
-
-    def start(self, reference):
-        """Coordinates about which chains start, arrays (coordinate,) and, of `block_axes`, (axis, coordinate)."""
-        raise NotImplementedError
-
-    def at_coordinates(self, z, reference):
-        """Name the sampled variables, a Dataset, at all coordinates in order, (chain, draw, coordinate)."""
-        raise NotImplementedError
+    @property
+    def key(self):
+        """What the code of the density follows from, a hashable: the class, name and options of the law."""
+        return type(self), self.name, json.dumps(self.options, sort_keys=True)
 
     def draws(self, sampled, rows, reference):
         """Return the `Draws` of sampled variables, a Dataset of dims (chain, draw, ...)."""
@@ -275,18 +238,6 @@ class Law:
         missing = [name for name in self.prior_of if name not in values]
         if missing:
             raise InputError(f"truth lacks {', '.join(missing)}; give every sampled quantity of the {self.name} law")
-
-    def program(self):
-        """Return a hashable key: laws of one program share a compilation and differ by data alone."""
-        return self.name, json.dumps(self.options, sort_keys=True)
-
-    def model_data(self, rows, reference):
-        """Values of everything that the PyMC model holds as data, by name."""
-        return self.design_arrays(rows, reference)
-
-    def baked(self, rows, reference):
-        """Return a hashable summary of what of a table is part of the compiled program, rather than data of it."""
-        return sha256(rows), json.dumps(reference, sort_keys=True)
 
     def check(self, rows, reference):
         """Refuse priors that leave the rows without a mean."""

@@ -95,18 +95,17 @@ def golden(name):
     """
     law, emitted = STUDIED[name], []
     rows = law.rows(table_for(name))
-    reference = law.reference(rows)
-    arrays = law.model_data(rows, reference)
+    density = law.density(rows, law.reference(rows))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(traced, "address", lambda text: emitted.append(text) or ADDRESS(text))
-        density = traced.Traced(law, reference, arrays)
+        traced.Traced(density)
     program = re.sub(
         r"0x([0-9A-F]{16})", lambda found: f"{struct.unpack('>d', bytes.fromhex(found[1]))[0]:.6e}", emitted[0]
     )
     listed = {
         "program": program,
-        "arrays": {key: _digits(x) for key, x in arrays.items()},
-        "start": _digits(density.start),
+        "arrays": {key: _digits(x) for key, x in density.arrays.items()},
+        "start": _digits(traced._flat(density.start)),
     }
     return {part: hashlib.sha256(json.dumps(x, sort_keys=True).encode()).hexdigest() for part, x in listed.items()}
 

@@ -85,12 +85,12 @@ class Fitter:
     def __init__(self, law: Law | str, table: pd.DataFrame, *, sampler: str | None = None) -> None:
         self.law, self.table = as_law(law), table
         self.sampler = choose(sampler)
-        self._seen, self._compiled = {}, {}
+        self._seen, self._densities, self._compiled = {}, {}, {}
         _, self.rows, self.reference = self.of()
 
     def __getstate__(self):
         """Leave out what is compiled, which another process compiles for itself."""
-        return vars(self) | {"_compiled": {}}
+        return vars(self) | {"_densities": {}, "_compiled": {}}
 
     def of(self, law=None):
         """Rows of the table for a law, by default this one's, and what its quantities refer to."""
@@ -102,15 +102,32 @@ class Fitter:
             self._seen[known] = rows, law.reference(rows)
         return law, *self._seen[known]
 
+    def density(self, law=None, rows=None, **changed):
+        """Return the `Density` of a law on rows, by default this one's on all of the table.
+
+        Parameters
+        ----------
+        law : Law, optional
+        rows : DataFrame, optional
+        **changed
+            Entries of the reference that are other than those of the table.
+        """
+        law, own, reference = self.of(law)
+        if rows is not None or changed:
+            return law.density(own if rows is None else rows, reference | changed)
+        known = law.name, json.dumps(law.options)
+        if known not in self._densities:
+            self._densities[known] = law.density(own, reference)
+        return self._densities[known]
+
     def compiled(self, law=None, *, progress=False):
         """Return the compiled program that serves a law, by default this one's."""
-        law, rows, reference = self.of(law)
-        program = law.program()
-        if program not in self._compiled:
+        (law, rows, reference), density = self.of(law), self.density(law)
+        if density.program not in self._compiled:
             law.check(rows, reference)
             say(f"compiling {law.label}", progress)
-            self._compiled[program] = _compiled(law, rows, reference, self.sampler)
-        return self._compiled[program]
+            self._compiled[density.program] = _compiled(law, rows, reference, density, self.sampler)
+        return self._compiled[density.program]
 
     def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
         """Sample once, with the settings as they are.
@@ -134,11 +151,10 @@ class Fitter:
         sample_stats : Dataset
         seconds : float
         """
-        law, own, reference = self.of(law)
-        rows, reference = own if rows is None else rows, reference | (changed or {})
-        data = law.model_data(rows, reference) | (changed or {})
-        sampled, stats, seconds = self.compiled(law).sample(settings or Settings(), seed, data, progress)
-        return law.draws(sampled, rows, reference), stats, seconds
+        (law, own, reference), changed = self.of(law), changed or {}
+        density = self.density(law, rows, **changed)
+        sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed, progress)
+        return law.draws(sampled, own if rows is None else rows, reference | changed), stats, seconds
 
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
         """Sample until the law's `Effort` is content; see `sample_enough`.
@@ -156,15 +172,14 @@ class Fitter:
         -------
         Sampled
         """
-        law, own, reference = self.of(law or self.law)
+        (law, own, reference), density = self.of(law), self.density(law, rows)
         rows, seconds, tries = own if rows is None else rows, [], []
-        data = law.model_data(rows, reference)
 
         def draw(asked, piece):
             program = self.compiled(law, progress=progress)
             tries.append(asked)
             say(_trying(law, len(rows), tries, seconds), progress)
-            *drawn, took = program.sample(asked, _seed_of(seed, piece), data, progress)
+            *drawn, took = program.sample(density, asked, _seed_of(seed, piece), progress)
             seconds.append(took)
             return drawn
 
@@ -295,13 +310,13 @@ def _seed_of(seed, piece):
     return seed if piece == 0 else int(np.random.SeedSequence([seed, piece]).generate_state(1)[0] >> 1)
 
 
-def _compiled(law, rows, reference, sampler):
+def _compiled(law, rows, reference, density, sampler):
     """Compile a law's program, or take the one that this process compiled before for tables that differ by data."""
     if sampler != "nutpie":
-        return compiled(law, rows, reference, sampler)
-    key = type(law), law.program(), law.baked(rows, reference)
+        return compiled(law, rows, reference, density, sampler)
+    key = density.program
     if key not in _KEPT:
-        _KEPT[key] = compiled(law, rows, reference, sampler)
+        _KEPT[key] = compiled(law, rows, reference, density, sampler)
     _KEPT.move_to_end(key)
     if len(_KEPT) > MOST_KEPT:
         _KEPT.popitem(last=False)

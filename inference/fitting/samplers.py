@@ -83,7 +83,7 @@ def _quiet():
                 logger.setLevel(level)
 
 
-def compiled(law, rows, reference, sampler):
+def compiled(law, rows, reference, density, sampler):
     """Make a law ready for a sampler.
 
     Parameters
@@ -91,6 +91,8 @@ def compiled(law, rows, reference, sampler):
     law : Law
     rows : DataFrame
     reference : dict
+    density : Density
+        That of the law on the rows.
     sampler : str
         From `choose`.
 
@@ -98,9 +100,9 @@ def compiled(law, rows, reference, sampler):
     -------
     Program
     """
-    if law.traceable and sampler == "nutpie":
+    if sampler == "nutpie":
         with suppress(UntraceableError):
-            return OfLaw(law, rows, reference)
+            return OfLaw(density, law.effort.low_rank)
     return OfModel(law.model(rows, reference), sampler, law.effort.low_rank)
 
 
@@ -113,15 +115,15 @@ class Program:
         Time that compilation took here; PyMC's own sampler and NumPyro compile when they sample.
     """
 
-    def sample(self, settings, seed, data=None, progress=False):
+    def sample(self, density, settings, seed, progress=False):
         """Draw from the posterior.
 
         Parameters
         ----------
+        density : Density
+            One of the program that was compiled.
         settings : Settings
         seed : int
-        data : dict of str to ndarray, optional
-            Values that replace the data of the same names, of any length that fits together.
         progress : bool
             Show a progress bar on standard error.
 
@@ -134,10 +136,10 @@ class Program:
         """
         start = time.perf_counter()
         with _quiet():
-            found = self._sample(settings, int(seed), data or {}, progress)
+            found = self._sample(density, settings, int(seed), progress)
         return *found, time.perf_counter() - start
 
-    def _sample(self, settings, seed, data, progress):
+    def _sample(self, density, settings, seed, progress):
         """Return the posterior and the statistics, as `sample` does."""
         raise NotImplementedError
 
@@ -145,19 +147,19 @@ class Program:
 class OfLaw(Program):
     """A law's own code, traced and compiled for nutpie; see `Traced`."""
 
-    def __init__(self, law, rows, reference):
+    def __init__(self, density, low_rank=True):
         start = time.perf_counter()
-        self._law, self._reference, self._arrays = law, reference, law.model_data(rows, reference)
+        self._low_rank = low_rank
         with _quiet():
-            self._density = Traced(law, reference, self._arrays)
+            self._traced = Traced(density)
         self.seconds = time.perf_counter() - start
 
-    def _sample(self, settings, seed, data, progress):
-        model = self._density.model(self._arrays | data)
-        options = {"low_rank_modified_mass_matrix": self._law.effort.low_rank, "return_raw_trace": True}
+    def _sample(self, density, settings, seed, progress):
+        model = self._traced.model(density)
+        options = {"low_rank_modified_mass_matrix": self._low_rank, "return_raw_trace": True}
         z, stats = _arrays(_sample_with_nutpie(model, settings, seed, progress, **options))
         stats = xr.Dataset({name: (DRAWS, x) for name, x in stats.items()}, draw_coordinates(*z.shape[:2]))
-        return self._law.at_coordinates(z, self._reference), stats
+        return density.named(z), stats
 
 
 class OfModel(Program):
@@ -187,8 +189,8 @@ class OfModel(Program):
                 self._used = {variable.name for variable in ancestors([model.logp()])}
         self.seconds = time.perf_counter() - start
 
-    def _sample(self, settings, seed, data, progress):
-        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, data, progress)
+    def _sample(self, density, settings, seed, progress):
+        trace = getattr(self, f"_sample_{self.sampler}")(settings, seed, density.arrays, progress)
         tree = trace if isinstance(trace, xr.DataTree) else trace.to_datatree()
         posterior = tree["posterior"].to_dataset()[self.names]
         return posterior.drop_attrs(), _statistics(tree["sample_stats"].to_dataset())

@@ -21,36 +21,28 @@ TOLERANCE = 1e-8  # of a traced density, relative to NumPy's
 
 
 class Traced:
-    """A law's density compiled, for tables that differ by data alone.
+    """A density compiled, for all densities of the same program.
 
     Parameters
     ----------
-    law : Law
-        One that is ``traceable``.
-    reference : dict
-    arrays : dict of str to ndarray
-        From its `model_data`.
+    density : Density
 
     Raises
     ------
     UntraceableError
-        If the law's code does not run on symbols, or says something else of them.
+        If the code of its terms does not run on symbols, or gives another value with them.
     """
 
-    def __init__(self, law, reference, arrays):
-        arrays = {name: np.asarray(x) for name, x in arrays.items()}
-        blocks = law.start(reference)
-        self._used = law.used
-        self.axes = {name: law.axis_of(name, x) for name, x in arrays.items()}
-        self.start = np.concatenate([block.ravel() for block in blocks])
-        self.address = address(self._source(law, blocks, arrays))
-        self._check(law, blocks, arrays)
+    def __init__(self, density):
+        self.axes = density.axes
+        self.address = address(_source(density))
+        self._check(density)
 
-    def model(self, arrays):
-        """Return what nutpie samples, with data of its own."""
+    def model(self, density):
+        """Return what nutpie samples, with the data of a density."""
         compiled = nutpie().compile_pymc.CompiledPyMCModel
-        user, held = self._addresses(arrays)
-        start = self.start[self._in_use(arrays)]
+        user, held = self._addresses(density)
+        start = _flat(density.start)[_in_use(density)]
         n = len(start)
         known = {
             "_n_dim": n,
@@ -68,57 +60,64 @@ class Traced:
         needed = [f.name for f in dataclasses.fields(compiled) if f.default is dataclasses.MISSING]
         return compiled(**{name: known.get(name) for name in needed})
 
-    def __call__(self, z, arrays):
+    def __call__(self, z, density):
         """Log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
-        user, _held = self._addresses(arrays)
+        user, _held = self._addresses(density)
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
         pointers = [x.ctypes.data for x in (z, gradient, value, user)]
         ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)(len(z), *pointers)
         return value[0], gradient
 
-    def _source(self, law, blocks, arrays):
-        graph = Graph()
-        data, coordinates, offset = {}, [], 0
-        for k, (name, array) in enumerate(arrays.items()):
-            data[name] = _symbols(graph, "data", array.shape, self.axes[name], lambda *at, k=k: (k, *at))
-        axes = iter(law.block_axes)
-        for block in blocks:
-            axis = next(axes) if block.ndim > 1 else None
-            coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
-            offset += block.size
-        try:
-            found = law.log_density_terms(tuple(coordinates), data)
-            terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
-        except (AttributeError, TypeError, ValueError) as error:
-            raise UntraceableError(f"the {law.name} law: {error}") from error
-        coordinates = [x for block in coordinates for x in np.ravel(block)]
-        return source(graph, terms, coordinates, self.axes, sparse=self._used is not None)
-
-    def _in_use(self, arrays):
-        """Which coordinates are sampled."""
-        return np.ones(len(self.start), bool) if self._used is None else np.asarray(arrays[self._used], bool)
-
-    def _addresses(self, arrays):
+    def _addresses(self, density):
+        arrays, used = density.arrays, _in_use(density)
         held = {name: _placed(arrays[name], axis) for name, axis in self.axes.items()}
         lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
-        used = self._in_use(arrays)
         # Where among those sampled each coordinate is; below 0 where it is not.
         order = np.where(used, np.cumsum(used) - 1, -1).astype(np.int64)
         user = [*(x.ctypes.data for x in held.values()), *sizes, order.ctypes.data]
         return np.array(user, np.uintp), held | {"order": order}
 
-    def _check(self, law, blocks, arrays):
-        used = self._in_use(arrays)
-        z = np.where(used, self.start + np.random.default_rng(1).uniform(-0.5, 0.5, len(self.start)), 0.0)
-        parts = np.split(z, np.cumsum([block.size for block in blocks])[:-1])
-        shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, blocks, strict=True))
+    def _check(self, density):
+        start, used = _flat(density.start), _in_use(density)
+        z = np.where(used, start + np.random.default_rng(1).uniform(-0.5, 0.5, len(start)), 0.0)
+        parts = np.split(z, np.cumsum([block.size for block in density.start])[:-1])
+        shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, density.start, strict=True))
         with np.errstate(all="ignore"):
-            expected = sum(float(np.sum(term)) for term in law.log_density_terms(shaped, arrays))
-        found, _ = self(z[used], arrays)
-        if not (found == expected or abs(found - expected) <= TOLERANCE * max(1.0, abs(expected))):
-            raise UntraceableError(f"the density is {expected} but {found} as traced")
+            expected = sum(float(np.sum(term)) for term in density.terms(shaped, density.arrays))
+        value, _ = self(z[used], density)
+        if not (value == expected or abs(value - expected) <= TOLERANCE * max(1.0, abs(expected))):
+            raise UntraceableError(f"the density is {expected} but {value} as traced")
+
+
+def _flat(blocks):
+    return np.concatenate([block.ravel() for block in blocks])
+
+
+def _in_use(density):
+    """Which coordinates are sampled."""
+    return np.ones(sum(block.size for block in density.start), bool) if density.used is None else density.used
+
+
+def _source(density):
+    """Write the program of a density on symbols."""
+    graph = Graph()
+    data, coordinates, offset = {}, [], 0
+    for k, (name, array) in enumerate(density.arrays.items()):
+        data[name] = _symbols(graph, "data", array.shape, density.axes[name], lambda *at, k=k: (k, *at))
+    axes = iter(density.block_axes)
+    for block in density.start:
+        axis = next(axes) if block.ndim > 1 else None
+        coordinates.append(_symbols(graph, "coordinate", block.shape, axis, lambda *at, o=offset: (o, *at)))
+        offset += block.size
+    try:
+        found = density.terms(tuple(coordinates), data)
+        terms = [graph.constant(x) for term in found for x in (np.ravel(term) if holds(term) else [np.sum(term)])]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UntraceableError(f"the terms of the density need numbers: {error}") from error
+    coordinates = [x for block in coordinates for x in np.ravel(block)]
+    return source(graph, terms, coordinates, density.axes, sparse=density.used is not None)
 
 
 def _symbols(graph, operation, shape, axis, named):

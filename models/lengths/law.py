@@ -13,6 +13,7 @@ from ...errors import InputError
 from ..arrays import log1p
 from ..contrasts import Contrast, ordinals, slopes
 from ..coordinates import Coordinates
+from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, graph, modes
@@ -98,8 +99,6 @@ class Lengths(Law):
     kind: ClassVar[str] = "counts"
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "correct"
-    traceable: ClassVar[bool] = True
-    block_axes: ClassVar[tuple] = ("run",)
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,), low_rank=False)
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
     share_of: ClassVar[str] = "the problems"
@@ -255,7 +254,27 @@ class Lengths(Law):
 
     model = graph.model
 
-    def log_density_terms(self, blocks, data):
+    def density(self, rows, reference):
+        """Return the `Density`; runs start where their counts and conditions put them."""
+        arrays = self.design_arrays(rows, reference)
+        coordinates = self._coordinates(len(reference["levels"]), len(reference["effects"]))
+        units = (np.zeros((len(reference["runs"]), len(self.parts))),) if self.seeds else ()
+
+        def named(z):
+            """Name the coefficients and spreads, and the runs' units ``z``."""
+            values = coordinates.named(z)
+            if self.seeds:
+                of_runs = z[..., len(coordinates) :].reshape(*z.shape[:2], -1, len(self.parts))
+                values[UNITS] = ((*DRAWS, "run", "part"), of_runs)
+            known = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+            labels = {dim: names for dim, names in known.items() if names}
+            return xr.Dataset(values, draw_coordinates(*z.shape[:2]) | labels)
+
+        start = (coordinates.start(), *units)
+        axes = {name: _axis(name) for name in arrays}
+        return Density(self._terms, start, arrays, axes, named, self.key, block_axes=("run",))
+
+    def _terms(self, blocks, data):
         """Log density of each prior, of the runs' units, and of the counts."""
         values, priors = self._coordinates(data["levels"].shape[1], data["effects"].shape[1]).values(blocks[0])
         if self.seeds:
@@ -268,26 +287,6 @@ class Lengths(Law):
         count = {LEVEL: levels, EFFECT: effects}
         several = {name: self.dimension_of(name) for name in self.prior_of if self.dimension_of(name)}
         return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
-
-    def axis_of(self, name, array):
-        """Columns of runs are of runs; groups say in their names what they are of."""
-        axis = name.split("_")[0]
-        return axis if axis in ("pair", "right", "wrong", "total") else "run"
-
-    def start(self, reference):
-        """Medians of the priors; runs where their counts and conditions put them."""
-        of_all = self._coordinates(len(reference["levels"]), len(reference["effects"])).start()
-        return (of_all, np.zeros((len(reference["runs"]), len(self.parts)))) if self.seeds else (of_all,)
-
-    def at_coordinates(self, z, reference):
-        """Name the coefficients and spreads, and the runs' units ``z``."""
-        coordinates = self._coordinates(len(reference["levels"]), len(reference["effects"]))
-        found = coordinates.named(z)
-        if self.seeds:
-            units = z[..., len(coordinates) :].reshape(*z.shape[:2], -1, len(self.parts))
-            found[UNITS] = ((*DRAWS, "run", "part"), units)
-        known = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {d: names for d, names in known.items() if names})
 
     def curves(self, values, arrays):
         """Parameters of the curve of each run, and the log density of the units that they were sampled in.
@@ -400,6 +399,12 @@ def _bins(longer):
     """Code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
     levels, codes = np.unique(longer, return_inverse=True)
     return codes * min(LENGTH_BINS, len(levels)) // len(levels)
+
+
+def _axis(name):
+    """Columns of runs are of runs; groups of cells name in their first word what they are of."""
+    axis = name.split("_")[0]
+    return axis if axis in ("pair", "right", "wrong", "total") else "run"
 
 
 def draw_counts(right, wrong, precision, total, rng):

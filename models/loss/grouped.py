@@ -90,8 +90,6 @@ class Grouped(Law):
     name: ClassVar[str] = "grouped"
     kind: ClassVar[str] = "runs"
     unit: ClassVar[str] = "run"
-    traceable: ClassVar[bool] = True
-    block_axes: ClassVar[tuple] = (GROUP,)
 
     def __post_init__(self):
         if not isinstance(self.law, LossLaw):
@@ -303,13 +301,7 @@ class Grouped(Law):
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    model_data = grouped_density.model_data
-    design_arrays = grouped_density.model_data
-    axis_of = grouped_density.axis_of
-    baked = grouped_density.baked
-    start = grouped_density.start
-    at_coordinates = grouped_density.at_coordinates
-    log_density_terms = grouped_density.log_density_terms
+    density = grouped_density.density
     model = grouped_density.model
 
     # Draws -----------------------------------------------------------------------------------------------------------

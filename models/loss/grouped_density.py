@@ -1,11 +1,14 @@
 """The density of a grouped law: its data, its coordinates on the real line, its terms and its PyMC model."""
 
+import functools
+
 import numpy as np
 
 from ...deferred import xr
 from ..arrays import pick
 from ..backend import pymc
 from ..coordinates import Coordinates
+from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from . import populations
 from .grouping import GROUP, GROUPS
@@ -25,34 +28,29 @@ def model_data(law, rows, reference):
     return found | centre
 
 
-def axis_of(law, name, array):
-    """Name groups for the reference, rows or effects for all else."""
+def density(law, rows, reference):
+    """Return the `Density`; the reference is of groups, all else of rows or effects."""
+    arrays, (one, several) = model_data(law, rows, reference), _blocks(law)
+
+    def named(z):
+        """Name what is sampled; what each group has of its own has the dim ``group``."""
+        names = reference[GROUPS]
+        apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
+        values = one.named(z) | {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
+        return xr.Dataset(values, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(law.prior_of)]
+
+    start = one.start(), np.tile(several.start(), (len(reference[GROUPS]), 1))
+    axes = {name: _axis(name) for name in arrays}
+    return Density(functools.partial(_terms, law), start, arrays, axes, named, law.key, block_axes=(GROUP,))
+
+
+def _axis(name):
     if name.startswith(OF_GROUPS):
         return GROUP
     return "effect" if name in ("effect_counts", CODES_OF_EFFECTS) else "row"
 
 
-def baked(law, rows, reference):
-    """Names of the groups; all else is data."""
-    return tuple(reference[GROUPS])
-
-
-def start(law, reference):
-    """Medians of the priors."""
-    one, several = _blocks(law)
-    return one.start(), np.tile(several.start(), (len(reference[GROUPS]), 1))
-
-
-def at_coordinates(law, z, reference):
-    """Name what is sampled; what each group has of its own has the dim ``group``."""
-    one, several = _blocks(law)
-    names = reference[GROUPS]
-    apart = z[..., len(one) :].reshape(*z.shape[:2], len(names), len(several))
-    found = one.named(z) | {name: ((*DRAWS, GROUP), x) for name, (_, x) in several.named(apart).items()}
-    return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | {GROUP: names})[list(law.prior_of)]
-
-
-def log_density_terms(law, blocks, data):
+def _terms(law, blocks, data):
     """Log density of the priors, of the populations and of the rows or effects."""
     one, several = _blocks(law)
     values, priors = one.values(blocks[0])
@@ -83,7 +81,7 @@ def model(law, rows, reference=None):
     law.check(rows, reference)
     of_groups = law.of_groups
     with pm.Model(coords={GROUP: reference[GROUPS]}) as model:
-        data = {name: pm.Data(name, x) for name, x in law.model_data(rows, reference).items()}
+        data = {name: pm.Data(name, x) for name, x in model_data(law, rows, reference).items()}
         values = {}
         for name, prior in law.prior_of.items():
             if name in law.pooled:

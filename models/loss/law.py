@@ -15,6 +15,7 @@ from .. import effects
 from ..arrays import log
 from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..coordinates import Coordinates
+from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import graph
@@ -66,7 +67,6 @@ class LossLaw(Law):
     effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
     axes: ClassVar[dict] = {"compute": "training_flop"}
     clusters: ClassVar[tuple] = (*SIZES, "run")
-    traceable: ClassVar[bool] = True
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
@@ -262,14 +262,6 @@ class LossLaw(Law):
 
     # The model -------------------------------------------------------------------------------------------------------
 
-    def model_data(self, rows, reference):
-        """Values of everything that the PyMC model holds as data, by name: the reference too."""
-        return self.design_arrays(rows, reference) | {name: np.asarray(x) for name, x in reference.items()}
-
-    def baked(self, rows, reference):
-        """Nothing of the table: all of it is data."""
-        return ()
-
     def check(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite.
 
@@ -335,14 +327,23 @@ class LossLaw(Law):
     model = graph.model
     observe = graph.observe
 
-    def log_density_terms(self, blocks, data):
+    def density(self, rows, reference):
+        """Return the `Density`: all of a table is data, the reference too."""
+        arrays = self.design_arrays(rows, reference) | {name: np.asarray(x) for name, x in reference.items()}
+        axes = {
+            name: None if x.ndim == 0 else "effect" if name == "effect_counts" else "row" for name, x in arrays.items()
+        }
+        coordinates = Coordinates(self.prior_of)
+        return Density(self._terms, (coordinates.start(),), arrays, axes, coordinates.dataset, self.key)
+
+    def _terms(self, blocks, data):
         """Log density of each prior, of what else informs the law, and of the rows or effects."""
         values, priors = Coordinates(self.prior_of).values(*blocks)
         potential = self.potential(values, data)
         return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
 
     def density_of_rows(self, values, data, constants=None):
-        """Log density of each row or of the rows of each effect together, from arrays of `model_data`.
+        """Log density of each row or of the rows of each effect together, from the arrays of `density`.
 
         The `constants` may be given where they are known already.
         """
@@ -353,20 +354,6 @@ class LossLaw(Law):
             groups = effects.Groups(data["effect_codes"], data["effect_counts"])
             return effects.joint_logp(residual, values[self.residuals.effect_sd], groups, *arguments)
         return self.residuals.logp(residual, *arguments, halfwidth=data.get("halfwidth"))
-
-    def axis_of(self, name, array):
-        """Scalars are of the reference, counts of effects, all else of rows."""
-        if array.ndim == 0:
-            return None
-        return "effect" if name == "effect_counts" else "row"
-
-    def start(self, reference):
-        """Medians of the priors."""
-        return (Coordinates(self.prior_of).start(),)
-
-    def at_coordinates(self, z, reference):
-        """Name the sampled quantities."""
-        return xr.Dataset(Coordinates(self.prior_of).named(z), draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
 

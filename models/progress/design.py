@@ -205,7 +205,12 @@ def _coding(keys, slots):
     return coded
 
 
+def axes(name):
+    """Return what each axis of an array of `family.DESIGN` is of, a list of str."""
+    return family.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
+
+
 def static_shape(name, array):
     """Shape of an array in the compiled graph: only numbers of rows and papers may change."""
-    axes = family.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
-    return tuple(None if axis in ("row", "paper") else length for axis, length in zip(axes, array.shape, strict=False))
+    lengths = zip(axes(name), array.shape, strict=False)
+    return tuple(None if axis in ("row", "paper") else length for axis, length in lengths)

@@ -12,6 +12,7 @@ from ...deferred import xr
 from ...errors import InputError
 from ..backend import pymc
 from ..contrasts import Contrast, groupings, means, slopes
+from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, family
@@ -114,8 +115,6 @@ class Progress(Law):
     clusters: ClassVar[tuple] = ("paper_id",)
     axes: ClassVar[dict] = {"date": "year"}
     group: ClassVar[str] = "paper_id"
-    traceable: ClassVar[bool] = True
-    used: ClassVar[str] = "used"
     unit: ClassVar[str] = "evaluation"
     tolerance: ClassVar[float] = 0.05
     observed: ClassVar[str] = "perplexity"
@@ -332,9 +331,13 @@ class Progress(Law):
         """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
         return tuple(name for name, on in design.switches(self).items() if on)
 
-    def program(self):
-        """Return what compiled graph serves this law and every specification with the same features."""
-        return ("progress", self.features)
+    def density(self, rows, reference):
+        """Return the `Density`: one program serves every specification with the same features."""
+        arrays = self.design_arrays(rows, reference)
+        start = (np.zeros(family.DIMENSION),)
+        axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
+        used = arrays["used"].astype(bool)
+        return Density(self._terms, start, arrays, axes, _named, ("progress", self.features), used=used)
 
     def model(self, rows, reference=None):
         """Return the PyMC model of the family with this law's features, switched to its specification by its data.
@@ -349,12 +352,12 @@ class Progress(Law):
         arrays = self.design_arrays(rows, reference or self.reference(rows))
         with pm.Model() as model:
             d = {name: pm.Data(name, x, shape=design.static_shape(name, x)) for name, x in arrays.items()}
-            prior, likelihood = self.log_density_terms((pm.Flat("z", shape=family.DIMENSION),), d)
+            prior, likelihood = self._terms((pm.Flat("z", shape=family.DIMENSION),), d)
             pm.Potential("log_prior", prior)
             pm.Potential("log_likelihood", likelihood.sum())
         return model
 
-    def log_density_terms(self, blocks, data):
+    def _terms(self, blocks, data):
         """Log density of the prior, and of the rows or papers."""
         (z,) = blocks
         switches = {name: float(value) for name, value in design.switches(self).items()}
@@ -362,19 +365,6 @@ class Progress(Law):
         c = family.coefficients(z, d)
         rule = family.paper_log_likelihood if self.paper_effects else family.log_likelihood
         return family.log_prior(z, c, d), rule(c, d)
-
-    def axis_of(self, name, array):
-        """Say it as `family.DESIGN` does."""
-        axis = family.DESIGN[name].split(")")[0].strip("(").split(",")[0]
-        return axis if axis in ("row", "paper") else None
-
-    def start(self, reference):
-        """Middle of the prior."""
-        return (np.zeros(family.DIMENSION),)
-
-    def at_coordinates(self, z, reference):
-        """Name the coordinates ``z``."""
-        return xr.Dataset({"z": ((*DRAWS, "z_dim"), z)}, draw_coordinates(*z.shape[:2]))
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
@@ -401,3 +391,8 @@ class Progress(Law):
                 f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
                 "would change; calibrate it without"
             )
+
+
+def _named(z):
+    """Name the coordinates ``z``."""
+    return xr.Dataset({"z": ((*DRAWS, "z_dim"), z)}, draw_coordinates(*z.shape[:2]))

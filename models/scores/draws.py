@@ -48,7 +48,7 @@ class ScoresDraws(Draws):
         super().__init__(law, reference, rows)
         self.z = z
         at, self._units = len(Coordinates(law.prior_of)), []
-        for block in law.start(reference)[1:]:
+        for block in law.units(reference):
             self._units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
             at += block.size
         lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
@@ -73,7 +73,7 @@ class ScoresDraws(Draws):
     def at_random(cls, law, reference, rows, values, rng):
         """Draws of free parameters, by name; benchmarks, models, families and versions are drawn given them."""
         lead = next(iter(values.values())).shape
-        units = [rng.standard_normal((*lead, *block.shape)) for block in law.start(reference)[1:]]
+        units = [rng.standard_normal((*lead, *block.shape)) for block in law.units(reference)]
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
         for i, (part, centre) in enumerate(centres(values).items()):
             units[0][..., i] = np.expand_dims(centre, -1) + values[f"{part}_sd"][..., None] * units[0][..., i]

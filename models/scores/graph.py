@@ -22,7 +22,7 @@ def model(law, rows, reference=None):
     """
     pm = pymc()
     reference = reference or law.reference(rows)
-    noise, shape = NOISES[law.noise], law.start(reference)[1].shape
+    noise, shape = NOISES[law.noise], law.units(reference)[0].shape
     with pm.Model() as model:
         d = {name: pm.Data(name, x) for name, x in law.design_arrays(rows, reference).items()}
         values = {name: prior.variable(name) for name, prior in law.prior_of.items()}

@@ -14,6 +14,7 @@ from ...errors import InputError
 from ..arrays import pick
 from ..contrasts import Contrast, groupings, slopes
 from ..coordinates import Coordinates
+from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, graph
@@ -188,11 +189,10 @@ class Scores(Law):
     def needed(self):
         """Columns of the table that this law needs besides those that its reader does."""
         dated = ("year", "training_compute_flop") if self.pace else ()
-        return dated + tuple(axis for axis in ("family", "version") if axis in self.block_axes)
+        return dated + tuple(axis for axis in ("family", "version") if axis in self._axes())
 
-    @property
-    def block_axes(self):
-        """What the blocks of coordinates after the first are of, but for the steps of a random walk."""
+    def _axes(self):
+        """Return what the blocks of coordinates after the first are of, but for the steps of a random walk."""
         return tuple(axis for name, (axis, *_) in self._blocks() if name != STEPS)
 
     def _blocks(self):
@@ -260,10 +260,6 @@ class Scores(Law):
         """Arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
 
-    def baked(self, rows, reference):
-        """Numbers of benchmarks, models, families and versions, which say where coordinates stand."""
-        return tuple(block.shape for block in self.start(reference))
-
     def contrasts(self, rows):
         """Means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
         benchmark = rows["benchmark"].to_numpy(object)
@@ -283,7 +279,27 @@ class Scores(Law):
 
     model = graph.model
 
-    def log_density_terms(self, blocks, data):
+    def density(self, rows, reference):
+        """Return the `Density`; arrays name in their first word what they are of."""
+        arrays, units = self.design_arrays(rows, reference), self.units(reference)
+        coordinates = Coordinates(self.prior_of)
+
+        def named(z):
+            """Name the free parameters and the coordinates of benchmarks, models, families and versions."""
+            values, at = coordinates.named(z), len(coordinates)
+            for (name, dims), block in zip(self._blocks(), units, strict=True):
+                values[name] = (
+                    (*DRAWS, *dims),
+                    z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims)]),
+                )
+                at += block.size
+            return xr.Dataset(values, draw_coordinates(*z.shape[:2]))
+
+        start = (coordinates.start(), *units)
+        axes = {name: name.split("_")[0] for name in arrays}
+        return Density(self._terms, start, arrays, axes, named, self.key, block_axes=self._axes())
+
+    def _terms(self, blocks, data):
         """Log density of each prior, of benchmarks, of models, and of scores by where they lie."""
         values, priors = Coordinates(self.prior_of).values(blocks[0])
         return (*priors.values(), *(term for _, term in self.parts(values, blocks[1:], data)))
@@ -335,29 +351,15 @@ class Scores(Law):
         """Select standardised steps of a random walk, one array (...) each; none of other forms."""
         return [units[-1][..., i] for i in range(units[-1].shape[-1])] if self.pace == "random_walk" else []
 
-    def axis_of(self, name, array):
-        """Arrays say in their names what they are of."""
-        return name.split("_")[0]
-
-    def start(self, reference):
-        """Medians of the priors; benchmarks, models, families and versions in the middle."""
+    def units(self, reference):
+        """Return the blocks of coordinates after the first where chains start: all in the middle of their priors."""
         parts = parts_of(self.prior_of)
         middle = [self.prior_of[f"{part}_centre"].frozen.median() if part in PARTS[2:] else 0.0 for part in parts]
         of_benchmarks = np.tile(middle, (len(reference["benchmarks"]), 1))
         names = {"model": "models", "family": "families", "version": "versions"}
-        counts = [len(reference[names[axis]]) for axis in self.block_axes[1:]]
+        counts = [len(reference[names[axis]]) for axis in self._axes()[1:]]
         walk = (np.zeros(len(reference["half_years"])),) if self.pace == "random_walk" else ()
-        return (Coordinates(self.prior_of).start(), of_benchmarks, *(np.zeros((count, 1)) for count in counts), *walk)
-
-    def at_coordinates(self, z, reference):
-        """Name the free parameters and the coordinates of benchmarks, models, families and versions."""
-        coordinates = Coordinates(self.prior_of)
-        found, at = coordinates.named(z), len(coordinates)
-        for (name, dims), block in zip(self._blocks(), self.start(reference)[1:], strict=True):
-            units = z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims)])
-            found[name] = ((*DRAWS, *dims), units)
-            at += block.size
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]))
+        return (of_benchmarks, *(np.zeros((count, 1)) for count in counts), *walk)
 
     # Draws -----------------------------------------------------------------------------------------------------------
 

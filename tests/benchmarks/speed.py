@@ -136,11 +136,10 @@ def density(law, table):
     from bayescaling.inference.fitting.traced import Traced
 
     rows = law.rows(table)
-    reference = law.reference(rows)
-    arrays = law.model_data(rows, reference)
-    traced = Traced(law, reference, arrays)
-    user, _held = traced._addresses(arrays)
-    z, value = np.array(traced.start), np.zeros(1)
+    density = law.density(rows, law.reference(rows))
+    traced = Traced(density)
+    user, _held = traced._addresses(density)
+    z, value = np.concatenate([block.ravel() for block in density.start]), np.zeros(1)
     gradient = np.zeros_like(z)
     pointers = [x.ctypes.data for x in (z, gradient, value, user)]
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(traced.address)

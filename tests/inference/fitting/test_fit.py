@@ -81,9 +81,10 @@ def test_tables_of_one_law_share_a_compiled_program(fitter, runs):
     other = bs.Fitter(bs.Chinchilla(), half)
     assert other.compiled() is fitter.compiled()
     assert other.reference != fitter.reference
-    assert bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}).program() != other.law.program()
+    assert bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.5)"}).key != other.law.key
     # What refers to a table is data of the program too: a program of this table's own finds the same.
-    alone = compiled(other.law, half, other.reference, "nutpie").sample(Settings(), 6)[0]
+    density = other.density()
+    alone = compiled(other.law, half, other.reference, density, "nutpie").sample(density, Settings(), 6)[0]
     assert_same_posterior(posterior(other.fit(seed=6)), alone)
     with pytest.raises(bs.InputError, match="no finite loss"):
         bs.Fitter(bs.Chinchilla(priors={"alpha": "LogNormal(8, 0.1)"}), half).compiled()
@@ -136,7 +137,8 @@ def test_simulated_losses_scatter_as_the_noise_says(fitter, runs, truth, referen
 def test_refit_on_fewer_rows_is_the_fit_of_a_model_built_for_them(fitter, runs, reference):
     half = runs.iloc[::2]
     refit = posterior(fitter.fit(half, seed=5))
-    built = OfModel(fitter.law.model(half, reference), "nutpie").sample(Settings(), 6)[0]
+    model = OfModel(fitter.law.model(half, reference), "nutpie")
+    built = model.sample(fitter.density(rows=half), Settings(), 6)[0]
     assert_same_posterior(refit, built)
 
 

@@ -77,22 +77,22 @@ THOROUGH_SCORES = {"scores", "linear", "break, families"}
 def agrees(law, table):
     rows = law.rows(table)
     reference = law.reference(rows)
-    arrays = law.model_data(rows, reference)
-    density, model = Traced(law, reference, arrays), law.model(rows, reference)
+    density, model = law.density(rows, reference), law.model(rows, reference)
+    traced, start = Traced(density), np.concatenate([block.ravel() for block in density.start])
     names = [variable.name for variable in model.free_RVs]
     priors = {} if names == ["z"] else law.prior_of  # specifications are sampled as standard normals alone
     value = model.compile_logp(mode="FAST_COMPILE")
     slope = model.compile_dlogp(mode="FAST_COMPILE")
     rng = np.random.default_rng(3)
-    used = arrays[law.used].astype(bool) if law.used else np.ones(len(density.start), bool)
+    used = np.ones(len(start), bool) if density.used is None else density.used
     for _ in range(3):
-        z = np.where(used, density.start + rng.normal(0, 0.3, len(density.start)), 0.0)
-        named = law.at_coordinates(z[None, None], reference)
+        z = np.where(used, start + rng.normal(0, 0.3, len(start)), 0.0)
+        named = density.named(z[None, None])
         point = {}
         for name, variable in zip(names, model.value_vars, strict=True):
             x = named[name].values[0, 0]
             point[variable.name] = priors[name].to_unconstrained(x) if name in priors else x
-        found, gradient = density(z[used], arrays)
+        found, gradient = traced(z[used], density)
         assert found == pytest.approx(float(value(point)), rel=1e-9)
         of_z = _in_order(z[used], point, slope(point))
         np.testing.assert_allclose(gradient, of_z, rtol=1e-8, atol=1e-9 * np.abs(of_z).max())
@@ -109,9 +109,8 @@ def _in_order(z, point, gradient):
 def test_nutpie_has_the_fields_that_are_filled_and_no_others():
     law, runs = bs.Chinchilla(), bs.load("chinchilla_runs")
     rows = law.rows(runs)
-    reference = law.reference(rows)
-    arrays = law.model_data(rows, reference)
-    model = Traced(law, reference, arrays).model(arrays)
+    density = law.density(rows, law.reference(rows))
+    model = Traced(density).model(density)
     fields = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(model)}
     required = {name for name, needed in fields.items() if needed}
     assert required - SINCE_0_16_11 == FILLED | EMPTY
@@ -122,13 +121,13 @@ def test_nutpie_has_the_fields_that_are_filled_and_no_others():
 @pytest.mark.parametrize("name", OF_EVALUATIONS)
 def test_what_a_law_of_progress_does_not_use_says_nothing_of_the_rest(name, evaluations):
     law = OF_EVALUATIONS[name]
-    arrays = law.model_data(evaluations, law.reference(evaluations))
+    of_law = law.density(evaluations, law.reference(evaluations))
     used, rng = law.active(), np.random.default_rng(1)
     points = np.where(used, rng.normal(0, 0.3, (2, len(used))), 0.0)
     others = np.where(used, 0.0, rng.normal(size=len(used)))
 
     def density(z):
-        return sum(float(np.sum(term)) for term in law.log_density_terms((z,), arrays))
+        return sum(float(np.sum(term)) for term in of_law.terms((z,), of_law.arrays))
 
     gained = [density(z + others) - density(z) for z in points]
     assert gained[0] == pytest.approx(-0.5 * (others**2).sum(), abs=1e-9) == gained[1]
@@ -150,21 +149,21 @@ def test_a_grouped_law_is_traced_as_its_model_says(name, runs):
     parts = ["a" if i < 100 else "b" if i < 180 else "c" for i in range(len(runs))]
     rows = law.rows(runs.assign(run=[f"run {i // 2}" for i in range(len(runs))], part=parts))
     reference = law.reference(rows)
-    arrays = law.model_data(rows, reference)
-    density, model = Traced(law, reference, arrays), law.model(rows, reference)
+    density, model = law.density(rows, reference), law.model(rows, reference)
+    traced, start = Traced(density), np.concatenate([block.ravel() for block in density.start])
     value = model.compile_logp(mode="FAST_COMPILE")
     rng = np.random.default_rng(3)
     for _ in range(2):
-        z = density.start + rng.normal(0, 0.3, len(density.start))
-        named = law.at_coordinates(z[None, None], reference)
+        z = start + rng.normal(0, 0.3, len(start))
+        named = density.named(z[None, None])
         point = {
             variable.name: law.prior_of[free.name].to_unconstrained(named[free.name].values[0, 0])
             for free, variable in zip(model.free_RVs, model.value_vars, strict=True)
         }
-        found, gradient = density(z, arrays)
+        found, gradient = traced(z, density)
         assert found == pytest.approx(float(value(point)), rel=1e-9)
         steps = 1e-5 * np.eye(len(z))
-        slopes = [(density(z + step, arrays)[0] - density(z - step, arrays)[0]) / 2e-5 for step in steps]
+        slopes = [(traced(z + step, density)[0] - traced(z - step, density)[0]) / 2e-5 for step in steps]
         np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
 
 
@@ -188,7 +187,8 @@ def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):
     studied = (bs.Kaplan(), runs), (Progress(18), evaluations), (bs.Lengths(), counts)
     for law, table in (*studied, (bs.Scores(pace="break"), bs.load("eci_scores"))):
         rows = law.rows(table)
-        assert isinstance(compiled(law, rows, law.reference(rows), "nutpie"), OfLaw)
+        reference = law.reference(rows)
+        assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), OfLaw)
 
 
 def test_a_law_that_asks_for_numbers_is_refused(runs):
@@ -199,8 +199,8 @@ def test_a_law_that_asks_for_numbers_is_refused(runs):
     law = Own(noise="normal", scatter="one")
     rows = law.rows(runs)
     reference = law.reference(rows)
-    with pytest.raises(UntraceableError, match="chinchilla law"):
-        Traced(law, reference, law.model_data(rows, reference))
+    with pytest.raises(UntraceableError, match="need numbers"):
+        Traced(law.density(rows, reference))
 
 
 def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
@@ -212,18 +212,23 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
     rows = law.rows(runs)
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="as traced"):
-        Traced(law, reference, law.model_data(rows, reference))
-    assert isinstance(compiled(law, rows, reference, "nutpie"), OfModel)
+        Traced(law.density(rows, reference))
+    assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), OfModel)
 
 
 def test_axes_that_depend_on_each_other_are_refused(runs):
     class Own(bs.Chinchilla):
-        def log_density_terms(self, blocks, data):
-            of_runs = sum_by(data["observed"], data["effect_codes"], data["effect_counts"])
-            return *super().log_density_terms(blocks, data), of_runs[..., data["effect_codes"]]
+        def density(self, rows, reference):
+            density = super().density(rows, reference)
+
+            def terms(blocks, data):
+                of_runs = sum_by(data["observed"], data["effect_codes"], data["effect_counts"])
+                return *density.terms(blocks, data), of_runs[..., data["effect_codes"]]
+
+            return density._replace(terms=terms)
 
     law = Own(run_effects=True)
     rows = law.rows(runs.assign(run=np.arange(len(runs)) // 2))
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="depend on each other"):
-        Traced(law, reference, law.model_data(rows, reference))
+        Traced(law.density(rows, reference))
