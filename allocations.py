@@ -2,6 +2,7 @@
 
 from . import console, inputs
 from .errors import InputError
+from .inference import storage
 
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
              "training_compute", "inference_compute", "total_compute", "saved")  # fmt: skip
@@ -29,7 +30,6 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
         What is planned, and the options ``beyond`` and ``robust`` of `allocate`.
     json : bool
     """
-    from .inference import allocate, diagnose, law_of, open_fit
     from .reports import results
 
     if bool(compute) == bool(loss):
@@ -37,12 +37,12 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
     asked = {"compute": compute, "loss": loss, "demand": demand}
     asked = {name: inputs.numbers(texts, f"--{name}") for name, texts in asked.items() if texts}
-    fitted = open_fit(file)
-    found = allocate(fitted, **asked, near_optimal=near_optimal, **planned)
-    entries = results.allocation_entries(found, law_of(fitted).name)
+    fitted = storage.open(file)
+    found = fitted.allocate(**asked, near_optimal=near_optimal, **planned)
+    entries = results.allocation_entries(found, fitted.law.name)
     misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
     if json:
-        document = {"allocation": entries, "diagnostics": diagnose(fitted), "misfit": misfit, "verdict": verdict}
+        document = {"allocation": entries, "diagnostics": fitted.diagnostics, "misfit": misfit, "verdict": verdict}
         console.print_json(document)
         return
     if len(entries) > MOST_TABLES:
@@ -50,7 +50,7 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
     else:
         for entry in entries:
             print_one(entry)
-    console.print_diagnostics(file, diagnose(fitted))
+    console.print_diagnostics(file, fitted.diagnostics)
     console.print_verdict(file, verdict)
 
 
@@ -71,7 +71,7 @@ def print_one(entry):
 
 def sentence(entry):
     """Say one answer in the units of its readers: medians and 95% intervals."""
-    from .reports.drawing.words import plain, sizes
+    from .inference.words import plain, sizes
 
     named = {
         "parameters": ("{} parameters", sizes),
@@ -111,7 +111,7 @@ def print_together(entries):
 
 
 def _asked(entry):
-    from .reports.drawing.words import flop
+    from .inference.words import flop
 
     asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
     return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
@@ -139,7 +139,7 @@ def _quantile(entry, name, q):
 
 def _said(entry, *, whole=True):
     """Sentences under a table."""
-    from .reports.drawing.words import size
+    from .inference.words import size
 
     if entry.get("p_reached", 1.0) < 1:
         yield (

@@ -24,6 +24,7 @@ from . import (
     sweeps,
 )
 from .errors import InputError
+from .inference import storage
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
@@ -53,9 +54,8 @@ def fit(
         check_writable(out)
     # Only now, for these take longer than reading a table that may have to be refused.
     from .inference import fit as fit_law
-    from .inference import loo, metadata, save_fit
     from .inference.diagnostics import sentence
-    from .inference.quantities.alternatives import alternatives, suggestion, worth_trying
+    from .inference.quantities.alternatives import suggestion, worth_trying
     from .inference.steps import say
     from .reports import results
     from .reports.entries import fit_entry
@@ -65,21 +65,21 @@ def fit(
     with console.verdict_later(unless=fitting.json):
         fitted = fit_law(chosen, table, progress=showing, **asked)
     say("judging the fit: leave-one-out, robust errors, tests of misfit", showing)
-    result = loo(fitted, progress=showing)
-    entry = fit_entry(fitted, result, seed=fitting.seed)
+    fitted.loo(progress=showing)
+    entry = fit_entry(fitted, seed=fitting.seed)
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
-        tries = {"most": 2, "seed": fitting.seed, "sampler": fitting.sampler, "progress": showing}
-        others = alternatives(fitted, result=result, **tries)
+        tries = {"most": 2, "seed": fitting.seed, "progress": showing}
+        others = fitted.alternatives(**tries)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
-        save_fit(fitted, out)
+        fitted.save(out)
     if fitting.json:
         console.print_json({"law": law, "provenance": results.provenance({law: fitted}), **entry})
         return
     named = chosen.label if fitting.group else law
     title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
-    console.print_fit(title, entry, sentence(metadata(fitted)["diagnostics"]))
+    console.print_fit(title, entry, sentence(fitted.record["diagnostics"]))
     console.print_written(out)
 
 
@@ -170,7 +170,7 @@ def doubling(
     They are at the evaluations' own sizes and dates, over all and by benchmark. With --compute or --year they are at a
     budget and a year, which may lie far from every evaluation.
     """
-    from .inference import diagnose, doubling_times, gain_times, open_fit
+    from .inference import doubling_times, gain_times
     from .inference.quantities.growth import COMPUTE, YEAR
     from .reports import results
 
@@ -178,9 +178,9 @@ def doubling(
     if compute is not None or year is not None:
         at = {"compute": COMPUTE if compute is None else compute, "year": YEAR if year is None else year}
     names = console.names_of(files, json)
-    fits = {name: open_fit(path) for name, path in zip(names, files, strict=True)}
+    fits = {name: storage.open(path) for name, path in zip(names, files, strict=True)}
     tables = {name: doubling_times(fit, **at) if at else gain_times(fit) for name, fit in fits.items()}
-    diagnostics = {name: diagnose(fit) for name, fit in fits.items()}
+    diagnostics = {name: fit.diagnostics for name, fit in fits.items()}
     if json:
         document = {
             name: {
@@ -239,23 +239,22 @@ def reconcile(
     json: options.Json = False,
 ):
     """Print the exponents that a study like Kaplan's would have measured if a fitted law were true."""
-    from .inference import diagnose, law_of, open_fit
+    from .inference import intervals
     from .inference.quantities.reconciliation import KAPLAN_EXPONENT
     from .inference.quantities.reconciliation import reconcile as reconciled
-    from .reports import results
 
-    fitted = open_fit(file)
+    fitted = storage.open(file)
     found = reconciled(fitted, vocabulary=vocabulary, aspect_ratio=aspect_ratio)
     at_least = float((found["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
-    entries = {basis: {n: results.summary(x, ratio=True) for n, x in e.items()} for basis, e in found.items()}
+    entries = {basis: {n: intervals.summary(x, ratio=True) for n, x in e.items()} for basis, e in found.items()}
     if json:
-        document = {"exponents": entries, "p_exponent_above_0.73": at_least, "diagnostics": diagnose(fitted)}
+        document = {"exponents": entries, "p_exponent_above_0.73": at_least, "diagnostics": fitted.diagnostics}
         console.print_json(document)
         return
     for basis, exponents in entries.items():
-        console.print_exponents(law_of(fitted).name, basis, exponents)
+        console.print_exponents(fitted.law.name, basis, exponents)
     print(f"probability of an exponent of at least {KAPLAN_EXPONENT} without embeddings: {at_least:.3f}")
-    console.print_diagnostics(file, diagnose(fitted))
+    console.print_diagnostics(file, fitted.diagnostics)
 
 
 @app.command(cls=sweeps.helped(".training"))

@@ -2,23 +2,24 @@
 
 from . import console
 from .errors import InputError
+from .inference import storage
 
 
 def of_files(files, weighting, json):
     """Compare saved fits of the same rows and print the verdict on the law of each."""
-    from .inference import compare, law_of, open_fit
+    from .inference import compare
     from .reports import results
 
     if len(set(files)) < len(files):
         raise InputError("a file is named twice; name each fit once")
-    fits = {name: open_fit(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
+    fits = {name: storage.open(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
     table = compare(fits, weighting=weighting, progress=console.interactive(json))
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
     if json:
         console.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
         return
     console.print_comparison(f"leave-one-out, {weighting} weights", table)
-    if weighting != "rollout" and all(law_of(fit).kind == "runs" for fit in fits.values()):
+    if weighting != "rollout" and all(fit.law.kind == "runs" for fit in fits.values()):
         print("these weights are of predictions inside the runs; beyond them use --weighting rollout")
     for name in table.index:
         print(f"{name}: {verdicts[name]['sentence']}")
@@ -27,12 +28,12 @@ def of_files(files, weighting, json):
 def paper_grid(seed, json):
     """Print the paper's own penalised fits of every specification."""
     from .datasets import load
+    from .inference import intervals
     from .inference.points.penalised import penalised_grid
-    from .reports import results
 
     table = penalised_grid(load("lm_progress"), seed=seed, progress=console.interactive(json))
     if json:
-        rows = [{name: results.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
+        rows = [{name: intervals.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
         console.print_json({"paper_grid": rows})
         return
     rows = [[console.number(x) for x in row] for row in table.to_numpy()]
@@ -57,7 +58,7 @@ def of_specifications(seed, json):
     with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_progress(fitter=fitter, specifications=part, seed=seed))
-        compared = stage("leave-one-out", lambda: compare_progress(fits, fitter=fitter, seed=seed)[0])
+        compared = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
     if json:
         console.print_json(results.comparison_document(compared))
     else:

@@ -22,8 +22,7 @@ def run(law, data, by, below, figure, beyond, fitting):
     fitting : options.Fitting
     """
     from .files import check_writable
-    from .inference import rollout
-    from .reports import results
+    from .inference import intervals, rollout
     from .reports.drawing.rollout import check_format, draw
 
     chosen = inputs.law_named(law, fitting)
@@ -38,7 +37,9 @@ def run(law, data, by, below, figure, beyond, fitting):
     if figure:
         draw(rows, figure)
     if fitting.json:
-        predictions = {name: [results.finite(x) for x in rows[name].values] for name in (*rows.coords, *rows.data_vars)}
+        predictions = {
+            name: [intervals.finite(x) for x in rows[name].values] for name in (*rows.coords, *rows.data_vars)
+        }
         cutoffs = [{"cutoff": float(cutoff), **_entry(row)} for cutoff, row in found.iterrows()]
         console.print_json(
             {"law": law, "by": by, "scale": rows.attrs["scale"], "cutoffs": cutoffs, "predictions": predictions}
@@ -62,10 +63,10 @@ def run(law, data, by, below, figure, beyond, fitting):
 
 
 def _entry(row):
-    from .reports import results
+    from .inference import intervals
 
     whole = ("fitted", "predicted", "divergences")
-    numbers = {name: int(x) if name in whole else results.finite(x) for name, x in row.drop("ok").items()}
+    numbers = {name: int(x) if name in whole else intervals.finite(x) for name, x in row.drop("ok").items()}
     return numbers | {"ok": bool(row["ok"])}
 
 

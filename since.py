@@ -24,7 +24,7 @@ def run(asked):
     ----------
     asked : options.Since
     """
-    from .inference import fit, progress_summary, save_fit
+    from .inference import fit, progress_summary
 
     given = inputs.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
     laws = {name: _with_pace(given, name) for name in (LINEAR, BREAK)}
@@ -39,7 +39,7 @@ def run(asked):
     found = {name: progress_summary(each) for name, each in fits.items()}
     compared = _compared(fits) if asked.elpd else None
     for name, path in files.items():
-        save_fit(fits[name], path)
+        fits[name].save(path)
     if asked.json:
         console.print_json(_document(table, laws[BREAK], fits, found, compared))
         return
@@ -100,11 +100,10 @@ def _compared(fits):
     """Compare both paces by leave-one-model-out."""
     import pandas as pd
 
-    from .inference import loo_by_group
     from .inference.diagnostics import PARETO_K_LIMIT
     from .inference.loo.differences import differences, sentence
 
-    left_out = {name: loo_by_group(fit, "model", mend="none") for name, fit in fits.items()}
+    left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in left_out.items()})
     table = differences(pointwise, high_k).assign(elpd=pointwise.sum())
@@ -113,7 +112,6 @@ def _compared(fits):
 
 
 def _print(table, law, fits, found):
-    from .inference import metadata
     from .inference.diagnostics import sentence
 
     known, models = _known(law, table), table["model"].nunique()
@@ -136,7 +134,7 @@ def _print(table, law, fits, found):
             low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
             buys = f"a decade of compute buys {middle:.2f} logits [{low:.2f}, {high:.2f}]"
             print(f"{name}{when}: {buys}, by which gains are divided")
-        print(f"{name}: {sentence(metadata(fit)['diagnostics'])}")
+        print(f"{name}: {sentence(fit.record['diagnostics'])}")
 
 
 def _slopes(fit):
@@ -154,13 +152,13 @@ def _shown(x):
 
 
 def _document(table, law, fits, found, compared):
-    from .inference import metadata
+    from .inference import intervals
     from .reports import results
 
     periods = {}
     for summary in found.values():
         for (period, unit), row in summary.iterrows():
-            periods.setdefault(period, {})[unit] = {key: results.finite(x) for key, x in row.items()}
+            periods.setdefault(period, {})[unit] = {key: intervals.finite(x) for key, x in row.items()}
     document = {
         "data": table.attrs.get("source"),
         "models": int(table["model"].nunique()),
@@ -170,14 +168,14 @@ def _document(table, law, fits, found, compared):
         "periods": periods,
         "p_faster": {unit: entry["p_progress"] for unit, entry in periods["change"].items()},
         "compute_slope": {
-            name + when: results.summary(slope) for name, fit in fits.items() for when, slope in _slopes(fit).items()
+            name + when: intervals.summary(slope) for name, fit in fits.items() for when, slope in _slopes(fit).items()
         },
-        "diagnostics": {name: metadata(fit)["diagnostics"] for name, fit in fits.items()},
+        "diagnostics": {name: fit.record["diagnostics"] for name, fit in fits.items()},
         "provenance": results.provenance(fits),
     }
     if compared is None:
         return document
     rows = compared["table"].iterrows()
     columns = ("elpd", "elpd_diff", "dse", "p_worse")
-    laws = {name: {key: results.finite(row[key]) for key in columns} | {"flags": row["flags"]} for name, row in rows}
+    laws = {name: {key: intervals.finite(row[key]) for key in columns} | {"flags": row["flags"]} for name, row in rows}
     return document | {"by_model": {"laws": laws} | {key: compared[key] for key in ("sentence", "k_above_0.7")}}

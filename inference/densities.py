@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import InputError, SizeNote
 from ..models.draws import DRAWS
-from .storage import draws_of, law_of, metadata
 
 GROUP = "log_likelihood"
 MOST = 20_000_000  # of a fit that holds them by default: 160 MB, 5,000 rows of 4,000 draws
@@ -51,17 +50,15 @@ def held(asked, law, units, draws):
 
 def is_held(fit):
     """Whether a fit holds its pointwise log densities."""
-    return GROUP in fit.children
+    return GROUP in fit
 
 
-def blocks(fit, draws=None):
+def blocks(fit):
     """Log densities of a fit's units, some at a time.
 
     Parameters
     ----------
-    fit : DataTree
-    draws : Draws, optional
-        From `draws_of`.
+    fit : Fit
 
     Yields
     ------
@@ -69,46 +66,46 @@ def blocks(fit, draws=None):
         Of the units.
     density : DataArray, dims (chain, draw, unit)
     """
-    law = law_of(fit)
+    law = fit.law
     if is_held(fit):
         yield slice(None), fit[GROUP][law.scale].transpose(*DRAWS, law.unit)
         return
-    draws = draws_of(fit) if draws is None else draws
-    for positions, density in zip(draws.blocks(), draws.log_likelihood_blocks(seed=metadata(fit)["seed"]), strict=True):
+    draws = fit.draws
+    for positions, density in zip(draws.blocks(), draws.log_likelihood_blocks(seed=fit.record["seed"]), strict=True):
         if law.unit_is_row:
             density = density.assign_coords({law.unit: positions})
         yield positions if law.unit_is_row else slice(None), density.transpose(*DRAWS, law.unit)
 
 
-def of_rows(fit, positions, draws):
+def of_rows(fit, positions):
     """Log densities of some units that are rows, independent given the draws: dims (chain, draw, unit)."""
+    draws = fit.draws
     if is_held(fit):
         return fit[GROUP][draws.law.scale].isel({draws.law.unit: positions}).transpose(*DRAWS, ...)
     return draws.log_likelihood(draws.rows.iloc[positions]).transpose(*DRAWS, ...)
 
 
-def of_unit(fit, i, draws):
+def of_unit(fit, i):
     """Log density of one unit, an ndarray (chain, draw)."""
     if is_held(fit):
-        return fit[GROUP][law_of(fit).scale].isel({draws.law.unit: i}).transpose(*DRAWS).values
-    return draws.unit_log_likelihood(i).transpose(*DRAWS).values
+        return fit[GROUP][fit.law.scale].isel({fit.law.unit: i}).transpose(*DRAWS).values
+    return fit.draws.unit_log_likelihood(i).transpose(*DRAWS).values
 
 
-def units(fit, draws=None):
+def units(fit):
     """Coordinate of the units that leave-one-out leaves out, an ndarray (unit,)."""
-    law = law_of(fit)
+    law = fit.law
     if law.unit_is_row:
         return np.arange(fit["observed_data"].sizes[law.unit])
-    ((_, density),) = blocks(fit, draws)
+    ((_, density),) = blocks(fit)
     return density[law.unit].values
 
 
-def independent_blocks(fit, draws=None):
+def independent_blocks(fit):
     """As `blocks`; where units are not exchangeable given the free parameters, of the groups that are, all at once."""
-    draws = draws_of(fit) if draws is None else draws
-    grouped = draws.exchangeable()
+    grouped = fit.draws.exchangeable()
     if grouped is None:
-        yield from blocks(fit, draws)
+        yield from blocks(fit)
     else:
         yield slice(None), grouped.transpose(*DRAWS, ...)
 

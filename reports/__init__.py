@@ -2,7 +2,7 @@
 
 import importlib
 
-_HOMES = {"report": "build", "report_fits": "own", "report_table": "own", "summary": "summaries"}
+_HOMES = {"report": "build", "report_fits": "own", "report_table": "own"}
 
 __all__ = [*_HOMES]
 

@@ -1,6 +1,6 @@
 """The entry of results.json of any fit: what all laws have, and what laws of its kind have besides."""
 
-from ..inference import law_of
+from ..inference import intervals
 from ..inference.quantities.sensitivity import prior_sensitive
 from . import results
 from .arithmetic.entries import lengths_entry
@@ -10,15 +10,15 @@ CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 
 def loss_entry(fit, *, seed=1):
     """Name the constants of a law of the loss that the prior helps to decide."""
-    sensitive = {} if law_of(fit).upstream else prior_sensitive(fit, CONSTANTS)
-    return {"prior_sensitive": {name: results.finite(x) for name, x in sensitive.items()}}
+    sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
+    return {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
 
 
 OF_KIND = {"runs": loss_entry, "counts": lengths_entry}
 
 
-def fit_entry(fit, result=None, *, seed=1):
+def fit_entry(fit, *, seed=1):
     """Entry of one fit: `results.law_entry`, the verdict on the law and its tests, and lengths for a law of counts."""
-    besides = OF_KIND.get(law_of(fit).kind)
+    besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
-    return results.law_entry(fit, result) | judged | (besides(fit, seed=seed) if besides else {})
+    return results.law_entry(fit) | judged | (besides(fit, seed=seed) if besides else {})

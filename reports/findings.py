@@ -13,9 +13,9 @@ class Findings:
         When each stage that only a full report makes was made, None where it was not.
     document : dict
         Entries of results.json, by key.
-    posteriors : dict of str to DataTree
+    posteriors : dict of str to Fit
         Fits to save, under the names that results.json gives them.
-    unsaved : dict of str to DataTree
+    unsaved : dict of str to Fit
         Fits that numbers of the page rest on too, which are judged as the others are.
     """
 

@@ -4,10 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ..inference import law_of, new_group, table_of
+from ..inference import intervals, new_group
 from ..models.loss.grouping import GROUP, labelled
 from ..models.loss.populations import population
-from . import results
 
 EXPONENT = "exponent_parameters"
 CLOSE = 0.05  # exponents that differ by less are called alike: the optimal size at 100 times the compute by 26%
@@ -24,11 +23,11 @@ def group_entries(fit, *, seed=1):
         pooled, beside its prior; where the law has one exponent of N* in each group ``exponent``, by group and, where
         something is pooled, of the ``typical`` group and a ``new`` one, with ``differences``.
     """
-    law, posterior = law_of(fit), fit["posterior"]
+    law, posterior = fit.law, fit["posterior"]
     if law.grouped_by is None:
         return None
     names = [str(name) for name in posterior[GROUP].values]
-    labels = labelled(table_of(fit)[law.grouped_by])
+    labels = labelled(fit.rows[law.grouped_by])
     found = {
         "by": law.grouped_by,
         "rows": {name: int((labels == name).sum()) for name in names},
@@ -45,7 +44,7 @@ def group_entries(fit, *, seed=1):
             while label in names:
                 label += "_"
             added = new_group(fit, name=label, typical=name == TYPICAL, seed=seed)
-            unseen[name] = results.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
+            unseen[name] = intervals.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
     return found | {
         "exponent": {"by_group": by_group(exponents, names)} | unseen,
         "differences": _differences(exponents, names),
@@ -54,7 +53,7 @@ def group_entries(fit, *, seed=1):
 
 def by_group(draws, names):
     """Summaries by group; of a quantity that is one for all, the same for each."""
-    return {name: results.summary(draws.sel({GROUP: name}) if GROUP in draws.dims else draws) for name in names}
+    return {name: intervals.summary(draws.sel({GROUP: name}) if GROUP in draws.dims else draws) for name in names}
 
 
 def _differences(exponents, names):
@@ -62,14 +61,14 @@ def _differences(exponents, names):
     pairs = {}
     for one, other in combinations(names, 2):
         difference = exponents.sel({GROUP: one}) - exponents.sel({GROUP: other})
-        pairs[f"{one} less {other}"] = results.summary(difference) | {"p_above_0": float((difference > 0).mean())}
+        pairs[f"{one} less {other}"] = intervals.summary(difference) | {"p_above_0": float((difference > 0).mean())}
     apart = exponents.max(GROUP) - exponents.min(GROUP)
-    return {"pairs": pairs, "range": results.summary(apart), "close": CLOSE, "p_close": float((apart < CLOSE).mean())}
+    return {"pairs": pairs, "range": intervals.summary(apart), "close": CLOSE, "p_close": float((apart < CLOSE).mean())}
 
 
 def _spread(law, posterior, name):
     """Spread of a pooled quantity between groups, beside its prior."""
     _, spread = population(name)
-    prior = law.prior_of[spread].frozen.ppf(list(results.QUANTILES.values()))
-    told = dict(zip(results.QUANTILES, map(float, np.ravel(prior)), strict=True))
-    return results.summary(posterior[spread]) | {"prior": told}
+    prior = law.prior_of[spread].frozen.ppf(list(intervals.QUANTILES.values()))
+    told = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))
+    return intervals.summary(posterior[spread]) | {"prior": told}

@@ -3,7 +3,6 @@
 from ..datasets.wording import printable
 from ..errors import InputError
 from ..files import check_writable
-from ..inference import diagnose, save_fit
 from ..inference.diagnostics import sentence
 from . import results
 from .render import render
@@ -31,7 +30,7 @@ def prepare(out):
 
 def judge_chains(document, fits):
     """Add to the content of results.json what the chains of each fit say of themselves."""
-    judged = {name: diagnose(fitted) for name, fitted in fits.items()}
+    judged = {name: fitted.diagnostics for name, fitted in fits.items()}
     document["diagnostics"] = {
         name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
     }
@@ -47,7 +46,7 @@ def write(out, document, posteriors, title, parts, warned, front=None, *, writte
     out : Path
     document : dict
         The content of results.json, after `judge_chains`.
-    posteriors : dict of str to DataTree
+    posteriors : dict of str to Fit
     title, parts, warned, front
         As for `render`.
     """
@@ -59,7 +58,7 @@ def write(out, document, posteriors, title, parts, warned, front=None, *, writte
 def write_posteriors(out, posteriors):
     """Write the posteriors of a report, by their names."""
     for name, fitted in posteriors.items():
-        save_fit(fitted, out / POSTERIORS / f"{file_name(name)}.nc")
+        fitted.save(out / POSTERIORS / f"{file_name(name)}.nc")
 
 
 def write_pages(out, document, html):

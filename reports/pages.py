@@ -62,7 +62,7 @@ class Page:
             Given the name of a stage and a function without arguments, returns its result, kept or made now.
         published : DataFrame
             From ``load("published")``.
-        earlier : dict of str to DataTree
+        earlier : dict of str to Fit
             Posteriors of the pages before this one.
         seed : int
         sampler : str, optional

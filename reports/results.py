@@ -1,19 +1,16 @@
 """The numbers of a report as one JSON document, ``results.json``."""
 
 import json
-import math
 
 import numpy as np
-import xarray as xr
 
 from ..datasets.wording import p_value
 from ..files import written_whole
-from ..inference import calibration_table, law_of, loo, metadata
+from ..inference import calibration_table
 from ..inference.calibration.simulation import not_uniform, record_of
+from ..inference.intervals import finite, parameters, robust_entries, summary
 from ..inference.loo.refits import largest_k_left, unreliable
-from ..inference.quantities.robust import quotable, robust_sds
-from ..inference.quantities.verdict import judge, verdict_sentence
-from ..models.draws import DRAWS, flatten
+from ..inference.quantities.verdict import verdict_sentence
 
 SCHEMA = 1
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
@@ -22,80 +19,16 @@ SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_paramete
 RATIOS = ("tokens_per_parameter", "epochs")
 BEYOND = ("extrapolation", "tokens_per_parameter_extrapolation")
 NEAR = ("near_low", "near_high", "near_parameters", "near_probability")
-ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
-QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
-
-
-def summary(draws, *, ratio=False):
-    """Mean, standard deviation and quantiles of draws.
-
-    Parameters
-    ----------
-    draws : array_like
-        Draws of one quantity, of any shape.
-    ratio : bool
-        The quantity is a ratio or a time: its mean and standard deviation need not exist and are null.
-
-    Returns
-    -------
-    dict
-        ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
-    """
-    values = np.ravel(np.asarray(draws, float))
-    ratio = ratio or bool(np.isinf(values).any())
-    moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
-    # Between a finite and an infinite draw there is no linear interpolation.
-    method = "inverted_cdf" if np.isinf(values).any() else "linear"
-    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values()), method=method), strict=True))
-    return {name: finite(x) for name, x in (moments | quantiles).items()}
-
-
-def finite(x):
-    """Return `x` as a float, or None where it is None or not finite."""
-    return None if x is None or not math.isfinite(x) else float(x)
-
-
-def parameters(fit):
-    """Summarise every scalar of the posterior, ``alpha_year[ptb]`` where it has levels.
-
-    Of a law of runs that its rows reject the draws are those of `quotable`, so that one interval of each is printed.
-    """
-    draws = flatten(fit["posterior"].to_dataset())
-    if law_of(fit).kind == "runs":
-        quoted = quotable(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
-        draws = {name: x.values for name, x in quoted.items()}
-    return {name: summary(x) for name, x in draws.items()}
-
-
-def robust_entries(fit):
-    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law.
-
-    By level where it has levels, ``alpha[c4]``, but for what is of one unit, whose rows are all that inform it.
-    """
-    entries, unit = {}, law_of(fit).unit
-    kept = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
-    draws = flatten(xr.Dataset(kept))
-    varying = {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items() if x.std() > 0}
-    for name, table in robust_sds(fit, varying).items():
-        if table.empty:
-            continue
-        widest = table["robust_sd"].idxmax()
-        row = table.loc[widest]
-        if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units say nothing of it
-            continue
-        entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
-        entries[name]["posterior_mean"] = finite(draws[name].mean())
-    return entries
 
 
 def misfit_entries(fit):
     """Entries of the tests of the law of a fit, by test."""
-    return judge(fit)["tests"]
+    return fit.check()["tests"]
 
 
 def verdict_entry(fit):
     """Entry of the verdict on the law of a fit, in words and numbers, without its tests."""
-    verdict = judge(fit)
+    verdict = fit.check()
     kept = {name: x for name, x in verdict.items() if name != "tests"}
     return kept | {"sentence": verdict_sentence(verdict)}
 
@@ -105,20 +38,18 @@ def rejected_by(misfit):
     return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
 
 
-def law_entry(fit, result=None, points=None):
+def law_entry(fit, points=None):
     """Entry of results.json of one fitted law.
 
     Parameters
     ----------
-    fit : DataTree
-    result : ELPDData, optional
-        From `loo`, which is called if absent.
+    fit : Fit
     points : dict of str to dict, optional
         Point estimates by estimator.
     """
-    result = loo(fit) if result is None else result
-    record = metadata(fit)
-    law = law_of(fit)
+    result = fit.loo()
+    record = fit.record
+    law = fit.law
     diagnostics = record["diagnostics"]
     return {
         "data": record["data"]["source"],
@@ -165,7 +96,7 @@ def _allocated(at):
 
 def provenance(fits):
     """Versions, seed, sampler, data fingerprints and priors of a set of fits."""
-    records = {name: metadata(fit) for name, fit in fits.items()}
+    records = {name: fit.record for name, fit in fits.items()}
     first = next(iter(records.values()))
     return {
         "versions": first["versions"],

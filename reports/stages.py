@@ -7,7 +7,6 @@ import warnings
 from contextlib import contextmanager
 
 from ..errors import DiagnosticWarning
-from ..inference.quantities.verdict import keep_verdict, verdict_kept
 from ..inference.steps import lasting
 from . import kept
 
@@ -140,7 +139,7 @@ class Stages:
 
         vars(found).update(self.extra(name, changed, default={}, **more) if extra else self(name, changed, **more))
 
-    def __call__(self, name, make, *, judged=(), **more):
+    def __call__(self, name, make, *, of=(), **more):
         """Return the result of a stage, made now or kept.
 
         Parameters
@@ -148,18 +147,18 @@ class Stages:
         name : str
         make : callable
             Without arguments.
-        judged : sequence of DataTree
-            Fits that the stage judges, so that each has its verdict in its record, however the result is had.
+        of : iterable of Fit
+            Fits whose results the stage computes: each holds them, whether the stage is made now or was cached.
         **more
             What the result follows from besides the settings.
         """
         self.show(name)
         found = self._kept(name, more)
         if found is None:
-            found = self._made(name, make, more, judged)
+            found = self._made(name, make, more, of)
         else:
-            for fit, verdict in zip(judged, found["verdicts"], strict=True):
-                keep_verdict(fit, verdict)
+            for fit, computed in zip(of, found["computed"], strict=True):
+                fit.computed |= computed
         return self._told(name, found)
 
     def _key(self, name, more):
@@ -180,14 +179,14 @@ class Stages:
         """Return a result that is kept and may be used."""
         return None if self._fresh and key not in self._once["made"] else kept.get(key)
 
-    def _made(self, name, make, more, judged=()):
+    def _made(self, name, make, more, of=()):
         """Make a result and keep it, with all that is said of it."""
         start = time.perf_counter()
         with _collected() as warned:
             result = make()
         seconds = round(time.perf_counter() - start, 3)
         found = {"result": result, "seconds": seconds, "warned": warned, "made": time.strftime("%Y-%m-%d")}
-        found["verdicts"] = [verdict_kept(fit) for fit in judged]
+        found["computed"] = [fit.light for fit in of]
         kept.put(self._key(name, more), found)
         kept.learn(name, seconds)
         return found

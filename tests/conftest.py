@@ -6,9 +6,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from bayescaling.datasets import KINDS
-from bayescaling.inference.storage import with_metadata
+from bayescaling.inference.fit import Fit
+from bayescaling.inference.fitting.fitter import fitter_of
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
@@ -233,7 +233,7 @@ def fit_of(progress_draws):
         }
         said = {"law": {"name": law.name, "options": law.options, "reference": draws.reference}}
         said = json.loads(json.dumps(said | {"data": {"source": "lm_progress"}}))
-        return draws, with_metadata(xr.DataTree.from_dict(groups), said)
+        return draws, Fit.of(groups, said, fitter_of)
 
     return fit
 
@@ -301,7 +301,7 @@ def lengths_fitter(lengths_counts):
 def lengths_fit(lengths_fitter):
     """The default fit, refits of its leave-one-out done."""
     fit = lengths_fitter.fit(seed=1)
-    bs.loo(fit, fitter=lengths_fitter)
+    fit.loo()
     return fit
 
 

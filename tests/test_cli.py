@@ -153,7 +153,7 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
     options = (*SHORT, "--prior", "alpha=LogNormal(-1, 0.5)", "--seed", "7", "--json", "--out", "f.nc")
     document = json.loads(succeeded("fit", "chinchilla", *options, folder=tmp_path, run=spawn))
     assert os.listdir(tmp_path) == ["f.nc"]
-    fit = bs.open_fit(tmp_path / "f.nc")
+    fit = bs.open(tmp_path / "f.nc")
     assert dict(fit["posterior"].sizes) == {"chain": 2, "draw": 200}
     quoted = quotable(fit, {name: fit["posterior"][name] for name in document["parameters"]})
     for name, summary in document["parameters"].items():
@@ -165,7 +165,7 @@ def test_fit_prints_one_json_document_and_writes_a_fit_that_opens(tmp_path):
     assert said["priors"]["chinchilla"]["beta"] == "LogNormal(-1.2, 0.7)"
     assert (said["seed"], said["draws"], said["chains"], said["sampler"]) == (7, 200, 2, "nutpie")
     assert (document["data"], document["rows"], document["noise"]) == ("chinchilla_runs", 245, "student_t")
-    assert bs.loo(fit).elpd == pytest.approx(document["elpd_loo"], rel=1e-9)
+    assert fit.loo().elpd == pytest.approx(document["elpd_loo"], rel=1e-9)
 
 
 def test_fit_in_words(fits):
@@ -188,7 +188,7 @@ def test_fit_says_once_that_it_is_not_to_be_trusted(tmp_path):
     assert said.status == 0
     assert (said.out + said.err).count("NOT TO BE TRUSTED") == 1
     assert "NOT TO BE TRUSTED" in said.out
-    assert "log_likelihood" not in bs.open_fit(tmp_path / "f.nc").children
+    assert "log_likelihood" not in bs.open(tmp_path / "f.nc").children
     said = call("fit", "chinchilla", *short, "--json", folder=tmp_path)
     assert said.err.count("NOT TO BE TRUSTED") == 1 and json.loads(said.out)["rows"] == 13
 
@@ -224,7 +224,7 @@ def test_compare(fits):
 def test_allocate(fits):
     budgets = ("--compute", "1e21", "--compute", "1e24")
     document = json.loads(succeeded("allocate", "student.nc", *budgets, "--json", folder=fits))
-    expected = bs.allocate(bs.open_fit(fits / "student.nc"), [1e21, 1e24])
+    expected = bs.open(fits / "student.nc").allocate([1e21, 1e24])
     assert [entry["compute"] for entry in document["allocation"]] == [1e21, 1e24]
     for entry, compute in zip(document["allocation"], (1e21, 1e24), strict=True):
         at = expected.sel(compute=compute)
@@ -237,7 +237,7 @@ def test_allocate(fits):
     assert not document["misfit"]["score"]["fits"]
     text = succeeded("allocate", "student.nc", *budgets, folder=fits)
     assert "decades above the fitted runs" in text and "not trusting the law" not in text
-    from bayescaling.reports.drawing.words import sizes
+    from bayescaling.inference.words import sizes
 
     for entry in document["allocation"]:
         assert f"{sizes(entry['parameters'])} parameters on {sizes(entry['tokens'])} tokens" in text
@@ -247,7 +247,7 @@ def test_allocate_for_a_demand_and_on_a_grid(fits):
     asked = ("--loss", "2.1", "--demand", "0", "--demand", "1e12:1e13:2", "--near-optimal", "0.3", "--beyond", "none")
     document = json.loads(succeeded("allocate", "student.nc", *asked, "--json", folder=fits))
     planned = {"demand": [0, 1e12, 1e13], "near_optimal": 0.3, "beyond": "none"}
-    expected = bs.allocate(bs.open_fit(fits / "student.nc"), loss=2.1, **planned)
+    expected = bs.open(fits / "student.nc").allocate(loss=2.1, **planned)
     assert [(entry["target"], entry["demand"]) for entry in document["allocation"]] == [
         (2.1, 0),
         (2.1, 1e12),
@@ -268,7 +268,7 @@ def test_allocate_for_a_demand_and_on_a_grid(fits):
 
 
 def test_a_loss_below_the_floor_in_some_draws_is_never_reached_there(fits):
-    floor = bs.open_fit(fits / "student.nc")["posterior"]["E"]
+    floor = bs.open(fits / "student.nc")["posterior"]["E"]
     target = f"{float(floor.quantile(0.6)):.6f}"
     alone = ("--loss", target, "--beyond", "none", "--no-robust")
     text = succeeded("allocate", "student.nc", *alone, folder=fits)
@@ -299,7 +299,7 @@ def progress_file(tmp_path_factory):
 
 
 def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(progress_file):
-    fit = bs.open_fit(progress_file / "p.nc")
+    fit = bs.open(progress_file / "p.nc")
     document = json.loads(succeeded("doubling", "p.nc", "--json", folder=progress_file))["p.nc"]
     assert document["at"] == "the evaluations"
     assert set(document["doubling_months"]) >= {"all", "wt103", "ptb"}
@@ -347,7 +347,7 @@ def test_progress_since(tmp_path, scores_design):
     document = json.loads(said.out)
     assert (document["models"], document["models_with_compute"], document["scores"]) == (24, 18, 144)
     assert set(document["periods"]) == {"all", "before", "after", "change"}
-    fits = {name: bs.open_fit(tmp_path / "fits" / f"{name}.nc") for name in ("linear", "break")}
+    fits = {name: bs.open(tmp_path / "fits" / f"{name}.nc") for name in ("linear", "break")}
     factor = bs.progress_at_fixed_compute(fits["break"])["factor"].sel(period="after")
     entry = document["periods"]["after"]["model"]
     assert entry["factor_q50"] == pytest.approx(float(factor.median()), rel=1e-3)

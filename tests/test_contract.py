@@ -137,7 +137,7 @@ def studied(request):
 def test_fit_has_the_groups_of_arviz(studied):
     fitter, fit = studied
     law, dimension = fitter.law, KINDS[fitter.law.kind].dimension
-    assert set(fit.children) == {
+    assert set(fit.tree.children) == {
         *("posterior", "unconstrained_posterior", "sample_stats", "log_likelihood", "log_prior", "observed_data"),
         *("constant_data", "posterior_predictive", "prior", "prior_predictive"),
     }
@@ -147,7 +147,7 @@ def test_fit_has_the_groups_of_arviz(studied):
     for group in ("posterior_predictive", "prior_predictive"):
         assert fit[group][law.scale].dims == ("chain", "draw", dimension)
         assert fit[group].sizes[dimension] == fit["observed_data"].sizes[dimension] == len(fitter.rows)
-    assert isinstance(bs.diagnose(fit)["ok"], bool)
+    assert isinstance(fit.diagnostics["ok"], bool)
 
 
 def test_posterior_predictive_is_near_what_was_observed(studied):
@@ -159,21 +159,21 @@ def test_posterior_predictive_is_near_what_was_observed(studied):
 
 def test_the_table_and_the_draws_come_back_from_a_file(studied, tmp_path):
     fitter, fit = studied
-    bs.save_fit(fit, tmp_path / "fit.nc")
-    opened = bs.open_fit(tmp_path / "fit.nc")
-    assert opened.attrs == fit.attrs
-    for group, node in fit.children.items():
+    fit.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
+    assert opened.record == fit.record
+    for group, node in fit.tree.children.items():
         xr.testing.assert_equal(opened[group].to_dataset(), node.to_dataset())
-    assert bs.table_of(opened).equals(fitter.rows)
-    assert bs.law_of(opened).label == fitter.law.label
-    named = bs.draws_of(opened).named()
+    assert opened.rows.equals(fitter.rows)
+    assert opened.law.label == fitter.law.label
+    named = opened.draws.named()
     for name, x in fit["posterior"].data_vars.items():
         np.testing.assert_array_equal(named[name].values, x.values)
 
 
 def test_the_real_line_and_back(studied):
     _, fit = studied
-    draws = bs.draws_of(fit)
+    draws = fit.draws
     again = draws.from_real_line(draws.real_line())
     assert draws.real_line().sizes["coordinate"] == len(np.unique(draws.real_line()["coordinate"]))
     for name, x in flatten(draws.named()).items():
@@ -206,8 +206,8 @@ def test_a_summary_says_what_can_be_quoted(studied, request):
     fitter, fit = studied
     if request.node.callspec.params["studied"] not in SUMMED:
         pytest.skip("a summary is the same for all laws of a kind")
-    found = bs.summary(fit)
-    assert found.ok == bs.diagnose(fit)["ok"] and bool(found.quote) <= found.ok
+    found = fit.summary()
+    assert found.ok == fit.diagnostics["ok"] and bool(found.quote) <= found.ok
     assert set(found.table.index) == set(flatten(fit["posterior"].to_dataset()))
     assert (found.table["q2.5"] <= found.table["q97.5"]).all()
     text = str(found)
@@ -218,12 +218,12 @@ def test_a_summary_says_what_can_be_quoted(studied, request):
 def test_functions_of_arviz_take_a_fit_as_it_is(studied):
     fitter, fit = studied
     name, scale = next(iter(fit["posterior"].data_vars)), fitter.law.scale
-    assert len(azs.summary(fit, var_names=[name]))
+    assert len(azs.summary(fit.tree, var_names=[name]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that Pareto k is high, or that chains of 150 draws are short
-        assert np.isfinite(azs.loo(fit, var_name=scale).elpd)
-        assert float(azs.rhat(fit, var_names=[name])[name].min()) > 0.9
-        assert float(azs.eti(fit, var_names=[name])[name].isnull().sum()) == 0
+        assert np.isfinite(azs.loo(fit.tree, var_name=scale).elpd)
+        assert float(azs.rhat(fit.tree, var_names=[name])[name].min()) > 0.9
+        assert float(azs.eti(fit.tree, var_names=[name])[name].isnull().sum()) == 0
 
 
 @pytest.mark.filterwarnings("ignore:In a future version of xarray:FutureWarning")  # of how arviz_plots calls it
@@ -239,7 +239,7 @@ def test_plots_of_arviz_take_a_fit_as_it_is(studied, plot):
 
 def test_predictive_plots_of_arviz_take_a_fit_as_it_is(studied):
     _, fit = studied
-    assert azp.plot_ppc_dist(fit, kind="ecdf", num_samples=20, backend="none").viz.children
+    assert azp.plot_ppc_dist(fit.tree, kind="ecdf", num_samples=20, backend="none").viz.children
 
 
 @quiet
@@ -266,7 +266,7 @@ def test_a_refit_without_a_unit_agrees_with_importance_sampling(studied):
         pytest.skip("a cut has no refit of its own")
     result = importance_sampling(fit)
     safest = int(result.pareto_k.values.argmin())
-    found = exact_loo(fit, [safest], fitter=fitter, seed=2, **SHORT)
+    found = exact_loo(fit, [safest], seed=2, **SHORT)
     assert found["refitted"].values.tolist() == [i == safest for i in range(found["refitted"].size)]
     error = 5 * float(found["elpd_se"][safest]) + 0.05 * abs(float(found["elpd"][safest])) + 0.1
     assert float(found["elpd"][safest]) == pytest.approx(float(result.elpd_i[safest]), abs=error)
@@ -293,7 +293,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
     found += ["model"] if fitter.law.integrates else []
     assert by.dims == (*found, fitter.law.unit)[:1]
-    table = bs.robust_sd(fit, quantity)
+    table = fit.robust_sd(quantity)
     assert table.loc["unit", "clusters"] == by.size
     np.testing.assert_allclose(table["posterior_sd"], quantity.std(ddof=1))
     assert ((table["ratio"] > 0.1) & (table["ratio"] < 10)).all(), name
@@ -319,11 +319,11 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     law = fitter.law
     if law.kind != "runs" or law.name == "configurations":
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
-            bs.allocate(fit, 1e21)
+            fit.allocate(1e21)
         return
     planned = {"group": "odd"} if "group" in law.planned else {}
     quoted, alone = (
-        bs.allocate(fit, [1e21, 1e22], **planned, **what) for what in ({}, {"beyond": "none", "robust": False})
+        fit.allocate([1e21, 1e22], **planned, **what) for what in ({}, {"beyond": "none", "robust": False})
     )
     assert np.isfinite(quoted["loss"]).all() and np.isfinite(alone["loss"]).all()
     # Of each draw the law's loss falls; the drift of a draw may outweigh that beyond the runs.
@@ -343,9 +343,9 @@ def test_laws_of_runs_predict_runs_not_made(studied):
     fitter, fit = studied
     if fitter.law.kind != "runs":
         with pytest.raises(bs.InputError, match="need a law such as"):
-            bs.predict(fit, fitter.rows)
+            fit.predict(fitter.rows)
         return
-    found = bs.predict(fit, fitter.rows.head(4), noise=False)["loss"]
+    found = fit.predict(fitter.rows.head(4), noise=False)["loss"]
     assert found.dims == ("chain", "draw", "run")
     assert np.isfinite(found).all()
 

@@ -15,7 +15,7 @@ import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling.datasets import sha256
-from bayescaling.reports.drawing.words import months, plain, sizes
+from bayescaling.inference.words import months, plain, sizes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, README = ROOT / "docs", ROOT / "README.md"

@@ -31,9 +31,10 @@ from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
 from bayescaling.inference import diagnostics
 from bayescaling.inference.calibration import simulation
+from bayescaling.inference.fit import KEY, Fit
+from bayescaling.inference.fitting.fitter import fitter_of
 from bayescaling.inference.fitting.record import record, table_entry
 from bayescaling.inference.fitting.settings import Settings
-from bayescaling.inference.storage import KEY, with_metadata
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
 from bayescaling.reports import kept as cache
 from bayescaling.training import arithmetic
@@ -310,7 +311,7 @@ def unsampled_fit(law, draws=8):
     said = record(law=law, reference=reference, rows=rows, seed=1, sampler="nutpie", settings=Settings(),
                   seconds={"compile": 0.0, "sample": 0.0}, log_likelihood=True,
                   diagnostics=figures | {"ok": True, "warnings": []})  # fmt: skip
-    return with_metadata(xr.DataTree.from_dict(groups), said)
+    return Fit.of(groups, said, fitter_of)
 
 
 def unsampled_calibration():
@@ -334,11 +335,11 @@ def unsampled_calibration():
 
 def open_fit(path):
     """Open a fit and say what commands say of every fit."""
-    fit = bs.open_fit(path)
-    diagnostics.sentence(bs.diagnose(fit))
-    assert bs.law_of(fit).label
-    bs.draws_of(fit).named()
-    used(bs.table_of(fit), bs.law_of(fit).kind)
+    fit = bs.open(path)
+    diagnostics.sentence(fit.diagnostics)
+    assert fit.law.label
+    fit.draws.named()
+    used(fit.rows, fit.law.kind)
 
 
 def open_calibration(path):

@@ -62,7 +62,7 @@ def test_a_name_and_no_name_fit_the_laws_that_they_stand_for():
     runs = bs.load("chinchilla_runs")
     named, law = (bs.fit(x, runs, **SHORT) for x in ("chinchilla", bs.Chinchilla()))
     assert named["posterior"].to_dataset().identical(law["posterior"].to_dataset())
-    assert bs.law_of(bs.fit(table=runs, **SHORT)) == bs.Coupled()
+    assert bs.fit(table=runs, **SHORT).law == bs.Coupled()
     assert bs.Fitter("kaplan", runs).law == bs.Kaplan()
 
 

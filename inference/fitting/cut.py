@@ -11,6 +11,7 @@ References
 .. [2] Vehtari, A. et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
 """
 
+import copy
 import functools
 
 import numpy as np
@@ -19,66 +20,60 @@ import xarray as xr
 from ...models.draws import DRAWS
 from .. import densities, diagnostics
 from ..diagnostics import PARETO_K_LIMIT
-from ..storage import metadata, with_metadata
 from ..tails import pareto_smoothed
-from .fitter import Fitter
 from .settings import settings_of
 
 IMPUTATIONS = 100
 LEAST_DRAWS = 1000
 
 
-def fit_cut(law, table, *, seed, sampler=None, progress=False, log_likelihood=None, **options):
-    """Fit a law that takes quantities from upstream (`law.upstream`); see `fit` for parameters and result.
+def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
+    """Fit a law that takes quantities from upstream (`law.upstream`); see `Fitter.fit` for parameters and result.
 
     The diagnostics are the worst of all fits that were sampled, of imputations refitted too; ``distinct_draws`` counts
     the draws of the law's own quantities, which weights repeat and no ESS exceeds; ``imputation_k_max`` and
     ``imputations_refitted`` say how the weights did. Predictive groups are those of the fit at the point estimate.
     """
-    settings = {name: x for name, x in options.items() if not name.endswith("_predictive")}
-    above, table_above = law.upstream_fit()
-    fit_above = Fitter(above, table_above, sampler=sampler).fit(seed=seed, progress=progress, **settings)
-    fitter = Fitter(law, table, sampler=sampler)
-    base = fitter.fit(seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
+    settings = {name: x for name, x in options.items() if not name.endswith("_predictive") and name != "least_ess"}
+    fit_above = fitter.other(*law.upstream_fit()).fit(seed=seed, progress=progress, **settings)
+    base = fitter.fit_at_point(table, law=law, seed=seed, progress=progress, log_likelihood=log_likelihood, **options)
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
-    draws, ks, found = _imputed(fitter, sampled, upstream, np.random.default_rng(seed), seed, settings)
-    tree = base.to_dict()
-    tree["/posterior"] = draws.named()
-    tree["/unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
+    draws, ks, found = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
+    groups = {"posterior": draws.named(), "log_prior": draws.log_prior()}
+    groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
     if densities.is_held(base):
         density = draws.log_likelihood().assign_coords({law.unit: np.arange(len(draws.rows))})
-        tree[f"/{densities.GROUP}"] = density.to_dataset(name=law.scale)
-    tree["/log_prior"] = draws.log_prior()
-    record = metadata(base)
-    record["diagnostics"] = functools.reduce(
-        _worse, [metadata(fit_above)["diagnostics"], *found], record["diagnostics"]
-    )
+        groups[densities.GROUP] = density.to_dataset(name=law.scale)
+    record = copy.deepcopy(base.record)
+    record["diagnostics"] = functools.reduce(_worse, [fit_above.record["diagnostics"], *found], record["diagnostics"])
     own = draws.named()[list(law.prior_of)]
     record["diagnostics"] = diagnostics.with_distinct(record["diagnostics"], own)
     record["diagnostics"] |= {"imputation_k_max": float(max(ks)), "imputations_refitted": len(found)}
-    record["priors"] |= metadata(fit_above)["priors"]
-    return with_metadata(xr.DataTree.from_dict(tree), record)
+    record["priors"] |= fit_above.record["priors"]
+    return base.changed(groups, record)
 
 
-def _imputed(fitter, sampled, upstream, rng, seed, settings):
+def _imputed(base, sampled, upstream, rng, seed, settings):
     """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
-    law, rows = fitter.law, fitter.rows
+    law, rows, reference = base.law, base.draws.rows, base.reference
     chains, draws = sampled.sizes["chain"], sampled.sizes["draw"]
     count = min(IMPUTATIONS, chains * draws)
     share = np.diff(np.linspace(0, chains * draws, count + 1).astype(int))
     chosen = rng.choice(upstream.sizes["sample"], count, replace=False)
     flat = sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
     pool = flat.isel(sample=rng.permutation(chains * draws)[: max(LEAST_DRAWS, share.max())])
-    at_point = _log_likelihood(law, pool, rows, fitter.reference)
+    at_point = _log_likelihood(law, pool, rows, reference)
     parts, ks, found = [], [], []
     for size, which in zip(share, chosen, strict=True):
         values = {name: float(upstream[name][which]) for name in law.upstream}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            log_weights, k = pareto_smoothed(_log_likelihood(law, pool, rows, fitter.reference | values) - at_point)
+            log_weights, k = pareto_smoothed(_log_likelihood(law, pool, rows, reference | values) - at_point)
         draws_of = pool
         if not k <= PARETO_K_LIMIT:
-            again, stats, _ = fitter.draws(settings=settings_of(settings), seed=seed, changed=values)
+            again, stats, _ = base.fitter.draws(
+                rows, law=law, settings=settings_of(settings), seed=seed, changed=values
+            )
             draws_of = again.sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
             log_weights = np.zeros(draws_of.sizes["sample"])
             found.append(diagnostics.diagnose_chains(again.sampled, stats))
@@ -90,7 +85,7 @@ def _imputed(fitter, sampled, upstream, rng, seed, settings):
     joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chains * draws))
     shaped = {name: (DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
     whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})
-    return law.draws(whole, rows, fitter.reference), ks, found
+    return law.draws(whole, rows, reference), ks, found
 
 
 def _log_likelihood(law, draws, rows, reference):

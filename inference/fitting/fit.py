@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
 from ...models.laws import as_law
-from .cut import fit_cut
 from .fitter import Fitter
 from .samplers import choose
 from .settings import seed_of, settings_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
     from ...models.law import Law
+    from ..fit import Fit
 
 
 def check_options(seed, sampler, settings):
@@ -42,7 +41,7 @@ def fit(
     log_likelihood: bool | None = None,
     progress: bool = False,
     **settings: Any,
-) -> xr.DataTree:
+) -> Fit:
     """Fit a law to a table with NUTS.
 
     Parameters
@@ -72,12 +71,11 @@ def fit(
 
     Returns
     -------
-    DataTree
-        Groups ``posterior`` (sampled and derived quantities; dims chain, draw and their own),
+    Fit
+        Its tree has the groups ``posterior`` (sampled and derived quantities; dims chain, draw and their own),
         ``unconstrained_posterior`` (the same draws on the real line), ``sample_stats``, ``log_likelihood`` (by what
         leave-one-out leaves out; see above), ``log_prior``, ``observed_data`` and ``constant_data`` (run, evaluation
-        or cell; the whole table). What the fit was stands as JSON in the attribute ``bayescaling``; `metadata` reads
-        it.
+        or cell; the whole table).
 
     Raises
     ------
@@ -103,19 +101,11 @@ def fit(
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
     check_options(seed, sampler, settings)
-    fit_law = fit_cut if law.upstream else _fit_law
-    return fit_law(
-        law,
-        table,
-        seed=seed_of(seed),
-        sampler=sampler,
+    return Fitter(law, table, sampler=sampler).fit(
+        seed=seed,
         prior_predictive=prior_predictive,
         posterior_predictive=posterior_predictive,
         log_likelihood=log_likelihood,
         progress=progress,
         **settings,
     )
-
-
-def _fit_law(law, table, *, sampler, **options):
-    return Fitter(law, table, sampler=sampler).fit(**options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from ...models.draws import Draws
 from ...models.laws import as_law
 from .. import densities, diagnostics
 from ..executor import mapped
+from ..fit import Fit
 from ..steps import counted, lasting, say
-from ..storage import with_metadata
+from .cut import fit_cut
 from .effort import sample_enough
 from .record import record
 from .samplers import choose, compiled
@@ -91,6 +93,10 @@ class Fitter:
     def __getstate__(self):
         """Leave out what is compiled, which another process compiles for itself."""
         return vars(self) | {"_densities": {}, "_compiled": {}}
+
+    def other(self, law, table=None):
+        """Return a fitter of another law, by default on the same table."""
+        return Fitter(law, self.table if table is None else table, sampler=self.sampler)
 
     def of(self, law=None):
         """Rows of the table for a law, by default this one's, and what its quantities refer to."""
@@ -202,7 +208,7 @@ class Fitter:
         progress: bool = False,
         least_ess: int | None = None,
         **settings: Any,
-    ) -> xr.DataTree:
+    ) -> Fit:
         """Fit to a table, by default the one that was compiled for; see `fit` for the parameters and the result.
 
         Parameters
@@ -213,7 +219,27 @@ class Fitter:
         least_ess : int, optional
             See `sample`.
         """
-        seed, law = seed_of(seed), law or self.law
+        asked = {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
+        asked |= {"log_likelihood": log_likelihood, "progress": progress, "least_ess": least_ess, **settings}
+        law, make = law or self.law, self.fit_at_point
+        if law.upstream:
+            make = functools.partial(fit_cut, self)
+        return make(table, law=law, seed=seed_of(seed), **asked)
+
+    def fit_at_point(
+        self,
+        table,
+        *,
+        law,
+        seed,
+        prior_predictive,
+        posterior_predictive,
+        log_likelihood,
+        progress,
+        least_ess,
+        **settings,
+    ):
+        """Fit as `fit` does; quantities from upstream are held at their point estimates."""
         settings_of(settings)
         rows = None if table is None or table is self.table else law.rows(table)
         # A table that no file can hold is refused before hours of sampling, not after.
@@ -233,7 +259,7 @@ class Fitter:
             log_likelihood=densities.GROUP in groups,
         )
         diagnostics.warn(law, diagnosed)
-        return with_metadata(xr.DataTree.from_dict(groups), found)
+        return Fit.of(groups, found, fitter_of, self)
 
     def fit_each(self, laws, *, progress=False, text="laws", **options):
         """Fit several laws, in parallel where `parallel` says so.
@@ -251,7 +277,7 @@ class Fitter:
 
         Returns
         -------
-        dict of DataTree
+        dict of Fit
         """
         made = mapped(_fitted, (self, options), list(laws.values()))
         return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
@@ -321,3 +347,8 @@ def _compiled(law, rows, reference, density, sampler):
     if len(_KEPT) > MOST_KEPT:
         _KEPT.popitem(last=False)
     return _KEPT[key]
+
+
+def fitter_of(fit):
+    """Make the `Fitter` of the law and rows of a fit."""
+    return Fitter(fit.law, fit.rows, sampler=fit.record["sampler"])

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-    import xarray as xr
+
+    from ..fit import Fit
 
 
 def progress_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:
@@ -42,7 +43,7 @@ def fit_progress(
     sampler: str | None = None,
     progress: bool = False,
     **settings: Any,
-) -> dict[int, xr.DataTree]:
+) -> dict[int, Fit]:
     """Fit specifications of algorithmic progress, all 20 by default.
 
     Parameters
@@ -61,7 +62,7 @@ def fit_progress(
 
     Returns
     -------
-    dict of int to DataTree
+    dict of int to Fit
 
     Examples
     --------

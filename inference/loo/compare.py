@@ -16,9 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ..storage import law_of, metadata, table_of
 from .differences import differences, sentence
-from .loo import loo
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
 from .weights import stacking, weigh
@@ -26,8 +24,7 @@ from .weights import stacking, weigh
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import xarray as xr
-    from arviz_stats import ELPDData
+    from ..fit import Fit
 
 
 ROLLOUT, QUANTILES = "rollout", (0.55, 0.7, 0.85)
@@ -38,11 +35,11 @@ def _by_rollout(fits):
     """Weigh fits by the log scores of the runs above each quantile of compute, predicted from those below it."""
     columns = []
     for name, fit in fits.items():
-        law, table = law_of(fit), table_of(fit)
+        law, table = fit.law, fit.rows
         if law.kind != "runs":
             raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
         cutoffs = np.quantile(law.along(table, "compute"), QUANTILES)
-        _, rows = rollout(law, table, "compute", cutoffs, seed=metadata(fit)["seed"], **BRIEF)
+        _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
         columns.append(rows["log_score"].values[rows["beyond"].values > 0])
     return stacking(np.stack(columns, axis=1))
 
@@ -78,23 +75,23 @@ def check_comparable(fits):
 
 
 def compare(
-    fits: Mapping[str, xr.DataTree],
+    fits: Mapping[str, Fit],
     *,
     weighting: str = "stacking",
-    results: Mapping[str, ELPDData] | None = None,
+    mend: str | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
     """Compare fits of the same rows by leave-one-out.
 
     Parameters
     ----------
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
     weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
         Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
         those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
         is of the log scores of the runs above, each law with its drift (see `rollout`).
-    results : dict of str to ELPDData, optional
-        What `loo` returned for the same fits, if it was called before.
+    mend : str, optional
+        What to do where the Pareto k is above 0.7, as for `loo`.
     progress : bool
         Name what runs on standard error.
 
@@ -128,7 +125,7 @@ def compare(
     ['Student-t', 'normal']
     """
     check_comparable(fits)
-    results = results or {name: loo(fit, progress=progress) for name, fit in fits.items()}
+    results = {name: fit.loo(mend=mend, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
     by_loo = weighting != ROLLOUT
     shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)
@@ -137,7 +134,7 @@ def compare(
     apart = differences(pointwise, high_k)
     rows = {}
     for name, result in results.items():
-        found = metadata(fits[name])["diagnostics"]
+        found = fits[name].record["diagnostics"]
         rows[name] = {
             "elpd": float(result.elpd),
             "se": float(result.se),
@@ -151,5 +148,5 @@ def compare(
         }
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
-    table.attrs["sentence"] = sentence(table, left_out=f"{law_of(next(iter(fits.values()))).unit}s")
+    table.attrs["sentence"] = sentence(table, left_out=f"{next(iter(fits.values())).law.unit}s")
     return table

@@ -12,26 +12,22 @@ from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
-from ..storage import draws_of
 from .bridge import LEAST_OVERLAP
 from .importance import importance_sampling
 from .refits import Refits
 
 if TYPE_CHECKING:
-    import xarray as xr
-
-    from ..fitting.fitter import Fitter
+    from ..fit import Fit
 
 MENDS = ("refit", "none")
 
 
 def loo_by_group(
-    fit: xr.DataTree,
+    fit: Fit,
     by: str | None = None,
     *,
     mend: str = "refit",
     most: int | None = None,
-    fitter: Fitter | None = None,
     seed: int = 1,
     **settings: Any,
 ) -> pd.DataFrame:
@@ -42,7 +38,7 @@ def loo_by_group(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     by : str, optional
         Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss, the size under
         size effects, and ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of
@@ -52,8 +48,6 @@ def loo_by_group(
     most : int, optional
         Fit again at most so many of these groups, those of the highest values of the column, such as the largest sizes;
         all by default.
-    fitter : Fitter, optional
-        For refits, compiled before; made if absent.
     seed : int
         Of every refit.
     **settings
@@ -83,19 +77,19 @@ def loo_by_group(
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
     >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
-    >>> left_out = bs.loo_by_group(fit, by="parameters")
-    >>> bool(left_out["elpd"].sum() < bs.loo(fit).elpd)
+    >>> left_out = fit.loo(by="parameters")
+    >>> bool(left_out["elpd"].sum() < fit.loo().elpd)
     True
     """
     if mend not in MENDS:
         raise InputError(unknown("mend", mend, MENDS))
-    draws = draws_of(fit)
+    draws = fit.draws
     joint = draws.by_group(by)
     found = _importance_sampling(fit, joint)
     high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
     high = high if most is None else high[max(0, len(high) - most) :]
     if len(high) and not draws.law.upstream and mend == "refit":
-        refits = Refits(fit, fitter, seed=seed, **settings)
+        refits = Refits(fit, seed=seed, **settings)
         items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]
         made = list(mapped(Refits.without_group, refits, items))
         for name, one in zip(high, made, strict=True):

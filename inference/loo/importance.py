@@ -18,25 +18,20 @@ from ...models.arrays import sum_by
 from ...models.draws import DRAWS
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
-from ..memo import MEMO
 from ..steps import counted
-from ..storage import draws_of, law_of
 from ..tails import pareto_smoothed
 from .weights import sum_error
 
-STORED = "importance_sampling"
+STORED, WEIGHTS = "importance_sampling", "log_weights"
 LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
 
 
 def importance_sampling(fit, joint=None, *, progress=False):
-    """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_.
-
-    A fit that holds no log densities gets what was found of its units in the group ``importance_sampling``, which is
-    used where it is there.
+    """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_; that of the fit's own units is done once.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     joint : DataArray, optional
         Log density of what is left out, dims (chain, draw, unit); by default that of the fit's own units.
     progress : bool
@@ -48,41 +43,50 @@ def importance_sampling(fit, joint=None, *, progress=False):
         Pointwise, with the standard error that differences of elpd have too, see `sum_error`; with log weights where
         the densities are at hand all at once.
     """
-    whole = joint is not None or densities.is_held(fit)
-    if not whole and STORED in fit.children:
-        return _result(fit, fit[STORED].to_dataset())
-    unit = law_of(fit).unit if joint is None else joint.dims[-1]
-    draws = None if whole else draws_of(fit)
-    parts, log_weights = [], None
-    blocks = weighted(fit, joint, draws)
-    if not whole:
-        blocks = counted(blocks, f"leave-one-out of {len(draws.rows):,} rows", progress, total=len(draws.blocks()))
-    for positions, density, log_weights, k in blocks:
-        found = {
-            "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
-            "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
-            "pareto_k": k.values,
-        }
-        if not whole and draws.law.unit_is_row:
-            found["pit"] = left_out_cdf(draws, positions, log_weights)
-        coords = {unit: density[unit]} if unit in density.coords else {}
-        parts.append(xr.Dataset({name: (unit, values) for name, values in found.items()}, coords))
-    found = parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
-    if not whole:
-        fit[STORED] = xr.DataTree(found)
-    return _result(fit, found, log_weights if len(parts) == 1 else None)
+    if joint is not None:
+        return _result(fit, *_in_one(fit, joint))
+    if densities.is_held(fit):
+        return _result(fit, *fit.once(WEIGHTS, lambda: _in_one(fit)))
+    return _result(fit, fit.once(STORED, lambda: _in_parts(fit, progress)))
 
 
-def weighted(fit, joint=None, draws=None):
+def _in_one(fit, joint=None):
+    """Scores of units whose densities are at hand all at once, a Dataset, and their log weights."""
+    ((_, density, log_weights, k),) = weighted(fit, joint)
+    return _scores(density, log_weights, k), log_weights
+
+
+def _in_parts(fit, progress):
+    """Scores of units some at a time, a Dataset, with the PIT of rows."""
+    draws, unit, parts = fit.draws, fit.law.unit, []
+    text = f"leave-one-out of {len(draws.rows):,} rows"
+    for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
+        scores = _scores(density, log_weights, k)
+        if draws.law.unit_is_row:
+            scores["pit"] = unit, left_out_cdf(draws, positions, log_weights)
+        parts.append(scores)
+    return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
+
+
+def _scores(density, log_weights, k):
+    unit = density.dims[-1]
+    values = {
+        "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
+        "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
+        "pareto_k": k.values,
+    }
+    coords = {unit: density[unit]} if unit in density.coords else {}
+    return xr.Dataset({name: (unit, x) for name, x in values.items()}, coords)
+
+
+def weighted(fit, joint=None):
     """Log densities of units with the smoothed log weights of draws that lack them, some units at a time.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     joint : DataArray, optional
         As for `importance_sampling`.
-    draws : Draws, optional
-        From `draws_of`.
 
     Yields
     ------
@@ -91,9 +95,9 @@ def weighted(fit, joint=None, draws=None):
     density, log_weights : DataArray, dims (chain, draw, unit)
     pareto_k : DataArray, dims (unit,)
     """
-    law = law_of(fit)
+    law = fit.law
     codes = _codes(fit["posterior"].to_dataset()[list(law.upstream)]) if law.upstream else None
-    at_once = [(slice(None), joint.transpose(*DRAWS, ...))] if joint is not None else densities.blocks(fit, draws)
+    at_once = [(slice(None), joint.transpose(*DRAWS, ...))] if joint is not None else densities.blocks(fit)
     for positions, density in at_once:
         ratios = -density.values
         if codes is not None:
@@ -173,7 +177,7 @@ def smoothed(log_ratios, density):
         raise InputError(
             f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
         )
-    log_weights, k = MEMO.found(_smoothed, log_ratios, density.values)
+    log_weights, k = _smoothed(log_ratios, density.values)
     unit = density.dims[-1]
     shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
     return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)

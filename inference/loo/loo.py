@@ -17,25 +17,22 @@ import numpy as np
 from ...datasets.wording import unknown
 from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
-from ..storage import law_of
 from .importance import importance_sampling, with_se
 from .moment_matching import moment_match
 from .refits import largest_k_left, resolve, unreliable
 
 if TYPE_CHECKING:
-    import xarray as xr
     from arviz_stats import ELPDData
 
-    from ..fitting.fitter import Fitter
+    from ..fit import Fit
 
 MENDS = ("refit", "moment_matching", "none")
 
 
 def loo(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     mend: str | None = None,
-    fitter: Fitter | None = None,
     seed: int = 1,
     progress: bool = False,
     **settings: Any,
@@ -46,14 +43,12 @@ def loo(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     mend : {"refit", "moment_matching", "none"}, optional
         What to do where the Pareto k is above 0.7: fit again without the observation and bridge the two sets of draws,
         as is done by default; move the draws [2]_, which asks for no fit and was off by 0.1 to 0.4 nats a row in
         linear regressions with k from 1 to 2.3; or nothing, as by default of a law that takes quantities from
         upstream and of `scores`, one refit of which takes a minute.
-    fitter : Fitter, optional
-        For refits, compiled before.
     seed : int
         Of refits.
     progress : bool
@@ -82,10 +77,10 @@ def loo(
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> bool(bs.loo(fit).elpd > 840)
+    >>> bool(fit.loo().elpd > 840)
     True
     """
-    law = law_of(fit)
+    law = fit.law
     usual = "none" if law.upstream else law.mend
     mend = usual if mend is None else mend
     if mend not in MENDS:
@@ -97,7 +92,7 @@ def loo(
         )
     result = importance_sampling(fit, progress=progress)
     if mend == "refit":
-        resolve(fit, result, fitter=fitter, seed=seed, progress=progress, **settings)
+        resolve(fit, result, seed=seed, progress=progress, **settings)
     elif mend == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
         # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it
         # moves them far, ratios of densities overflow, and what it finds is then not taken.
@@ -112,4 +107,6 @@ def loo(
             DiagnosticWarning,
             stacklevel=2,
         )
+    # They are as large as the log densities, and those of a fit that was mended are of other draws.
+    result.log_weights = None
     return result

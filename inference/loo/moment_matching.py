@@ -9,7 +9,6 @@ import warnings
 
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
-from ..storage import draws_of
 
 
 def moment_match(fit, result):
@@ -17,12 +16,12 @@ def moment_match(fit, result):
     import arviz_stats as azs
 
     densities.needed_whole(fit, 'mend="moment_matching"')
-    draws = draws_of(fit)
+    draws = fit.draws
     with warnings.catch_warnings():
         # `loo` says itself what is left.
         warnings.filterwarnings("ignore", message="After Moment Matching", category=UserWarning)
         return azs.loo_moment_match(
-            fit,
+            fit.tree,
             result,
             log_prob_upars_fn=lambda z: draws.from_real_line(z).log_density(),
             log_lik_i_upars_fn=lambda z, i: draws.from_real_line(z).unit_log_likelihood(i),

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..executor import mapped
-from ..fitting.progress import progress_fitter
 from ..steps import counted
-from ..storage import draws_of, law_of, metadata
 from .compare import check_comparable
 from .differences import differences, p_worse, sentence
 from .groups import loo_by_group
@@ -22,9 +20,7 @@ from .weights import pseudo_bma, stacking, sum_error
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import xarray as xr
-
-    from ..fitting.fitter import Fitter
+    from ..fit import Fit
 
 MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
 
@@ -34,23 +30,22 @@ def loo_predictions(fit, result, refitted=None):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     result : ELPDData
         Of importance sampling alone: after moment matching, weights belong to other draws than those of the fit.
     refitted : Dataset, optional
         From `resolve`.
     """
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
-    predicted = (draws_of(fit).mean().values * weights).sum((0, 1)) / weights.sum((0, 1))
+    predicted = (fit.draws.mean().values * weights).sum((0, 1)) / weights.sum((0, 1))
     if refitted is not None and refitted["refitted"].size:
         predicted = np.where(refitted["refitted"], refitted["mean"], predicted)
     return predicted
 
 
 def compare_progress(
-    fits: Mapping[int, xr.DataTree],
+    fits: Mapping[int, Fit],
     *,
-    fitter: Fitter | None = None,
     papers: bool = True,
     seed: int = 1,
     progress: bool = False,
@@ -60,10 +55,8 @@ def compare_progress(
 
     Parameters
     ----------
-    fits : dict of int to DataTree
+    fits : dict of int to Fit
         From `fit_progress`, on the same rows.
-    fitter : Fitter, optional
-        From `progress_fitter`, compiled before; made when a refit needs one.
     papers : bool
         Leave papers out too, and weigh by them.
     seed : int
@@ -93,13 +86,13 @@ def compare_progress(
     """
     if len(fits) > 1:
         check_comparable(fits)
-    scores = scores or score_progress(fits, fitter=fitter, papers=papers, seed=seed, progress=progress)
+    scores = scores or score_progress(fits, papers=papers, seed=seed, progress=progress)
     table, rowwise = scores.table.copy(), scores.rowwise
     table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
     if scores.paperwise is not None:
         table["by_paper_stacking"] = stacking(scores.paperwise)
     apart = differences(rowwise, table["k_above_0.7"])
-    group = draws_of(next(iter(fits.values()))).rows["paper_id"].to_numpy()
+    group = next(iter(fits.values())).draws.rows["paper_id"].to_numpy()
     by_paper = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0).groupby(group).sum()
     table[["elpd_diff", "dse"]], table["dse_by_paper"] = apart[["elpd_diff", "dse"]], sum_error(by_paper)
     table["p_worse"] = p_worse(table["elpd_diff"], table["dse_by_paper"])
@@ -131,7 +124,7 @@ class ProgressScores:
     paperwise: pd.DataFrame | None
 
 
-def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
+def score_progress(fits, *, papers=True, seed=1, progress=False):
     """Leave rows and papers out of each of several fits of the same rows; parameters as for `compare_progress`.
 
     Fits may differ in their scale: densities of log losses are turned into those of losses.
@@ -140,26 +133,23 @@ def score_progress(fits, *, fitter=None, papers=True, seed=1, progress=False):
     -------
     ProgressScores
     """
-    rows = draws_of(next(iter(fits.values()))).rows
-    fitter = fitter or progress_fitter(rows)
-    made = mapped(_scored, (fitter, papers, seed), list(fits.values()))
+    made = mapped(_scored, (papers, seed), list(fits.values()))
     entries, rowwise, paperwise = {}, {}, {}
     for k, found in zip(fits, counted(made, "leave-one-out", progress, total=len(fits)), strict=True):
-        entries[k], rowwise[k], paperwise[k], refitted = found
-        if refitted is not None:
-            fits[k][STORED] = refitted
+        entries[k], rowwise[k], paperwise[k], computed = found
+        fits[k].computed |= computed
     table = pd.DataFrame.from_dict(entries, orient="index")
     return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
 
 
 def _scored(shared, fit):
-    """Leave rows and papers out of one fit: its entry, elpd by row and by paper, what refits without a row found."""
-    fitter, papers, seed = shared
-    rows = draws_of(fit).rows
+    """Leave rows and papers out of one fit: its entry, elpd by row and by paper, and what it holds of refits."""
+    papers, seed = shared
+    rows = fit.draws.rows
     loss = np.log(rows["perplexity"].to_numpy(float))
-    jacobian = -np.log(loss) if law_of(fit).scale == "log_loss" else np.zeros(len(loss))
+    jacobian = -np.log(loss) if fit.law.scale == "log_loss" else np.zeros(len(loss))
     result = importance_sampling(fit)
-    refitted = resolve(fit, result, fitter=fitter, seed=seed)
+    refitted = resolve(fit, result, seed=seed)
     rowwise, paperwise = result.elpd_i.values + jacobian, None
     entry = {
         "elpd": float(rowwise.sum()),
@@ -171,16 +161,16 @@ def _scored(shared, fit):
         "refitted": int(refitted["refitted"].sum()),
     }
     if papers:
-        left_out = loo_by_group(fit, fitter=fitter, seed=seed)
+        left_out = loo_by_group(fit, seed=seed)
         paperwise = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
         entry |= {
             "elpd_papers": float(paperwise.sum()),
             "papers_refitted": int(left_out["refitted"].sum()),
             "papers_overlap_min": float(left_out["overlap"].min()),
         }
-    diagnosed = metadata(fit)["diagnostics"]
+    diagnosed = fit.record["diagnostics"]
     entry |= {name: diagnosed[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
-    return entry, rowwise, paperwise, fit[STORED] if STORED in fit.children else None
+    return entry, rowwise, paperwise, {STORED: fit.computed[STORED]} if STORED in fit.computed else {}
 
 
 def _errors(observed, predicted):

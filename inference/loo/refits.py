@@ -9,9 +9,7 @@ from ...errors import DiagnosticWarning
 from .. import densities
 from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
-from ..fitting.fitter import Fitter
 from ..steps import counted
-from ..storage import draws_of, law_of, metadata
 from .bridge import LEAST_OVERLAP, LeftOut
 from .importance import with_se
 
@@ -25,18 +23,15 @@ class Refits:
 
     Parameters
     ----------
-    fit : DataTree
-    fitter : Fitter, optional
-        Compiled before; made if absent.
+    fit : Fit
     seed : int
         Of every refit.
     **settings
         Of the sampler; 4 x (500 + 500) by default.
     """
 
-    def __init__(self, fit, fitter=None, *, seed=1, **settings):
-        self.draws = draws_of(fit)
-        self._fitter = fitter or Fitter(self.draws.law, self.draws.rows, sampler=metadata(fit)["sampler"])
+    def __init__(self, fit, *, seed=1, **settings):
+        self.draws, self._fitter = fit.draws, fit.fitter
         self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
         self._left_out = LeftOut(self.draws)
 
@@ -114,18 +109,16 @@ def _disagree(sampled):
     return sampled.diagnostics["r_hat_max"] is not None and sampled.diagnostics["r_hat_max"] > STUCK
 
 
-def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **settings):
+def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
     """Log predictive density of units by a refit without each, bridged to the draws of the fit.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     units : sequence of int, optional
         Positions of the units to leave out in turn, all by default.
     seed : int
         Of every refit.
-    fitter : Fitter, optional
-        Compiled before; made if absent.
     progress : bool
         Show a progress bar on standard error.
     **settings
@@ -142,13 +135,12 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     DiagnosticWarning
         If draws of a refit diverged.
     """
-    refits = Refits(fit, fitter, seed=seed, **settings)
-    draws = refits.draws
-    law, coordinate = draws.law, densities.units(fit, draws)
+    refits = Refits(fit, seed=seed, **settings)
+    law, coordinate = fit.law, densities.units(fit)
     count = len(coordinate)
     units = np.arange(count) if units is None else np.asarray(units)
     found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
-    items = [(i, densities.of_unit(fit, i, draws)) for i in units.tolist()]
+    items = [(i, densities.of_unit(fit, i)) for i in units.tolist()]
     text = f"{law.label}: refitting without a {law.unit}"
     made = list(counted(mapped(Refits.without_unit, refits, items), text, progress, total=len(items)))
     for (i, _), one in zip(items, made, strict=True):
@@ -159,17 +151,17 @@ def exact_loo(fit, units=None, *, seed=1, fitter=None, progress=False, **setting
     return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
 
 
-def resolve(fit, result, *, fitter=None, seed=1, **settings):
+def resolve(fit, result, *, seed=1, **settings):
     """Replace the elpd of units whose Pareto k is above 0.7 by that of exact refits, in place.
 
-    What the refits found is kept in the group ``leave_one_out`` of the fit, and used where it is there.
+    A unit is refitted once: the fit holds the results, and a file of it has them as the group ``leave_one_out``.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     result : ELPDData
         Of importance sampling. Its Pareto k stays; what was mended is said by `unreliable`.
-    fitter, seed, **settings
+    seed, **settings
         As for `exact_loo`.
 
     Returns
@@ -179,13 +171,12 @@ def resolve(fit, result, *, fitter=None, seed=1, **settings):
     """
     high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
     if not high.size:
-        return xr.Dataset({"mean": (law_of(fit).unit, []), "refitted": (law_of(fit).unit, np.zeros(0, bool))})
-    found = fit[STORED].to_dataset() if STORED in fit.children else None
+        return xr.Dataset({"mean": (fit.law.unit, []), "refitted": (fit.law.unit, np.zeros(0, bool))})
+    found = fit.computed.get(STORED)
     missing = high if found is None else high[~found["refitted"].values[high]]
     if missing.size:
-        made = exact_loo(fit, missing, seed=seed, fitter=fitter, **settings)
-        found = made if found is None else xr.where(made["refitted"], made, found)
-        fit[STORED] = xr.DataTree(found)
+        made = exact_loo(fit, missing, seed=seed, **settings)
+        found = fit.computed[STORED] = made if found is None else xr.where(made["refitted"], made, found)
     refitted, lppd = found["refitted"].values, result.p + result.elpd
     result.elpd_i.values[refitted] = found["elpd"].values[refitted]
     result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)

@@ -20,7 +20,6 @@ from ..fitting.fit import fit as fit_law
 from ..fitting.settings import seed_of
 from ..quantities.beyond import check_beyond, decades_beyond, drift_of
 from ..steps import counted
-from ..storage import diagnose, draws_of
 from .scoring import binomial_interval, crps
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def _rolled(shared, item):
     """Fit rows and predict others; returns what is said of the chains, and the predictions."""
     (law, beyond, options), (past, ahead) = shared, item
     fit = fit_law(law, past, **options)
-    return {name: diagnose(fit)[name] for name in SAID}, predicted(draws_of(fit), ahead, options["seed"], beyond)
+    return {name: fit.diagnostics[name] for name in SAID}, predicted(fit.draws, ahead, options["seed"], beyond)
 
 
 def _number(cutoff):

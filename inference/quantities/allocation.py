@@ -12,7 +12,6 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..storage import draws_of, law_of, table_of
 from .beyond import check_beyond
 from .planning import planned_sizes
 from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drifting_target
@@ -20,12 +19,14 @@ from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drif
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ..fit import Fit
+
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
 
 
 def allocate(
-    fit: xr.DataTree,
+    fit: Fit,
     compute: ArrayLike | None = None,
     *,
     loss: ArrayLike | None = None,
@@ -44,7 +45,7 @@ def allocate(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     compute : float or array_like, shape (compute,), optional
         Budgets C in FLOP.
     loss : float or array_like, shape (target,), optional
@@ -111,10 +112,10 @@ def allocate(
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> at = bs.allocate(fit, [1e21, 1e24])
+    >>> at = fit.allocate([1e21, 1e24])
     >>> 1e9 < float(at["parameters"].sel(compute=1e21).median()) < 1e10
     True
-    >>> served = bs.allocate(fit, loss=2.2, demand=[0, 1e13])
+    >>> served = fit.allocate(loss=2.2, demand=[0, 1e13])
     >>> bool((served["parameters"].sel(demand=1e13) < served["parameters"].sel(demand=0)).all())
     True
     """
@@ -126,7 +127,7 @@ def allocate(
     demands = None if demand is None else _numbers(demand, "demand must be tokens, at least 0", least=0)
     if near_optimal is not None:
         near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
-    draws = draws_of(fit)
+    draws = fit.draws
     law, known = draws.law, draws.law.planned
     planned = {key: x for key, x in planned.items() if x is not None}
     for key in planned:
@@ -207,7 +208,7 @@ def _ratio(tokens, parameters):
 
 def _ratio_outside(result, fit, **planned):
     """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
-    runs = law_of(fit).planned_rows(table_of(fit), **planned)
+    runs = fit.law.planned_rows(fit.rows, **planned)
     size = next(column for column in SIZES if column in runs and column in result)
     fitted = runs["tokens"] / runs[size]
     return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
@@ -215,7 +216,7 @@ def _ratio_outside(result, fit, **planned):
 
 def compute_range(fit, **planned):
     """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
-    flop = training_flop(law_of(fit).planned_rows(table_of(fit), **planned))
+    flop = training_flop(fit.law.planned_rows(fit.rows, **planned))
     if not len(flop):  # a group of which nothing was seen
         return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())

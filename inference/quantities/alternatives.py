@@ -15,18 +15,13 @@ import pandas as pd
 from ...errors import DiagnosticWarning, InputError
 from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
-from ..fitting.fit import fit as fit_law
-from ..loo.compare import compare
 from ..loo.groups import loo_by_group, unmended
-from ..loo.loo import loo
 from ..loo.weights import sum_error
-from ..storage import diagnose, law_of, table_of
 from .misfit import BY_COLUMN
-from .verdict import EXPONENT, FITS, judge, verdict_sentence
+from .verdict import EXPONENT, FITS, verdict_sentence
 
 if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_stats import ELPDData
+    from ..fit import Fit
 
 MOST_ROWS = 5000  # of a table to which other laws are fitted unasked
 LEAST_SIZES = 4  # by which laws are compared: fewer sizes have no standard error to speak of
@@ -36,18 +31,16 @@ LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Mag
 
 def worth_trying(fit):
     """Whether to try others unasked: chains agree, the law does not fit, and they take seconds."""
-    law = law_of(fit)
+    law = fit.law
     quick = law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
-    return quick and diagnose(fit)["ok"] and judge(fit)["verdict"] != FITS
+    return quick and fit.diagnostics["ok"] and fit.check()["verdict"] != FITS
 
 
 def alternatives(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
-    result: ELPDData | None = None,
     most: int | None = None,
     seed: int = 1,
-    sampler: str | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> list[dict[str, Any]]:
@@ -58,13 +51,10 @@ def alternatives(
 
     Parameters
     ----------
-    fit : DataTree
-    result : ELPDData, optional
-        From `loo`, which is called if absent.
+    fit : Fit
     most : int, optional
         Of the laws suggested, how many are tried, the widest mean first; all by default.
     seed : int
-    sampler : str, optional
     progress : bool
         Show a bar for each fit.
     **settings
@@ -84,24 +74,22 @@ def alternatives(
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> found = bs.alternatives(fit)
+    >>> found = fit.alternatives()
     >>> found[0]["name"], found[0]["elpd_diff"] > 10
     ('coupled', True)
     """
     settings = {"draws": 500, "tune": 500} | settings
-    rows, found = table_of(fit), []
-    own, own_sizes = loo(fit) if result is None else result, _by_size(fit, seed)
-    laws = law_of(fit).alternatives(rows)[:most]
-    options = {"seed": seed, "sampler": sampler, "progress": progress and len(laws) == 1, **settings}
-    for law, other in zip(laws, mapped(_fitted, (rows, options), laws), strict=True):
-        table = compare({"own": fit, "other": other}, results={"own": own, "other": loo(other)})
-        best = table.index[0]
-        difference = float(abs(table["elpd_diff"].iloc[-1])) * (1 if best == "other" else -1)
+    rows, found = fit.rows, []
+    own, own_sizes = fit.loo().elpd_i.values, _by_size(fit, seed)
+    laws = fit.law.alternatives(rows)[:most]
+    options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
+    for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
+        apart = other.loo().elpd_i.values - own
         found.append(
             {"law": law.label, "name": law.name, "options": law.options}
-            | {"elpd_diff": difference, "dse": float(table["dse"].iloc[-1])}
+            | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
             | _compared(own_sizes, None if own_sizes is None else _by_size(other, seed))
-            | {"verdict": judge(other)}
+            | {"verdict": other.check()}
             | exponent_of(other)
         )
     return sorted(found, key=lambda each: -_gain(each)[0])
@@ -109,8 +97,8 @@ def alternatives(
 
 def _by_size(fit, seed):
     """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
-    rows = table_of(fit)
-    size = law_of(fit).repeated_size(rows)
+    rows = fit.rows
+    size = fit.law.repeated_size(rows)
     if size is None or rows[size].nunique() < LEAST_SIZES:
         return None
     with warnings.catch_warnings():
@@ -146,8 +134,8 @@ def _is_better(difference, error):
 
 
 def _fitted(shared, law):
-    rows, options = shared
-    return fit_law(law, rows, **options)
+    fitter, options = shared
+    return fitter.other(law).fit(**options)
 
 
 def exponent_of(fit):
@@ -165,11 +153,11 @@ def suggestion(fit, others):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     others : list of dict
         From `alternatives`.
     """
-    columns = [name for name in judge(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
+    columns = [name for name in fit.check()["rejected_by"] if name.startswith(BY_COLUMN)]
     apart = [
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]

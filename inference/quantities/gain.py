@@ -17,11 +17,13 @@ from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
 from ...models.progress.growth import doubling_quantiles
-from ..storage import draws_of
+from ..needs import of_kind
 from .growth import linear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ..fit import Fit
 
 SPLIT_YEAR = 2019.0
 
@@ -67,17 +69,15 @@ def row_slopes(draws, *, year=None):
     )
 
 
-def compute_equivalent_gain(
-    fit: xr.DataTree, *, rows: np.ndarray | None = None, year: float | None = None
-) -> xr.DataArray:
+def compute_equivalent_gain(fit: Fit, *, rows: np.ndarray | None = None, year: float | None = None) -> xr.DataArray:
     """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law.
     rows : ndarray of bool, shape (row,), optional
-        Rows of `table_of(fit)` that are averaged over; all by default.
+        Rows of `fit.rows` that are averaged over; all by default.
     year : float, optional
         Date at which the pace of progress is taken, instead of each row's own.
 
@@ -99,7 +99,7 @@ def compute_equivalent_gain(
     >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
     True
     """
-    fall, slope = row_slopes(draws_of(fit, "evaluations"), year=year)
+    fall, slope = row_slopes(of_kind(fit, "evaluations").draws, year=year)
     return _gain(fall, slope, rows)
 
 
@@ -114,7 +114,7 @@ def _gain(fall, slope, rows=None):
 
 def gains_by_group(fit):
     """`compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019: a dict."""
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     slopes, table = row_slopes(draws), draws.rows
     late = (table["year"] >= SPLIT_YEAR).to_numpy()
     groups = {"all": np.ones(len(table), bool)}
@@ -123,12 +123,12 @@ def gains_by_group(fit):
     return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
 
 
-def gain_times(fit: xr.DataTree, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> pd.DataFrame:
+def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> pd.DataFrame:
     """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law.
     probabilities : sequence of float
 

@@ -22,10 +22,12 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
-from ..storage import draws_of, law_of
+from ..needs import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ..fit import Fit
 
 COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
 SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
@@ -150,7 +152,7 @@ def labels_of(fit):
     Where exponents change with time (specifications 14 and 15) it depends on the optimal size, and so on the intercepts
     of the benchmark.
     """
-    law = law_of(fit, "evaluations")
+    law = of_kind(fit, "evaluations").law
     columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
     if any(c.benchmark for c in columns) or (len(law.levels) > 1 and any(c.kind == "rate" for c in columns)):
         return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
@@ -167,12 +169,12 @@ def check_place(compute, year):
         raise InputError(f"year is {year}; give a number such as 2023")
 
 
-def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
+def growth_rates(fit: Fit, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
     """Growth of effective compute at a budget and a date.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law.
     compute : float
         Training FLOP; it matters where exponents change with time (specifications 14 and 15).
@@ -196,7 +198,7 @@ def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YE
     ['all']
     """
     check_place(compute, year)
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     return {
         label: xr.DataArray(GrowthAt(draws, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
         for label, (b, t) in labels_of(fit).items()
@@ -204,7 +206,7 @@ def growth_rates(fit: xr.DataTree, *, compute: float = COMPUTE, year: float = YE
 
 
 def doubling_times(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     compute: float = COMPUTE,
     year: float = YEAR,
@@ -214,7 +216,7 @@ def doubling_times(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law.
     compute, year : float
         Where optimal scaling starts, and where exponents that change with time are taken.
@@ -240,7 +242,7 @@ def doubling_times(
     True
     """
     check_place(compute, year)
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     rows = []
     for label, (b, t) in labels_of(fit).items():
         local = GrowthAt(draws, year=year, benchmark=b, transformer=t)
@@ -264,7 +266,7 @@ def attribution(fit, systems, pairs=None):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law of two terms.
     systems : DataFrame
         Columns system, publication_date, parameters, dataset_tokens.
@@ -289,7 +291,7 @@ def attribution(fit, systems, pairs=None):
     >>> attribution(fit, bs.load("attribution_systems"))["share"].sizes["move"]
     4
     """
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
     if not draws.law.predictors[1]:
         raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
@@ -324,7 +326,7 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a law with a transformer factor.
     compute : sequence of float
     year : float
@@ -334,7 +336,7 @@ def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
     Dataset
         ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
     """
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     factor = np.exp(draws.c["log_factor"][..., 0])
     local = GrowthAt(draws, year=year)
     gains = []
@@ -367,14 +369,14 @@ def frontier(fit, *, loss, years, log_parameters):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     loss : float
         Target in nats per token, on WT103 by a transformer.
     years : sequence of float
     log_parameters : array_like
         Natural logarithms of N.
     """
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     out = []
     for year in years:
         local = GrowthAt(draws, year=year)

@@ -20,12 +20,14 @@ from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ...models.lengths.law import draw_counts
-from ..storage import draws_of
+from ..needs import of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
+
+    from ..fit import Fit
 
 SEEDS = ("typical", "new", "runs")
 SHARES = (0.5, 0.95)
@@ -36,7 +38,7 @@ LEARNED = 0.95  # our choice: share right within the training lengths from which
 
 def conditions(fit):
     """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
-    fitted = draws_of(fit, "counts")
+    fitted = of_kind(fit, "counts").draws
     return conditions_of(fitted.rows, fitted.law.effects)
 
 
@@ -68,7 +70,7 @@ def _curves(fitted, seeds, chosen, seed):
 
 
 def length_at_accuracy(
-    fit: xr.DataTree,
+    fit: Fit,
     shares: ArrayLike = SHARES,
     *,
     seeds: str = "typical",
@@ -79,7 +81,7 @@ def length_at_accuracy(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``lengths``.
     shares : float or sequence of float
         Between 0 and 1.
@@ -111,7 +113,7 @@ def length_at_accuracy(
     shares = np.atleast_1d(np.asarray(shares, float))
     if not ((shares > 0) & (shares < 1)).all():
         raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
-    fitted = draws_of(fit, "counts")
+    fitted = of_kind(fit, "counts").draws
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
     curve = {name: x[..., None] for name, x in curve.items()}
     found = length_at(curve, log_train(which)[:, None], shares, fitted.law.shape)
@@ -129,7 +131,7 @@ def quantiles(draws, probabilities=PROBABILITIES):
 
 
 def length_summary(
-    fit: xr.DataTree,
+    fit: Fit,
     shares: ArrayLike = SHARES,
     *,
     seeds: str = "typical",
@@ -170,7 +172,7 @@ def _logs(length_a, length_b):
 
 
 def accuracy_at_length(
-    fit: xr.DataTree,
+    fit: Fit,
     length_a: ArrayLike,
     length_b: ArrayLike | None = None,
     *,
@@ -182,7 +184,7 @@ def accuracy_at_length(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     length_a, length_b : array_like, shape (cell,)
         Digits of the operands; equal ones where `length_b` is absent.
     seeds, conditions, seed
@@ -201,7 +203,7 @@ def accuracy_at_length(
     >>> bool((curve.isel(cell=0) > curve.isel(cell=1)).all())
     True
     """
-    fitted = draws_of(fit, "counts")
+    fitted = of_kind(fit, "counts").draws
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
     right, _, _, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
     return _array(fitted, right, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
@@ -215,7 +217,7 @@ def _right_and_wrong(fitted, curve, which, length_a, length_b):
 
 
 def predict_counts(
-    fit: xr.DataTree,
+    fit: Fit,
     length_a: ArrayLike,
     length_b: ArrayLike | None = None,
     *,
@@ -228,7 +230,7 @@ def predict_counts(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     length_a, length_b : array_like, shape (cell,)
     total : int or sequence of int
         Problems asked in each cell.
@@ -250,7 +252,7 @@ def predict_counts(
     totals = np.asarray(total)
     if totals.dtype.kind not in "iu" or not (totals > 0).all():
         raise InputError(f"total must be whole numbers above 0, not {total!r}")
-    fitted = draws_of(fit, "counts")
+    fitted = of_kind(fit, "counts").draws
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
     right, wrong, precision, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
     counts = draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1]))
@@ -267,7 +269,7 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
     DataArray
         Dims chain, draw, condition (or run), region; NaN where a region has no cell.
     """
-    fitted = draws_of(fit, "counts")
+    fitted = of_kind(fit, "counts").draws
     curve, which, dimension = _curves(fitted, seeds, conditions, seed)
     regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
     found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
@@ -304,7 +306,7 @@ def learned_shares(fit):
         By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
         `LEARNED` on; how far one that has not would generalise is unknown.
     """
-    rows, known = draws_of(fit, "counts").rows, conditions(fit)
+    rows, known = of_kind(fit, "counts").draws.rows, conditions(fit)
     within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
     sums = within.groupby(list(known))[["correct", "total"]].sum()
     shares = sums["correct"] / sums["total"]
@@ -312,12 +314,12 @@ def learned_shares(fit):
     return {str(label): float(shares.get(key, np.nan)) for label, key in zip(known.index, keys, strict=True)}
 
 
-def embedding_contrasts(fit: xr.DataTree, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
+def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
     """Contrast embeddings, other things equal: mean accuracy in each region, and the ratio of lengths.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     seeds : {"typical", "new"}
     share : float
         Accuracy at which lengths are compared.

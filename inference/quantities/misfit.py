@@ -20,12 +20,11 @@ from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform
 from ..densities import is_held
-from ..loo.importance import STORED, importance_sampling, left_out_cdf, weighted
-from ..memo import MEMO
-from ..storage import draws_of
+from ..loo.importance import STORED, importance_sampling, left_out_cdf
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from ..fit import Fit
+
 
 MISFIT = 0.01  # our choice: below it a law is said not to fit
 DRAWS_USED = 400
@@ -35,12 +34,12 @@ BY_COLUMN = "means by column "
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
 
-def misfit(fit: xr.DataTree) -> pd.DataFrame:
+def misfit(fit: Fit) -> pd.DataFrame:
     """Test a law against the rows it was fitted to.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
 
     Returns
     -------
@@ -84,8 +83,8 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
     >>> bool(table.loc["score", "p"] < 1e-4), bool(0.001 < table.loc["score", "size"] < 0.01)
     (True, True)
     """
-    draws = draws_of(fit)
-    law, rows, posterior = draws.law, draws.rows, fit["posterior"]
+    draws, posterior = fit.draws, fit["posterior"]
+    law, rows = draws.law, draws.rows
     tests = {} if law.wider is None else {"score": _Score(law)}
     tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
     groups = {
@@ -104,7 +103,7 @@ def misfit(fit: xr.DataTree) -> pd.DataFrame:
         worst = min(entries, key=lambda name: entries[name]["p"])
         found[worst] = _of_several(entries[worst], len(entries))
     if law.unit_is_row:
-        found[NOISE] = _pit(fit, draws)
+        found[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
     table.insert(6, "fits", table["p"] >= MISFIT)
     return table
@@ -211,8 +210,8 @@ def _of_several(found, count):
     return found | {"p": min(1.0, found["p"] * count), "what": found["what"] + more}
 
 
-def _pit(fit, draws):
-    ranks = np.minimum(RANKS * loo_pit(fit, draws), RANKS - 1).astype(int)
+def _pit(fit):
+    ranks = np.minimum(RANKS * loo_pit(fit), RANKS - 1).astype(int)
     return {
         "statistic": least_tail(ranks),
         "df": len(ranks),
@@ -223,16 +222,9 @@ def _pit(fit, draws):
     }
 
 
-def loo_pit(fit, draws=None):
+def loo_pit(fit):
     """Probability of an observation of at most the one made under draws that did not see it, (row,)."""
+    result = importance_sampling(fit)
     if not is_held(fit):
-        importance_sampling(fit)
-        return fit[STORED]["pit"].values
-    draws = draws_of(fit) if draws is None else draws
-    ((positions, _, log_weights, _),) = weighted(fit)
-
-    def cdf(weights, draws):
-        return (left_out_cdf(draws, positions, log_weights),)
-
-    (found,) = MEMO.found(cdf, log_weights.values, draws)
-    return found
+        return fit.computed[STORED]["pit"].values
+    return fit.once("loo_pit", lambda: left_out_cdf(fit.draws, slice(None), result.log_weights))

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..fitting.fit import fit as fit_law
-from ..storage import draws_of, law_of, metadata, table_of, with_metadata
+from ..needs import of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..fit import Fit
+
 
 def new_group(
-    fit: xr.DataTree,
+    fit: Fit,
     runs: pd.DataFrame | None = None,
     *,
     name: str = "new",
@@ -25,7 +26,7 @@ def new_group(
     seed: int | None = None,
     sampler: str | None = None,
     **settings: Any,
-) -> xr.DataTree:
+) -> Fit:
     """Add a group to a fit of a `Grouped` law.
 
     With runs the law is fitted again to all rows, those of the new group among them: partial pooling as it is, so that
@@ -36,7 +37,7 @@ def new_group(
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     runs : DataFrame, optional
         Runs of the new group, as `read` gives them, with the columns that the law needs; the column of the groups is
         filled with `name`.
@@ -49,7 +50,7 @@ def new_group(
 
     Returns
     -------
-    DataTree
+    Fit
         A fit with one more group, which `predict` (for rows of that group), `allocate` (``group=name``) and all else
         take. Without runs its table is that of `fit`.
 
@@ -70,8 +71,8 @@ def new_group(
     >>> bool(spread.sel(group="new") > spread.sel(group="a"))
     True
     """
-    record = metadata(fit)
-    law: Any = law_of(fit, "runs")
+    record = fit.record
+    law: Any = of_kind(fit, "runs").law
     if law.grouped_by is None:
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     if str(name) in record["law"]["reference"]["groups"]:
@@ -80,12 +81,10 @@ def new_group(
         raise InputError("a typical group has no runs; leave out the runs or typical")
     seed, sampler = record["seed"] if seed is None else seed, sampler or record["sampler"]
     if runs is not None:
-        rows = law.regrouped(table_of(fit), runs, name)
+        rows = law.regrouped(fit.rows, runs, name)
         return fit_law(law, rows, seed=seed, sampler=sampler, **settings)
-    draws = law.with_group(draws_of(fit), name, np.random.default_rng(seed), typical=typical)
-    groups = {node: tree.to_dataset() for node, tree in fit.children.items()}
-    groups["posterior"] = draws.named()
+    draws = law.with_group(fit.draws, name, np.random.default_rng(seed), typical=typical)
+    groups = {"posterior": draws.named(), "log_prior": draws.log_prior()}
     groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
-    groups["log_prior"] = draws.log_prior()
     law = record["law"] | {"reference": draws.reference}
-    return with_metadata(xr.DataTree.from_dict(groups), record | {"law": law})
+    return fit.changed(groups, record | {"law": law})

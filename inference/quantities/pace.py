@@ -17,13 +17,14 @@ from ..fitting.progress import progress_fitter
 from ..loo.bridge import log_normaliser
 from ..loo.importance import importance_sampling
 from ..loo.progress import pooled_rates
-from ..storage import draws_of, law_of
+from ..needs import of_kind
 from .gain import compute_equivalent_gain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...models import Progress
+    from ..fit import Fit
     from ..fitting.fitter import Fitter
 
 # Every half year; of the built-in evaluations a tenth are dated before 2016.7, a tenth after 2022.5.
@@ -132,7 +133,7 @@ def change_of_pace(
 
 
 def _entry(fit, cutoff):
-    draws = draws_of(fit)
+    draws = fit.draws
     found = log_normaliser(draws)
     # The density of the coordinates counts those that the law does not use, at 0, as its prior does.
     unused = family.DIMENSION - draws.law.active().sum()
@@ -154,17 +155,17 @@ def acceleration(fit):
         ``before``, ``after``: DataArrays (chain, draw) of the rate in log units a year; ``p_faster``, the probability
         that it rose.
     """
-    cutoff = law_of(fit, "evaluations").cutoff
+    cutoff = of_kind(fit, "evaluations").law.cutoff
     before, after = (compute_equivalent_gain(fit, year=year) for year in (cutoff - 1e-6, cutoff + 1e-6))
     return {"before": before, "after": after, "p_faster": float((after > before).mean())}
 
 
-def pace_by_year(fit: xr.DataTree, years: Sequence[float] = YEARS) -> tuple[xr.DataArray, float]:
+def pace_by_year(fit: Fit, years: Sequence[float] = YEARS) -> tuple[xr.DataArray, float]:
     """Pace of progress by year under a law whose pace is a random walk.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a `Progress` law with ``pace="random_walk"``.
     years : sequence of float
         The pace is the same from one of `specifications.KNOTS` to the next.
@@ -190,7 +191,7 @@ def pace_by_year(fit: xr.DataTree, years: Sequence[float] = YEARS) -> tuple[xr.D
     >>> 0 < p_faster < 1
     True
     """
-    law: Any = law_of(fit, "evaluations")
+    law: Any = of_kind(fit, "evaluations").law
     if law.pace != "random_walk":
         raise InputError(f"{law.label}: its pace is no random walk; fit it with pace='random_walk'")
     paces = [compute_equivalent_gain(fit, year=year) for year in years]

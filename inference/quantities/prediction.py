@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets.requirements import positive_columns
-from ..storage import draws_of, metadata
+from ..needs import of_kind
 from .beyond import check_beyond, decades_beyond, drift_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from ..fit import Fit
+
 
 def predict(
-    fit: xr.DataTree, runs: pd.DataFrame, *, noise: bool = True, beyond: str = "drift", seed: int | None = None
+    fit: Fit, runs: pd.DataFrame, *, noise: bool = True, beyond: str = "drift", seed: int | None = None
 ) -> xr.Dataset:
     """Predict losses of runs, draw by draw.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     runs : DataFrame
         Sizes of runs; the columns that the law needs (``parameters`` and ``tokens`` for Chinchilla's).
     noise : bool
@@ -52,14 +54,14 @@ def predict(
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs")
     >>> fit = bs.fit(bs.Chinchilla(), runs, seed=1, draws=500, tune=500)
-    >>> bs.predict(fit, runs.head(3))["loss"].dims
+    >>> fit.predict(runs.head(3))["loss"].dims
     ('chain', 'draw', 'run')
     """
     check_beyond(beyond)
-    draws = draws_of(fit, "runs")
+    draws = of_kind(fit, "runs").draws
     law = draws.law.without_reading_error
     positive_columns(runs, law.columns, purpose="a prediction")
-    rng = np.random.default_rng(metadata(fit)["seed"] if seed is None else seed)
+    rng = np.random.default_rng(fit.record["seed"] if seed is None else seed)
     if noise:
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
     else:

@@ -8,7 +8,6 @@ import xarray as xr
 from ...errors import DiagnosticWarning
 from ...models.draws import DRAWS
 from ...models.loss.plan import inference_compute, training_compute
-from ..storage import metadata
 from .beyond import drift_of
 from .planning import near_range
 from .robust import quotable
@@ -26,7 +25,7 @@ def nonembedding_sizes(draws, planned, parameters):
 
 def drift_errors(fit, draws):
     """Draw errors a decade of log loss and of log N*, two DataArrays of dims (chain, draw), by the seed of the fit."""
-    drift, rng = drift_of(draws.law), np.random.default_rng(metadata(fit)["seed"])
+    drift, rng = drift_of(draws.law), np.random.default_rng(fit.record["seed"])
     coordinates = {dim: draws.named()[dim] for dim in DRAWS}
     shape = tuple(x.size for x in coordinates.values())
     return tuple(xr.DataArray(drift.slopes(rng, shape, of), coordinates, DRAWS) for of in ("loss", "size"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -23,7 +24,10 @@ from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import LIMIT
 from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
-from ..storage import law_of
+from ..needs import of_kind
+
+if TYPE_CHECKING:
+    from ..fit import Fit
 
 BASES = ("nonembedding", "total")
 KAPLAN_EXPONENT = 0.73
@@ -244,24 +248,24 @@ def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTION
 
 
 def reconcile(
-    fit: xr.DataTree,
+    fit: Fit,
     *,
     vocabulary: float | None = None,
     aspect_ratio: float | None = None,
-    configurations: xr.DataTree | None = None,
+    configurations: Fit | None = None,
     study: Study | None = None,
 ) -> dict[str, xr.Dataset]:
     """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a law of the loss in all parameters and tokens: ``chinchilla``, ``coupled``, ``offsets`` or
         ``embedding-corrected``.
     vocabulary, aspect_ratio : float, optional
         Of the models studied; by default the relation of sizes that the fit learned, else that of `configurations`,
         else Chinchilla's.
-    configurations : DataTree, optional
+    configurations : Fit, optional
         Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
     study : Study, optional
 
@@ -284,7 +288,7 @@ def reconcile(
     >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
     True
     """
-    law = law_of(fit, "runs")
+    law = of_kind(fit, "runs").law
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
@@ -296,7 +300,7 @@ def reconcile(
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
     """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
-    law = law_of(fit, "runs")
+    law = of_kind(fit, "runs").law
     if not law.in_all_parameters:
         raise InputError(
             f"a fit of {law.name} does not state the loss in all parameters and tokens alone; reconcile a fit of "
@@ -316,7 +320,7 @@ def _family(configurations, posterior):
 
     The pairs are shuffled: fits of one seed need not be independent draw by draw.
     """
-    name = law_of(configurations, "runs").name
+    name = of_kind(configurations, "runs").law.name
     if name != "configurations":
         raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
     relation, like = configurations["posterior"], posterior["E"]

@@ -17,12 +17,12 @@ from ...errors import InputError
 from ...models.arrays import sum_by
 from ...models.draws import BLOCK, DRAWS
 from .. import densities
-from ..memo import MEMO
-from ..storage import draws_of
-from .verdict import FITS, judge
+from .verdict import FITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ..fit import Fit
 
 LEAST_CLUSTERS = 10
 MOST_DRAWS = 1000  # where units are integrated over
@@ -34,7 +34,7 @@ def influence(fit, quantity):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     quantity : DataArray, dims (chain, draw)
         Draws of anything that follows from the posterior.
 
@@ -75,7 +75,7 @@ def _covariance(draws, values):
     return (draws - draws.mean(-1, keepdims=True)) @ (values - values.mean(0)) / (len(values) - 1)
 
 
-def robust_sd(fit: xr.DataTree, quantity: xr.DataArray) -> pd.DataFrame:
+def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
     """Posterior sd of a quantity beside sds that do not trust the law: by unit, and by clusters of alike units.
 
     The infinitesimal jackknife [1]_ is the sd that the posterior mean would have over tables like this one, whatever
@@ -86,7 +86,7 @@ def robust_sd(fit: xr.DataTree, quantity: xr.DataArray) -> pd.DataFrame:
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     quantity : DataArray, dims (chain, draw)
 
     Returns
@@ -105,7 +105,7 @@ def robust_sd(fit: xr.DataTree, quantity: xr.DataArray) -> pd.DataFrame:
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> table = bs.robust_sd(fit, fit["posterior"]["exponent_parameters"])
+    >>> table = fit.robust_sd(fit["posterior"]["exponent_parameters"])
     >>> list(table.index), bool(table["wider"].all())
     (['unit', 'parameters'], True)
     """
@@ -117,7 +117,7 @@ def robust_sds(fit, quantities):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     quantities : dict of str to DataArray, dims (chain, draw)
 
     Returns
@@ -126,11 +126,11 @@ def robust_sds(fit, quantities):
     """
     import arviz_stats.base as azb
 
-    fitted, stride = draws_of(fit), 1
+    fitted, stride = fit.draws, 1
     if fitted.law.integrates:
         stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
         fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
-    grouped = MEMO.found(_exchangeable, fitted)[0] if fitted.law.integrates else fitted.exchangeable()
+    grouped = fit.once("exchangeable", fitted.exchangeable)
     quantities = {name: x.isel(draw=slice(None, None, stride)) for name, x in quantities.items()}
     draws = np.stack([_finite(quantity) for quantity in quantities.values()])
     by_unit, variances = _of_units(fit, draws, grouped)
@@ -150,10 +150,6 @@ def robust_sds(fit, quantities):
             found = np.sqrt(max(variance, 0.0))
             rows[name][by] = (count, spread, found, found / spread)
     return {name: _table(found) for name, found in rows.items()}
-
-
-def _exchangeable(fitted):
-    return (fitted.exchangeable(),)
 
 
 def _table(rows):
@@ -178,13 +174,13 @@ def _variance_of_sums(fit, codes, grouped):
     """Sum over clusters of the variance of the log density of their rows together, some rows at a time."""
     if grouped is not None:
         return sum_by(_flat(grouped), codes, np.bincount(codes)).var(0).sum()
-    draws, order = draws_of(fit), np.argsort(codes, kind="stable")
+    order = np.argsort(codes, kind="stable")
     most = max(1, BLOCK // (fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]))
     total, last, open_sum = 0.0, codes[order[0]], 0.0
     for start in range(0, len(order), most):
         place = order[start : start + most]
         names, own = np.unique(codes[place], return_inverse=True)
-        sums = sum_by(_flat(densities.of_rows(fit, place, draws)), own, np.bincount(own))
+        sums = sum_by(_flat(densities.of_rows(fit, place)), own, np.bincount(own))
         if names[0] == last:
             sums[:, 0] += open_sum
         else:
@@ -208,7 +204,7 @@ def _clusterings(draws, grouped, units):
     return found
 
 
-def robust(fit: xr.DataTree, quantity: xr.DataArray) -> xr.DataArray:
+def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
     """Return draws of a quantity spread about their mean until their sd is the robust one.
 
     They are spread on the log-odds of what lies between 0 and 1, on the logarithm of what is positive, and unchanged
@@ -216,7 +212,7 @@ def robust(fit: xr.DataTree, quantity: xr.DataArray) -> xr.DataArray:
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     quantity : DataArray, dims (chain, draw)
 
     Returns
@@ -234,20 +230,20 @@ def robust(fit: xr.DataTree, quantity: xr.DataArray) -> xr.DataArray:
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> exponent = fit["posterior"]["exponent_parameters"]
-    >>> bool(bs.robust(fit, exponent).std() > 1.5 * exponent.std())
+    >>> bool(fit.robust(exponent).std() > 1.5 * exponent.std())
     True
     """
     return _spread(fit, {"quantity": quantity})["quantity"]
 
 
-def quotable(fit: xr.DataTree, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
     """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
 
     This one function decides which interval of a quantity is printed, wherever it is.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Tested by `judge` if it was not before.
     quantities : dict of str to DataArray, dims (chain, draw)
 
@@ -265,7 +261,7 @@ def quotable(fit: xr.DataTree, quantities: Mapping[str, xr.DataArray]) -> dict[s
     True
     """
     finite = {name: x for name, x in quantities.items() if np.isfinite(x).all() and x.std() > 0}
-    if not finite or judge(fit)["verdict"] == FITS:
+    if not finite or fit.check()["verdict"] == FITS:
         return dict(quantities)
     return dict(quantities) | _spread(fit, finite)
 

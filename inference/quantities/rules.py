@@ -5,7 +5,7 @@ import xarray as xr
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.loss import kaplan, rules
-from ..storage import law_of
+from ..needs import of_kind
 from .allocation import allocate
 
 
@@ -16,7 +16,7 @@ def chinchilla_over_kaplan(fit, compute):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of a law in all parameters, such as the Chinchilla law.
     compute : float or array_like, shape (compute,)
         Budgets C = 6 N D in FLOP.
@@ -37,7 +37,7 @@ def chinchilla_over_kaplan(fit, compute):
     ----------
     .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
     """
-    law = law_of(fit, "runs")
+    law = of_kind(fit, "runs").law
     if not (law.in_all_parameters and law.sum_of_terms):
         raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
     result = allocate(fit, compute)[["extrapolation", "outside"]]

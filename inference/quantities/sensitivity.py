@@ -15,7 +15,7 @@ from ...models.progress.priors import JUDGED
 from ..densities import total
 from ..executor import mapped
 from ..loo.importance import smoothed as smoothed_weights
-from ..storage import draws_of
+from ..needs import of_kind
 from .gain import compute_equivalent_gain
 from .growth import growth_rates
 
@@ -40,7 +40,7 @@ def power_scaling(fit, quantity, *, log_likelihood=None):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     quantity : DataArray, dims (chain, draw)
         Draws of anything that follows from the posterior, such as a growth rate; those that are not finite take the
         median's place.
@@ -115,7 +115,7 @@ def prior_sensitive(fit, names):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     names : sequence of str
         Those that the posterior lacks are passed over; of one with levels each is looked at.
 
@@ -139,7 +139,7 @@ def prior_driven(fit, *, draws=4000, seed=0):
         One row a coefficient: ``coefficient``, ``posterior``, ``prior`` (half-widths), ``ratio``, ``prior_driven``.
         What the law takes from upstream has no prior here.
     """
-    fitted = draws_of(fit)
+    fitted = fit.draws
     prior = flatten(fitted.law.prior_draws(np.random.default_rng(seed), fitted.reference, fitted.rows, draws).named())
     rows = []
     for name, posterior in flatten(fitted.named().drop_vars(fitted.law.upstream, errors="ignore")).items():
@@ -209,7 +209,7 @@ def paper_influence(fit, titles=None, *, rate=None):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     titles : dict of int to str, optional
         Titles by ``paper_id``.
     rate : DataArray, dims (chain, draw), optional
@@ -221,7 +221,7 @@ def paper_influence(fit, titles=None, *, rate=None):
         One row a paper, most influential first: ``paper_id``, ``title``, ``rows``, ``median`` without it and ``shift``
         in months, ``p_progress`` without it, ``pareto_k`` (above 0.7 the row is not reliable).
     """
-    draws = draws_of(fit, "evaluations")
+    draws = of_kind(fit, "evaluations").draws
     rate = (compute_equivalent_gain(fit) if rate is None else rate).values
     rate = np.where(np.isfinite(rate), rate, np.nanmedian(rate))
     papers, counts = np.unique(draws.rows["paper_id"], return_counts=True)

@@ -41,7 +41,7 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, **settin
 
     Returns
     -------
-    dict of str to DataTree
+    dict of str to Fit
     """
     laws = {name: Progress(specification, **options) for name, options in variants.items()}
     return fitter.fit_each(laws, seed=seed, **settings)

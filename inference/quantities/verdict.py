@@ -13,12 +13,12 @@ from ...deferred import stats as st
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
-from ..storage import draws_of, law_of, metadata, table_of, with_metadata
 from .misfit import MISFIT, misfit
 from .sensitivity import prior_driven
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from ..fit import Fit
+
 
 KEY = "verdict"
 FITS, OFF, NOT = "fits", "off", "does not fit"
@@ -31,8 +31,8 @@ PRIOR_DRAWS = 1000
 FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
 
 
-def judge(fit: xr.DataTree) -> dict[str, Any]:
-    """Judge the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
+def checked(fit: Fit) -> dict[str, Any]:
+    """Check the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
 
     A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
     from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations, 5 in 100 for counts and scores, it
@@ -40,8 +40,8 @@ def judge(fit: xr.DataTree) -> dict[str, Any]:
 
     Parameters
     ----------
-    fit : DataTree
-        The verdict is kept in its record, so that a file of it has the verdict too.
+    fit : Fit
+        It holds the result, as `Fit.check`, and a file of it has the result too.
 
     Returns
     -------
@@ -57,27 +57,10 @@ def judge(fit: xr.DataTree) -> dict[str, Any]:
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> bs.judge(fit)["verdict"]
+    >>> fit.check()["verdict"]
     'off'
     """
-    record = metadata(fit)
-    if KEY not in record:
-        keep_verdict(fit, _judged(fit))
-    return metadata(fit)[KEY]
-
-
-def keep_verdict(fit, verdict):
-    """Put a verdict that `judge` gave into the record of a fit."""
-    with_metadata(fit, metadata(fit) | {KEY: verdict})
-
-
-def verdict_kept(fit):
-    """Return the verdict in the record of a fit, None where it was not judged."""
-    return metadata(fit).get(KEY)
-
-
-def _judged(fit):
-    law = law_of(fit)
+    law = fit.law
     tests = {name: _plain(row) for name, row in misfit(fit).iterrows()} | _against_estimators(fit)
     rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
@@ -104,7 +87,7 @@ def _finite(x):
 
 
 def _decided_by_prior(fit):
-    draws = draws_of(fit)
+    draws = fit.draws
     own = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
     table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
     found = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
@@ -116,7 +99,7 @@ def _decided_by_prior(fit):
 
 def _against_estimators(fit):
     """Test the exponent that estimators find in the rows against those they find in tables drawn from the law."""
-    rows = table_of(fit)
+    rows = fit.rows
     if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
         return {}
     losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
@@ -130,7 +113,7 @@ def _against_estimators(fit):
 
 def _replicated(fit, rows):
     """Losses of tables that some of the draws foretell, an ndarray (table, row)."""
-    draws = draws_of(fit)
+    draws = fit.draws
     z = draws.real_line()
     each = -(-REPLICATES // z.sizes["chain"])
     chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...datasets import load
-from ...inference import Fitter, compare, fit, loo
+from ...inference import Fitter, compare, fit, intervals
 from ...inference.quantities.lengths import (
     LEARNED,
     accuracy_at_length,
@@ -72,7 +72,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
     def left_out():
         every = fits | fitted(name for name in SHAPES if name != MAIN)
-        return compare(every, results={name: loo(each, fitter=fitters[name]) for name, each in every.items()})
+        return compare(every)
 
     fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
     comparison = stage.extra(LEFT_OUT, left_out)
@@ -173,7 +173,7 @@ def _entry(found):
         "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
         "accuracy": {
             str(label): {
-                str(region): results.summary(found.regions.sel(condition=label, region=region))
+                str(region): intervals.summary(found.regions.sel(condition=label, region=region))
                 for region in found.regions["region"].values
             }
             for label in known.index

@@ -4,9 +4,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...inference import embedding_contrasts, length_at_accuracy
+from ...inference.intervals import QUANTILES, finite
 from ...inference.quantities.lengths import SHARES, learned_shares, quantiles
-from ...inference.storage import draws_of, metadata
-from ..results import QUANTILES, finite
 
 KINDS = ("typical", "new", "runs")
 
@@ -29,10 +28,10 @@ def lengths_entry(fit, *, seed=1):
         contrasts = []
     return {
         "lengths": {kind: _lengths(fit, kind, seed) for kind in KINDS},
-        "runs": {str(run): _description(row) for run, row in draws_of(fit).runs.iterrows()},
+        "runs": {str(run): _description(row) for run, row in fit.draws.runs.iterrows()},
         "learned": {name: finite(share) for name, share in learned_shares(fit).items()},
         "contrasts": [{k: x if isinstance(x, str | bool) else finite(x) for k, x in row.items()} for row in contrasts],
-        "confounded": metadata(fit)["law"]["reference"]["confounded"],
+        "confounded": fit.record["law"]["reference"]["confounded"],
     }
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from ...inference.words import position
 from ...models.draws import DRAWS
 from ...training.arithmetic.exposure import rows_trained
 from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line
-from ..drawing.words import position
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
 DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}

@@ -3,13 +3,13 @@
 import pandas as pd
 
 from ...datasets.wording import plural
+from ...inference.intervals import summary
 from ...inference.quantities.lengths import LEARNED, conditions
+from ...inference.words import digits as words_of
+from ...inference.words import equal_to, position, probability
 from ...training.arithmetic.exposure import rows_trained
 from ..drawing import tables, verdicts
-from ..drawing.words import digits as words_of
-from ..drawing.words import equal_to, position, probability
 from ..findings import section
-from ..results import summary
 from . import figures
 from .analysis import ABACUS, BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ...datasets import load
-from ...inference import allocate, calibrate, compare, diagnose, fit, loo
+from ...inference import calibrate, compare, fit, intervals
 from ...inference.quantities.robust import quotable
 from .. import results
 from ..drawing.optimum import DEFAULT
@@ -53,10 +53,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     points, trimmed = stage(
         "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
-    elpd = stage("leave-one-out", lambda: {name: loo(f) for name, f in fits.items()}, laws=list(fits))
-    comparison = compare(fits, results=elpd)
+    elpd = stage(
+        "leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits.values(), laws=list(fits)
+    )
+    comparison = compare(fits)
     allocations = stage(
-        "decisions", lambda: {name: allocate(fits[name], BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
+        "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
     said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
     calibrated = stage.extra(
@@ -70,7 +72,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found.document = stage(
         "chinchilla: numbers",
         lambda: _document(found, published),
-        judged=fits.values(),
+        of=fits.values(),
         extras=stage.there(*EXTRAS),
     )
     return found
@@ -85,8 +87,8 @@ def _earlier(whole, runs, options):
     largest, law = float(compute.max()), LAWS[DEFAULT]
 
     def entry(fitted, rows):
-        at = allocate(fitted, largest, beyond="none", robust=False)["parameters"]
-        return {"rows": len(rows), "parameters": results.summary(at), "ok": bool(diagnose(fitted)["ok"])}
+        at = fitted.allocate(largest, beyond="none", robust=False)["parameters"]
+        return {"rows": len(rows), "parameters": intervals.summary(at), "ok": bool(fitted.diagnostics["ok"])}
 
     below = {cutoff: runs[compute < cutoff].reset_index(drop=True) for cutoff in EARLIER}
     before = [
@@ -100,8 +102,7 @@ def _earlier(whole, runs, options):
 def _document(found, published):
     document = {
         "laws": {
-            name: fit_entry(f, found.elpd[name]) | {"rank": int(found.comparison.loc[name, "rank"])}
-            for name, f in found.fits.items()
+            name: fit_entry(f) | {"rank": int(found.comparison.loc[name, "rank"])} for name, f in found.fits.items()
         },
         "allocation": [
             entry for name in PLANNED for entry in results.allocation_entries(found.allocations[name], name)
@@ -131,7 +132,7 @@ def published_entries(fit, published):
             "quantity": PREFIX + row.quantity,
             "published": row.estimate,
             "source": row.source,
-            "ours": results.summary(quoted[row.quantity], ratio=row.quantity == "exponent_parameters"),
+            "ours": intervals.summary(quoted[row.quantity], ratio=row.quantity == "exponent_parameters"),
             "p_at_least": float((quoted[row.quantity] >= row.estimate).mean()),
         }
         for row in table.itertuples()

@@ -1,7 +1,7 @@
 """What several laws say of the same runs, side by side and mixed."""
 
+from ...inference.words import flop
 from ..drawing import optimum, tables
-from ..drawing.words import flop
 from ..results import rejected_by
 from .analysis import MAIN, PLANNED
 

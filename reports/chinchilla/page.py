@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.wording import p_value
-from ...inference import law_of, table_of
+from ...inference.words import decimals, flop, plain, probability, sizes
 from ...models.loss.law import describe
 from ..drawing import allocation, checks, law, optimum, tables, verdicts
-from ..drawing.words import decimals, flop, plain, probability, sizes
 from ..findings import section
 from ..published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws_page
@@ -245,7 +244,7 @@ def _answer_sections(found, sets):
 def _law_sections(found, sets, table):
     main, document = found.fits[MAIN], found.document
     best = found.fits[optimum.preferred(document)]
-    runs = table_of(main)
+    runs = main.rows
     return [
         {
             "title": "The data",
@@ -369,6 +368,6 @@ def _check_sections(found):
                 "Priors attach to what is sampled; E, A and B follow from it, with N and D measured from their "
                 "geometric means."
             ],
-            "blocks": [_prior_table(law_of(main)), checks.ranks(main, CONSTANTS)],
+            "blocks": [_prior_table(main.law), checks.ranks(main, CONSTANTS)],
         },
     ]

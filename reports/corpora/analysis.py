@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets import load
-from ...inference import diagnose, fit, loo_by_group
+from ...inference import fit, intervals
 from ...models import Chinchilla, Coupled, Grouped
 from .. import results
 from ..findings import Findings
@@ -51,9 +51,9 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage("corpora: fits", lambda: {name: fit(law, runs, **options) for name, law in laws.items()})
     left_out = stage(
         "corpora: corpora left out",
-        lambda: {name: loo_by_group(fits[name], by=BY, seed=seed, **REFITS) for name in LAWS},
+        lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
     )
-    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), judged=fits.values())
+    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits.values())
     found = CorporaFindings(runs, fits, left_out, entry)
     found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
     found.document = {"corpora": entry}
@@ -67,7 +67,7 @@ def _entry(fits, left_out, seed):
         "rows": groups["rows"],
         "exponent": {
             "by_corpus": {law: by_group(fits[law]["posterior"][EXPONENT], names) for law in (MAIN, APART, PLAIN)},
-            "shared": {law: results.summary(fits[law]["posterior"][EXPONENT]) for law in (ALIKE, ONE)},
+            "shared": {law: intervals.summary(fits[law]["posterior"][EXPONENT]) for law in (ALIKE, ONE)},
             TYPICAL: groups["exponent"][TYPICAL],
             NEW: groups["exponent"][NEW],
         },
@@ -76,14 +76,14 @@ def _entry(fits, left_out, seed):
         "quantities": {
             law: {name: by_group(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
         },
-        "robust": results.robust_entries(fits[MAIN]),
+        "robust": intervals.robust_entries(fits[MAIN]),
         "left_out": _left_out(left_out),
         "laws": {
             name: {
                 "law": law.label,
                 "verdict": results.verdict_entry(fits[name]),
                 "misfit": results.misfit_entries(fits[name]),
-                "diagnostics": diagnose(fits[name]),
+                "diagnostics": fits[name].diagnostics,
             }
             for name, law in (LAWS | BESIDE).items()
         },
@@ -97,7 +97,7 @@ def _left_out(tables):
     return {
         name: {
             "elpd": sums[name],
-            "monte_carlo_se": results.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
+            "monte_carlo_se": intervals.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
             "difference": sums[name] - sums[best],
             "corpora": {str(corpus): float(x) for corpus, x in table["elpd"].items()},
             "refitted": {str(corpus): bool(x) for corpus, x in table["refitted"].items()},

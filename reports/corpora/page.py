@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from ...inference.words import si
 from ..drawing import tables, verdicts
-from ..drawing.style import si
 from ..groups import CLOSE
 from . import figures
 from .analysis import ALIKE, APART, BY, DECADES, MAIN, ONE, PLAIN

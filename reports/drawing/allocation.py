@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...inference import allocate
 from ...inference.quantities.allocation import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
@@ -19,8 +18,8 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
     """
     from plotly.subplots import make_subplots
 
-    optimum = allocate(fit, budgets)
-    others = None if backdrop is None else allocate(backdrop[1], budgets)
+    optimum = fit.allocate(budgets)
+    others = None if backdrop is None else backdrop[1].allocate(budgets)
     drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for column, name in enumerate(("parameters", "tokens"), 1):
         q = optimum[name].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
@@ -53,7 +52,7 @@ def allocation(fit, published, *, budgets=BUDGETS, backdrop=None):
 
 def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
     """Tokens per parameter at the optimum against compute."""
-    ratio = allocate(fit, budgets)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    ratio = fit.allocate(budgets)["tokens_per_parameter"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     traces = median_and_bands(budgets, ratio, BLUE, (AT, ".3~r", "tokens a parameter"))
     for source, constants in published.items():
         n, d = chinchilla.optimum(budgets, **constants)
@@ -77,7 +76,7 @@ def tokens_per_parameter(fit, published, *, budgets=BUDGETS):
 
 def optimal_loss(fit, *, budgets=BUDGETS):
     """Mean loss at the optimum against compute, with the posterior of E."""
-    loss = allocate(fit, budgets)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    loss = fit.allocate(budgets)["loss"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
     floor = np.quantile(fit["posterior"]["E"], [0.025, 0.5, 0.975])
     drawn = figure(
         *band(budgets[[0, -1]], floor[[0, 0]], floor[[2, 2]], GREY, "irreducible loss E, 95%"),

@@ -3,14 +3,13 @@
 import numpy as np
 
 from ...datasets.wording import p_value
-from ...inference import predict, table_of
 from ...inference.calibration.uniformity import RANKS, p_uniform, shares_below
 from ...inference.calibration.uniformity import band as uniform_band
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import misfit
+from ...inference.words import symbols
 from ...models.draws import DRAWS
 from .style import BLUE, COMPUTE, GREY, LEGEND, RED, SERIES, band, figure, line
-from .words import symbols
 
 WITHIN = "the line stays inside the band"
 NEAR = 1e-9  # shares of rows this near an edge of the band are on it
@@ -20,8 +19,8 @@ def predictive_check(fit):
     """Observed over predicted median loss against compute, with the posterior predictive intervals of single runs."""
     import plotly.graph_objects as go
 
-    runs = table_of(fit).sort_values("training_flop")
-    predicted = predict(fit, runs)["loss"]
+    runs = fit.rows.sort_values("training_flop")
+    predicted = fit.predict(runs)["loss"]
     low, middle, high = predicted.quantile([0.025, 0.5, 0.975], DRAWS).values
     percent = [100 * (x / middle - 1) for x in (low, runs["loss"].to_numpy(), high)]
     outside = (runs["loss"] < low) | (runs["loss"] > high)

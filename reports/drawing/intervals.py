@@ -11,7 +11,7 @@ def intervals(summaries, places, colour, label, *, symbol="circle", text=None, *
     Parameters
     ----------
     summaries : sequence of dict
-        As of `results.summary`.
+        As of `intervals.summary`.
     places : sequence of float
         Heights.
     colour : str

@@ -3,7 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from ...inference import allocate, law_of, table_of
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .density import density
@@ -116,7 +115,7 @@ def loss_surface(fit):
     """Iso-loss lines of the posterior median loss over (N, D), with iso-FLOP lines, the runs and the optimal path."""
     import plotly.graph_objects as go
 
-    runs, law = table_of(fit), law_of(fit)
+    runs, law = fit.rows, fit.law
     n, d = _grid(runs["parameters"], 60, 0.25), _grid(runs["tokens"], 60, 0.25)
     draws = fit["posterior"].to_dataset().isel(draw=slice(None, None, 10))
     at = {"parameters": xr.DataArray(n, dims="n"), "tokens": xr.DataArray(d, dims="d")}
@@ -180,7 +179,7 @@ def loss_surface(fit):
 
 
 def _optimal_path(fit, compute, n, d):
-    median = allocate(fit, compute)[["parameters", "tokens"]].median(DRAWS)
+    median = fit.allocate(compute)[["parameters", "tokens"]].median(DRAWS)
     inside = (
         (median["parameters"] > n[0])
         & (median["parameters"] < n[-1])

@@ -100,17 +100,3 @@ def median_and_bands(x, quantiles, colour, said, *, name="median"):
         *band(x, quantiles[1], quantiles[3], colour, "50%", shade=INNER),
         line(x, quantiles[2], colour, name, customdata=ends, hovertemplate=hover),
     ]
-
-
-def si(x, form="{:.3g}".format):
-    """Write a number in the short form of model sizes: 70B, 1.4T; ``form`` writes what stands before the letter.
-
-    Examples
-    --------
-    >>> si(70e9), si(1.4e12), si(999.9e6)
-    ('70B', '1.4T', '1B')
-    """
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(x) >= 0.9995 * size:
-            return f"{form(x / size)}{letter}"
-    return form(x)

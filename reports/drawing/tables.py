@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...datasets.wording import p_value
 from ...inference.loo.differences import MEANING
-from .words import flop, in_words, probability, sizes
+from ...inference.words import flop, in_words, probability, sizes
 
 MISSING = "–"
 MINUS = re.compile(r"(?<![\w.\-])-(?=[\d.])")
@@ -166,7 +166,7 @@ def allocated(entries, *, note, title=None):
 
 
 def interval(q, form="{:.4g}"):
-    """Median and 95% interval of a `results.summary` in words."""
+    """Median and 95% interval of a `intervals.summary` in words."""
     low, middle, high = (form.format(q[k]) if q[k] is not None else "never" for k in ("q2.5", "q50", "q97.5"))
     return f"{middle} [{low}, {high}]"
 

@@ -4,7 +4,7 @@ from html import escape
 
 from ...datasets.wording import p_value
 from ...inference.diagnostics import PARETO_K_LIMIT
-from .words import in_words
+from ...inference.words import in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲")}
 LINE = 0.05  # of a band that holds 95% of calibrated models

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
-from ...inference import allocate, compare, fit, loo, reconcile, robust_sd
+from ...inference import compare, fit, intervals, reconcile
 from ...inference.loo.differences import is_apart
 from ...inference.loo.weights import sum_error
 from ...inference.quantities.allocation import decades_outside
@@ -21,12 +21,12 @@ from ...inference.quantities.reconciliation import (
 )
 from ...inference.quantities.robust import quotable
 from ...inference.quantities.strength import DIRECTION
+from ...inference.words import si
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
-from ..drawing.style import si
 from ..entries import fit_entry
 from ..findings import Findings
 from ..laws import CHINCHILLA as UNWEIGHTED
@@ -77,7 +77,7 @@ class EmbeddingsFindings(Findings):
 
     Attributes
     ----------
-    rivals : dict of str to DataTree
+    rivals : dict of str to Fit
         Laws of all parameters and tokens that are compared on Chinchilla's runs, by name.
     by_law : dict of str to dict of str to Dataset
         From `reconcile`, of each of them.
@@ -116,9 +116,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
     compared = list(fits | rivals)
     elpd = stage(
-        "embeddings: leave-one-out", lambda: {name: loo(f) for name, f in (fits | rivals).items()}, laws=compared
+        "embeddings: leave-one-out",
+        lambda: {name: f.loo() for name, f in (fits | rivals).items()},
+        of=(fits | rivals).values(),
+        laws=compared,
     )
-    comparison = compare(fits, results={name: elpd[name] for name in fits})
+    comparison = compare(fits)
     sets = chinchilla_constants(published)
     points = estimates(table, CHINCHILLA_VOCABULARY)
     found = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
@@ -126,7 +129,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "planning", _plan)
     found.posteriors = fits | {"configurations": sizes}
     found.document = stage(
-        "embeddings: numbers", lambda: _document(found), judged=fits.values(), made=list(needed), laws=compared
+        "embeddings: numbers", lambda: _document(found), of=fits.values(), made=list(needed), laws=compared
     )
     return found
 
@@ -159,7 +162,7 @@ def _reconcile(found):
 def _plan(found):
     names = {name: found.fits[name] for name in PLANNED}
     for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
-        found.allocations[vocabulary] = {name: allocate(f, BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
+        found.allocations[vocabulary] = {name: f.allocate(BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
 
 
 def at_least(slopes, value=KAPLAN_EXPONENT):
@@ -188,7 +191,7 @@ def law_entries(found):
         quoted = quotable(found.rivals[name], slopes)
         without, counted = (slopes[basis] for basis in BASES)
         entries[name] = {
-            **{basis: results.summary(quoted[basis]) for basis in BASES},
+            **{basis: intervals.summary(quoted[basis]) for basis in BASES},
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(is_apart(difference.sum(), error)),
@@ -233,8 +236,8 @@ def omega_entry(found):
 def _omega(found, name):
     fitted = found.fits[name]
     omega = fitted["posterior"]["omega"]
-    own = robust_sd(fitted, omega)["robust_sd"].max()
-    return {"omega": results.summary(omega), "robust_sd": float(own), "p_above_half": float((omega > 0.5).mean())}
+    own = fitted.robust_sd(omega)["robust_sd"].max()
+    return {"omega": intervals.summary(omega), "robust_sd": float(own), "p_above_half": float((omega > 0.5).mean())}
 
 
 def _against(found, name, held):
@@ -250,7 +253,7 @@ def _against(found, name, held):
 def _document(found):
     exponents = {
         basis: {source: float(found.fixed[source, basis, False]["size"][0]) for source in found.published}
-        | {"posterior": results.summary(found.exponents[basis]["size"])}
+        | {"posterior": intervals.summary(found.exponents[basis]["size"])}
         for basis in BASES
     }
     sizes = found.sizes["posterior"]
@@ -263,18 +266,20 @@ def _document(found):
         "decades_beyond": max(beyond.values(), key=abs),
         "decades_beyond_by_basis": beyond,
         "configurations": found.estimates
-        | {"posterior": {n: results.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
-        "exact_budgets": {basis: results.summary(found.exact[basis]["size"]) for basis in BASES},
+        | {"posterior": {n: intervals.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
+        "exact_budgets": {basis: intervals.summary(found.exact[basis]["size"]) for basis in BASES},
         "p_exponent_above_0.73": at_least(found.exponents["nonembedding"]["size"]),
         "loss_exponents": {
-            basis: {n: results.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}
+            basis: {n: intervals.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}
             for basis in BASES
         },
         "highest_local_exponent": {
-            "exponent": results.summary(found.local["posterior"]["highest"]),
-            "parameters_nonembedding": results.summary(found.local["posterior"]["highest_at"], ratio=True),
+            "exponent": intervals.summary(found.local["posterior"]["highest"]),
+            "parameters_nonembedding": intervals.summary(found.local["posterior"]["highest_at"], ratio=True),
         },
-        "moved": {label: results.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved},
+        "moved": {
+            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved
+        },
         "omega": omega_entry(found),
         "comparison": results.comparison_document(found.comparison),
         "planning": [
@@ -286,7 +291,7 @@ def _document(found):
     }
     rank = found.comparison["rank"]
     laws = {
-        name: fit_entry(f, found.elpd[name]) | {"rank_among_embedding_laws": int(rank[name])}
+        name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])}
         for name, f in found.fits.items()
         if name not in HELD
     }

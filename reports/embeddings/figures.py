@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...inference import law_of
 from ...inference.quantities.reconciliation import KAPLAN_EXPONENT
 from ...models.draws import DRAWS
 from ...models.loss import embeddings
@@ -126,7 +125,7 @@ def omega(fits):
     """Posterior densities of omega under several laws and noises, and its prior."""
     found = {name: density(fit["posterior"]["omega"].values) for name, fit in fits.items()}
     wide = np.linspace(0, max(3.5, *(grid[-1] for grid, _ in found.values())), 200)
-    prior = law_of(next(iter(fits.values()))).prior_of["omega"].frozen.pdf(wide)
+    prior = next(iter(fits.values())).law.prior_of["omega"].frozen.pdf(wide)
     top = max(height.max() for _, height in found.values())
     return figure(
         *(

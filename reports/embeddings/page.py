@@ -2,11 +2,11 @@
 
 import pandas as pd
 
+from ...inference.intervals import summary
 from ...inference.quantities.reconciliation import BASES, KAPLAN_EXPONENT
+from ...inference.words import borne, equal_to, flop, probability
 from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
-from ..drawing.words import borne, equal_to, flop, probability
-from ..results import summary
 from . import figures
 from .analysis import BUDGETS, MAIN, OMEGAS, at_least
 

@@ -15,8 +15,7 @@ from ...inference.quantities.strength import (
     strength,
     times_outside,
 )
-from ..drawing import optimum
-from ..drawing.words import (
+from ...inference.words import (
     HIGH,
     LOW,
     MIDDLE,
@@ -31,6 +30,7 @@ from ..drawing.words import (
     sizes,
     yearly,
 )
+from ..drawing import optimum
 
 COLUMNS = 80
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...inference import allocate
 from ...models.draws import DRAWS
 from ..drawing import optimum
 
@@ -18,7 +17,7 @@ def optimum_grid(document, fits):
     ----------
     document : dict
         The content of results.json.
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
         By the names of the document's laws.
 
     Returns
@@ -31,7 +30,7 @@ def optimum_grid(document, fits):
     if "allocation" not in document:
         return None
     law = optimum.preferred(document)
-    at = allocate(fits[law], BUDGETS)
+    at = fits[law].allocate(BUDGETS)
     names = ("parameters", "tokens", "tokens_per_parameter")
     tables = {
         name: np.log10(at[name].quantile(QUANTILES, DRAWS).transpose("compute", "quantile").values).round(DECIMALS)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import jinja2
 
+from ...inference.words import months, plain, probability, symbols
 from ..drawing.tables import lowered
-from ..drawing.words import months, plain, probability, symbols
 from .picture import panels
 from .quote import not_quotable, quotable, reading
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ...inference.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ...models.loss.chinchilla import optimum as chinchilla_optimum
 from ..drawing import optimum
-from ..drawing.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ..published import CONSTANTS, PREFIX
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13

@@ -2,8 +2,8 @@
 
 import math
 
+from ...inference.words import HIGH, LOW, MIDDLE
 from ..drawing.optimum import DEFAULT
-from ..drawing.words import HIGH, LOW, MIDDLE
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 

@@ -1,7 +1,7 @@
 """What of a report can be quoted unchanged, and what cannot."""
 
+from ...inference.words import MIDDLE, flop, months, plain, size
 from ..drawing import optimum
-from ..drawing.words import MIDDLE, flop, months, plain, size
 
 
 def quotable(document):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...datasets import KINDS
 from ...errors import InputError
-from ...inference import compare, fit, law_of, loo, metadata
+from ...inference import compare, fit
 from ...inference.fitting.fit import check_options
 from ...inference.fitting.record import table_entry
 from ...models.laws import as_law
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import pandas as pd
-    import xarray as xr
 
+    from ...inference.fit import Fit
     from ...models.law import Law
 
 PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores}
@@ -102,7 +102,7 @@ def _followed(law, rows):
 
 def report_fits(
     out: str | PathLike[str],
-    fits: Mapping[str, xr.DataTree],
+    fits: Mapping[str, Fit],
     *,
     backdrop: bool = False,
     progress: bool = False,
@@ -116,7 +116,7 @@ def report_fits(
     ----------
     out : path-like
         Folder, as of `report`.
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
         Of one kind of law, by the names that the report calls them.
     backdrop : bool
         Show what the law that predicts best says of the built-in table of its kind beside it.
@@ -152,16 +152,16 @@ def report_fits(
     """
     out = Path(out)
     page = _page_of(fits)
-    _check_backdrop([law_of(each) for each in fits.values()], backdrop)
+    _check_backdrop([each.law for each in fits.values()], backdrop)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
-    records = {name: {k: x for k, x in metadata(each).items() if k != "verdict"} for name, each in fits.items()}
+    records = {name: {k: x for k, x in each.record.items() if k != "verdict"} for name, each in fits.items()}
     with Stages(steps, progress, fresh=fresh, fits=records) as stage:
-        elpd = stage("leave-one-out", lambda: {name: loo(each) for name, each in fits.items()})
-        comparison = _compared(fits, elpd)
-        main = law_of(fits[runs.main_of(fits, comparison)])
+        elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits.values())
+        comparison = _compared(fits)
+        main = fits[runs.main_of(fits, comparison)].law
         behind = stage("backdrop", partial(_behind, main)) if backdrop else None
-        entries = stage("tests and figures", partial(page.entries, fits, elpd), judged=fits.values())
+        entries = stage("tests and figures", partial(page.entries, fits), of=fits.values())
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
@@ -174,7 +174,7 @@ def report_fits(
 
 
 def _page_of(fits):
-    kinds = {name: law_of(each).kind for name, each in fits.items()}
+    kinds = {name: each.law.kind for name, each in fits.items()}
     (first, kind), *others = kinds.items()
     for name, other in others:
         if other != kind:
@@ -195,10 +195,10 @@ def _check_backdrop(laws, backdrop):
             )
 
 
-def _compared(fits, elpd):
+def _compared(fits):
     """Compare fits, or say why they cannot be."""
     try:
-        return compare(fits, results=elpd)
+        return compare(fits)
     except InputError as error:
         return str(error)
 

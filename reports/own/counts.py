@@ -2,7 +2,6 @@
 
 import html
 
-from ...inference import table_of
 from ..arithmetic.entries import contrast_rows, lengths_rows
 from ..drawing import checks, tables
 from ..entries import fit_entry
@@ -14,15 +13,15 @@ CONTRASTS = ("median runs", "of", "2.5%", "50%", "97.5%", "P(first above)")
 KINDS = {"typical": "of the median run", "new": "of a run with a new seed", "runs": "of each run"}
 
 
-def entries(fits, elpd):
+def entries(fits):
     """Entries of results.json: each law, with its lengths."""
-    return {"laws": {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}}
+    return {"laws": {name: fit_entry(fit) for name, fit in fits.items()}}
 
 
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of counts."""
     best = main_of(fits, comparison)
-    entry, rows = document["laws"][best], table_of(fits[best])
+    entry, rows = document["laws"][best], fits[best].rows
     lengths = [tables.of_rows(LENGTHS, lengths_rows(entry, kind), note=f"Digits, {of}.") for kind, of in
                KINDS.items()]  # fmt: skip
     contrasts = [tables.of_rows(CONTRASTS, contrast_rows(entry))] if entry["contrasts"] else []

@@ -2,11 +2,11 @@
 
 import html
 
-from ...inference import compute_equivalent_gain, doubling_times, table_of
+from ...inference import compute_equivalent_gain, doubling_times
+from ...inference.words import probability, si
 from ...models.progress.growth import doubling_quantiles
 from ..drawing import checks, tables
-from ..drawing.style import BLUE, si
-from ..drawing.words import probability
+from ..drawing.style import BLUE
 from ..entries import fit_entry
 from ..progress.forest import forest
 from ..progress.wording import PROBABILITIES, finite, words
@@ -16,7 +16,7 @@ from .runs import laws_table, main_of, said_of
 QUESTION = "How fast do these models improve?"
 
 
-def entries(fits, elpd):
+def entries(fits):
     """Entries of results.json: each law, with its doubling times in months.
 
     Under ``doubling`` those at the evaluations' own sizes and dates, ``months`` (quantiles) and ``p_progress``; under
@@ -24,8 +24,7 @@ def entries(fits, elpd):
     """
     return {
         "laws": {
-            name: fit_entry(fit, elpd[name])
-            | {"doubling": _doubling(fit), "optimum": comparison_entries(doubling_times(fit))}
+            name: fit_entry(fit) | {"doubling": _doubling(fit), "optimum": comparison_entries(doubling_times(fit))}
             for name, fit in fits.items()
         }
     }
@@ -42,7 +41,7 @@ def _doubling(fit):
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`, and a backdrop is a fit of built-in evaluations."""
     best = main_of(fits, comparison)
-    rows = table_of(fits[best])
+    rows = fits[best].rows
     times = {name: _months(document["laws"][name]["doubling"]) for name in fits}
     shown = [_row(name, q, "your evaluations") for name, q in times.items()]
     if backdrop is not None:

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from ...inference import allocate, law_of, table_of
 from ...inference.quantities.allocation import compute_range
+from ...inference.words import si
 from ...models.draws import DRAWS
 from ...models.loss.law import describe
 from ..chinchilla.estimators import point_estimates
 from ..drawing import allocation, checks, law, tables
-from ..drawing.style import si
 from ..entries import fit_entry
 from ..groups import group_entries
 from ..results import allocation_entries
@@ -29,15 +28,15 @@ ESTIMATORS = {
 }
 
 
-def entries(fits, elpd):
+def entries(fits):
     """Entries of results.json: each law, what is compute-optimal under it, and point estimates, or why there are none.
 
     Parameters
     ----------
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
     elpd : dict of str to ELPDData
     """
-    found = {"laws": {name: fit_entry(fit, elpd[name]) for name, fit in fits.items()}, "allocation": []}
+    found = {"laws": {name: fit_entry(fit) for name, fit in fits.items()}, "allocation": []}
     for name, fit in fits.items():
         entry = found["laws"][name]
         if groups_of := group_entries(fit):
@@ -46,12 +45,12 @@ def entries(fits, elpd):
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = allocation_entries(allocate(fit, budgets, **planned), name)
+                at = allocation_entries(fit.allocate(budgets, **planned), name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break
             found["allocation"] += [planned | each for each in at]
-    runs = table_of(next(iter(fits.values())))
+    runs = next(iter(fits.values())).rows
     try:
         points = point_estimates(runs).to_dict()
     except InputError as error:
@@ -78,7 +77,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     backdrop : tuple of str and DataTree, or None
     """
     best = main_of(fits, comparison)
-    main, runs = fits[best], table_of(fits[best])
+    main, runs = fits[best], fits[best].rows
     sized = {"parameters", "tokens", "training_flop"} <= set(runs)
     found = [
         {"title": "What the runs say", "points": _findings(fits, document, comparison, best), "blocks": []},
@@ -202,7 +201,7 @@ def laws_table(fits, document, comparison):
 def _allocation(main, best, document, backdrop, sized):
     planned = [entry for entry in document["allocation"] if entry["law"] == best and "parameters" in entry]
     blocks = [tables.allocated(planned, note="Medians and 95% intervals.")] if planned else []
-    if law_of(main).grouped_by is None:
+    if main.law.grouped_by is None:
         blocks += _allocation_figures(main, backdrop, drawn=planned and sized)
         shaded, beside = (
             " Shaded: where the fitted runs lie.",
@@ -242,7 +241,7 @@ def _details(main, best, document):
         [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
         for name, found in document["point_estimates"].items()
     ]
-    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(law_of(main))]
+    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(main.law)]
     return [
         {
             "title": f"Parameters of {best}",

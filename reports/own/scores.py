@@ -5,11 +5,11 @@ import html
 import pandas as pd
 
 from ...datasets.wording import p_value
-from ...inference import capabilities, law_of, pit_by_benchmark, table_of
+from ...inference import capabilities, pit_by_benchmark
+from ...inference.intervals import finite, summary
+from ...inference.words import plain
 from ..drawing import checks, tables
-from ..drawing.words import plain
 from ..entries import fit_entry
-from ..results import finite, summary
 from ..since.page import periods_table
 from ..since.rests import periods
 from .runs import laws_table, main_of, said_of
@@ -19,13 +19,13 @@ OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
 MOST = 30  # models that the page shows; results.json has all
 
 
-def entries(fits, elpd):
+def entries(fits):
     """Entries of results.json: each law, with ``models``, ``benchmarks`` and, where it has a pace, ``periods``."""
-    return {"laws": {name: fit_entry(fit, elpd[name]) | _entry(fit) for name, fit in fits.items()}}
+    return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
 
 
 def _entry(fit):
-    law, posterior, pit = law_of(fit), fit["posterior"].to_dataset(), pit_by_benchmark(fit)
+    law, posterior, pit = fit.law, fit["posterior"].to_dataset(), pit_by_benchmark(fit)
     found = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
     found["benchmarks"] = {
         str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
@@ -40,7 +40,7 @@ def _entry(fit):
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
     best = main_of(fits, comparison)
-    entry, rows = document["laws"][best], table_of(fits[best])
+    entry, rows = document["laws"][best], fits[best].rows
     source = html.escape(str(rows.attrs.get("source", "a table")))
     progress = [periods_table(entry)] if "periods" in entry else []
     return [

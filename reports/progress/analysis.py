@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...inference import loo
 from ...inference.fitting.progress import progress_fitter
 from ...inference.loo.future import by_cutoff, compare_futures
 from ...inference.loo.progress import (
@@ -223,7 +222,7 @@ def _paper_effects(found, work):
 
 
 def _score(found, noise, fits, work):
-    found.scores[noise] = score_progress(fits, fitter=work.fitter, seed=work.seed)
+    found.scores[noise] = score_progress(fits, seed=work.seed)
     found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
 
 
@@ -251,7 +250,7 @@ def _pace(found, work):
     options = {"seed": work.seed, **work.brief}
     found.pace = change_of_pace(Progress(MAIN), fitter=work.fitter, **options)
     found.walk = work.fitter.fit(law=Progress(MAIN, **PACES[WALK]), **options)
-    found.walked, found.walk_score = pace_by_year(found.walk), loo(found.walk, fitter=work.fitter, seed=work.seed)
+    found.walked, found.walk_score = pace_by_year(found.walk), found.walk.loo(seed=work.seed)
 
 
 def _asked(found, work):
@@ -298,9 +297,9 @@ def _score_variants(found, fitter, seed, brief):
     """Score variants against the main specification on the same rows, and fit the best with a transformer factor."""
     rows = found.fits[MAIN]["observed_data"].sizes["evaluation"]
     alike = {name: fit for name, fit in found.variants.items() if fit["observed_data"].sizes["evaluation"] == rows}
-    found.variant_scores = against(score_progress(alike, fitter=fitter, seed=seed), "main")
+    found.variant_scores = against(score_progress(alike, seed=seed), "main")
     known = {k: fitter.fit(law=Progress(k, unknown_vocabulary="drop"), seed=seed, **brief) for k in (MAIN, 19)}
-    found.vocabulary = against(score_progress(known, fitter=fitter, seed=seed), MAIN)
+    found.vocabulary = against(score_progress(known, seed=seed), MAIN)
     for k in _best(found.comparison):
         found.transformers[k] = fitter.fit(law=Progress(k, transformer="exp"), seed=seed, **brief)
 

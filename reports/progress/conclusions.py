@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...inference.quantities import growth
+from ...inference.words import equal_to, flop, probability
 from ...models.progress.specifications import NO_PROGRESS
-from ..drawing.words import equal_to, flop, probability
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .entries import CHANGING, WITHIN
 from .published import DOUBLING

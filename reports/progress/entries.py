@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from ...errors import DiagnosticWarning
+from ...inference import intervals
 from ...inference.loo.differences import is_apart
 from ...inference.loo.weights import sum_error
 from ...inference.quantities import growth
@@ -12,7 +13,6 @@ from ...inference.quantities.gain import compute_equivalent_gain
 from ...inference.quantities.pace import NONE, acceleration
 from ...inference.quantities.robust import quotable
 from ...inference.quantities.variants import VARIANTS, rate_summary
-from ...inference.storage import metadata
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.specifications import NO_PROGRESS
 from .. import results
@@ -35,7 +35,7 @@ def document(found, main, by_noise):
     found : ProgressFindings
     main : int
         The main specification.
-    by_noise : dict of str to dict of int to DataTree
+    by_noise : dict of str to dict of int to Fit
         Fits by noise and specification.
     """
     return {
@@ -91,9 +91,9 @@ def _of_future(found):
 def rate_quantiles(rate):
     """Doubling time in months as results.json has it: no mean, and null for never."""
     rate = np.ravel(rate)
-    quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(results.QUANTILES.values()))
+    quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(intervals.QUANTILES.values()))
     return {"mean": None, "sd": None} | {
-        name: results.finite(q) for name, q in zip(results.QUANTILES, quantiles, strict=True)
+        name: intervals.finite(q) for name, q in zip(intervals.QUANTILES, quantiles, strict=True)
     }
 
 
@@ -135,7 +135,7 @@ def quoted_entry(found, main, by_noise):
 def specification_entry(found, k):
     """Entry of results.json of one specification."""
     fit, row = found.fits[k], found.comparison.loc[k]
-    record = metadata(fit)
+    record = fit.record
     times = found.doubling[k]
     rates = growth.growth_rates(fit)
     entry = {
@@ -143,7 +143,7 @@ def specification_entry(found, k):
         "rows": record["data"]["rows"],
         "scale": "loss",
         "noise": "normal",
-        "parameters": results.parameters(fit),
+        "parameters": intervals.parameters(fit),
         "elpd_loo": row["elpd"],
         "elpd_se": row["se"],
         "p_loo": row["p"],
@@ -157,7 +157,7 @@ def specification_entry(found, k):
         "elpd_diff": row["elpd_diff"],
         "elpd_diff_se": row["dse"],
         "elpd_diff_se_by_paper": row["dse_by_paper"],
-        "p_worse": results.finite(row["p_worse"]),
+        "p_worse": intervals.finite(row["p_worse"]),
         "flags": row["flags"],
         "elpd_leave_paper_out": row["elpd_papers"],
         "loo_mse": row["loo_mse"],
@@ -178,7 +178,7 @@ def specification_entry(found, k):
     }
     entry["doubling_months_optimal_scaling"] = {
         label: {"mean": None, "sd": None}
-        | {q: results.finite(times.loc[label, f"optimal_{q}"]) for q in results.QUANTILES}
+        | {q: intervals.finite(times.loc[label, f"optimal_{q}"]) for q in intervals.QUANTILES}
         for label in times.index
     }
     return entry
@@ -186,29 +186,29 @@ def specification_entry(found, k):
 
 def _rate_summary(rate):
     values = np.ravel(rate)
-    return results.summary(values[np.isfinite(values)], ratio=True)
+    return intervals.summary(values[np.isfinite(values)], ratio=True)
 
 
 def _variant(fit):
-    times, record = rate_summary(fit), metadata(fit)
+    times, record = rate_summary(fit), fit.record
     diagnostics = record["diagnostics"]
     return {
         "doubling_months": _named_quantiles(times),
         "p_progress": times["p_progress"],
         "rows": record["data"]["rows"],
-        "parameters": {name: results.summary(fit["posterior"][name]) for name in OWN if name in fit["posterior"]},
+        "parameters": {name: intervals.summary(fit["posterior"][name]) for name in OWN if name in fit["posterior"]},
     } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
 
 
 def _scored(scores, name):
     """Differences of a variant's scores from the main specification's; none where it has other rows."""
-    return {} if name not in scores.index else {key: results.finite(x) for key, x in scores.loc[name].items()}
+    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
 
 
 def _with_effects(found, k):
     scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
     entry = {
-        noise: {name: results.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
+        noise: {name: intervals.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
         for noise, row in scores.items()
     }
     if k not in NO_PROGRESS:
@@ -220,7 +220,7 @@ def _resampled(resampled):
     """90% range, over tables whose papers are drawn with replacement, of the median and of each weight."""
     months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
     return {
-        "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(results.finite, months), strict=True)),
+        "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
         "weights": {
             str(k): dict(zip(("q5", "q50", "q95"), np.quantile(each, (0.05, 0.5, 0.95)).tolist(), strict=True))
             for k, each in resampled["weights"].items()
@@ -237,7 +237,7 @@ def _pace(pace):
         "p_change": pace.p_change,
         "p_faster": pace.p_faster,
         "cutoffs": {
-            f"{cutoff}": {name: results.finite(x) for name, x in row.items()}
+            f"{cutoff}": {name: intervals.finite(x) for name, x in row.items()}
             | ({} if cutoff == NONE else change(cutoff))
             for cutoff, row in pace.table.iterrows()
         },
@@ -248,7 +248,7 @@ def _pace(pace):
 def _walk(found):
     path, p_faster = found.walked
     return {
-        "law": results.law_entry(found.walk, found.walk_score),
+        "law": results.law_entry(found.walk),
         "p_faster": p_faster,
         "doubling_months": {f"{year:g}": rate_quantiles(path.sel(year=year)) for year in path["year"].values},
     }
@@ -259,7 +259,7 @@ def _transformer(fit):
         warnings.simplefilter("ignore", DiagnosticWarning)
         gain = growth.transformer_gain(fit)
     return {
-        "loss_reduction_percent": results.summary(gain["loss_reduction_percent"]),
+        "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
         **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in (22, 25)},
         "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
     }
@@ -269,7 +269,7 @@ def _where_there_is_one(draws):
     """Sum up a ratio over the draws that have one, and say which share does not."""
     draws = np.ravel(draws)
     none = np.isnan(draws)
-    return results.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
+    return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
 
 
 def _within_rows(found):
@@ -283,15 +283,15 @@ def _within_rows(found):
 def _build_up(fit):
     """Factor by which algorithms multiplied effective compute, to 2023."""
     log_factor = np.ravel(growth.effective_compute(fit, [2023.0]))
-    return results.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
+    return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
 
 def _attribution(share):
     progress = share.sel(move=["parameter_efficiency", "data_efficiency"]).sum("move")
     return [
         dict(zip(("from", "to"), pair.split(">"), strict=True))
-        | {move: results.summary(share.sel(pair=pair, move=move), ratio=True) for move in share["move"].values}
-        | {"progress": results.summary(progress.sel(pair=pair), ratio=True)}
+        | {move: intervals.summary(share.sel(pair=pair, move=move), ratio=True) for move in share["move"].values}
+        | {"progress": intervals.summary(progress.sel(pair=pair), ratio=True)}
         for pair in share["pair"].values
     ]
 
@@ -299,7 +299,7 @@ def _attribution(share):
 def rule_gains(gains):
     """Entries by budget of what Chinchilla's rule gains over Kaplan's, from `chinchilla_over_kaplan`."""
     return [
-        {"compute": float(c), "gain": results.summary(gains["gain"].sel(compute=c), ratio=True)}
+        {"compute": float(c), "gain": intervals.summary(gains["gain"].sel(compute=c), ratio=True)}
         for c in gains["compute"].values
     ]
 
@@ -317,7 +317,7 @@ def _sensitivity(found):
 
 def _records(table):
     return [
-        {name: x if isinstance(x, (str, int)) else results.finite(x) for name, x in row.items()}
+        {name: x if isinstance(x, (str, int)) else intervals.finite(x) for name, x in row.items()}
         for row in table.to_dict("records")
     ]
 
@@ -325,8 +325,8 @@ def _records(table):
 def _direct(one):
     entry = one.to_dict()
     months = entry.pop("doubling_months")
-    return {"mean": None, "sd": None} | {name: months.get(name) for name in results.QUANTILES} | entry
+    return {"mean": None, "sd": None} | {name: months.get(name) for name in intervals.QUANTILES} | entry
 
 
 def _named_quantiles(quantiles):
-    return {"mean": None, "sd": None} | {name: results.finite(quantiles[name]) for name in results.QUANTILES}
+    return {"mean": None, "sd": None} | {name: intervals.finite(quantiles[name]) for name in intervals.QUANTILES}

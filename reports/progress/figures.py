@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...inference.quantities import growth
+from ...inference.words import probability
 from ...models.progress.growth import doubling_months
 from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, figure
-from ..drawing.words import probability
 from .analysis import MAIN
 from .conclusions import EFFECTS_WORDS
 from .forest import forest

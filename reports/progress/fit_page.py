@@ -4,12 +4,11 @@ import numpy as np
 import scipy.special
 
 from ...datasets.wording import p_value, plural
-from ...inference import draws_of, table_of
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities.misfit import BY_COLUMN
+from ...inference.words import in_words
 from ..drawing import checks, tables, verdicts
 from ..drawing.style import BLUE, GREEN, LEGEND, ORANGE, figure
-from ..drawing.words import in_words
 from ..results import rejected_by
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .wording import in_a_row, name_of
@@ -88,7 +87,7 @@ def residuals(fit):
     """Standardised residuals of evaluations against their date, by benchmark: posterior mean and 95% interval."""
     import plotly.graph_objects as go
 
-    table, draws = table_of(fit), draws_of(fit)
+    table, draws = fit.rows, fit.draws
     z = scipy.special.ndtri(np.clip(draws.cdf().transpose(..., "evaluation").values, 1e-300, 1 - 1e-16))
     low, high = np.quantile(z, [0.025, 0.975], axis=(0, 1))
     middle = z.mean((0, 1))

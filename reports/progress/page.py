@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ...inference.words import probability
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
-from ..drawing.words import probability
 from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
 from .conclusions import COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings

@@ -200,7 +200,7 @@ def frontiers(fit, system, years):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     system : Series
         A row of the evaluations: system, perplexity, parameters, dataset_tokens, year.
     years : sequence of float

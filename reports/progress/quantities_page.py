@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from ...inference.intervals import QUANTILES
 from ...inference.quantities import growth
+from ...inference.words import HIGH, LOW, MIDDLE, probability, si
 from ...models.draws import DRAWS
 from ...models.loss.rules import chinchilla_over_kaplan
 from ..drawing import tables
-from ..drawing.style import si
-from ..drawing.words import HIGH, LOW, MIDDLE, probability
-from ..results import QUANTILES
 from . import figures
 from . import quantities_figures as quantities
 from .analysis import MAIN

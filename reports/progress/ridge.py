@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ...inference import intervals
 from ...models.draws import flatten
-from .. import results
 
 OFFSETS = {
     f"{side}_const_{b}": (f"{side}_const[{b}]", f"{side}_const[wt103]")
@@ -60,7 +60,7 @@ def nearer(fit, paper):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     paper : sequence of PenalisedFit
         Two.
 
@@ -79,7 +79,7 @@ def entry(fit, rate, paper, quantiles):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
     rate : ndarray
         Draws of the rate of progress.
     paper : sequence of PenalisedFit
@@ -102,9 +102,9 @@ def entry(fit, rate, paper, quantiles):
             }
             for name, chosen in sides.items()
         },
-        "coefficients": {name: results.summary(draws) for name, draws in paper_coefficients(fit).items()},
+        "coefficients": {name: intervals.summary(draws) for name, draws in paper_coefficients(fit).items()},
     }
 
 
 def _pace(rate, chosen, quantiles):
-    return quantiles(rate[chosen]) if chosen.any() else {"mean": None, "sd": None} | dict.fromkeys(results.QUANTILES)
+    return quantiles(rate[chosen]) if chosen.any() else {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)

@@ -3,14 +3,13 @@
 import numpy as np
 
 from ...datasets.wording import plural
-from ...inference import metadata
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.quantities import growth
 from ...inference.quantities.pace import NONE, acceleration
 from ...inference.quantities.sensitivity import SENSITIVE
+from ...inference.words import probability
 from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
-from ..drawing.words import probability
 from ..findings import section
 from . import figures
 from . import quantities_figures as quantities
@@ -98,7 +97,7 @@ def _variant_table(variants, scores, published):
               "elpd by paper", "largest r_hat", "least bulk ESS", "diverging")  # fmt: skip
     rows = []
     for name, (fit, q) in variants.items():
-        record = metadata(fit)
+        record = fit.record
         verdict = record["diagnostics"]
         theirs = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
         checks = f"{verdict['r_hat_max']:.3f}", f"{verdict['ess_bulk_min']:.0f}", str(verdict["divergences"])

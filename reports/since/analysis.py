@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...datasets import load
 from ...files import evidence
-from ...inference import calibrate, diagnose, fit, loo_by_group, pit_by_benchmark
+from ...inference import calibrate, fit, intervals, pit_by_benchmark
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped
 from ...inference.loo.differences import differences
@@ -46,7 +46,7 @@ class SinceFindings(Findings):
 
     Attributes
     ----------
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
         By pace.
     earlier : dict
         Of 2012 to 2023, from `earlier_progress`.
@@ -84,7 +84,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found.rests = stage.extra(RESTS, lambda: rests(fits, table, brief))
     found.calibrated = stage.extra(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))
     made = stage.there(*EXTRAS)
-    entry = stage(NUMBERS, lambda: _entry(found, table), judged=fits.values(), made=made)
+    entry = stage(NUMBERS, lambda: _entry(found, table), of=fits.values(), made=made)
     found.extras = stage.extras
     found.posteriors = {f"since, {name}": each for name, each in fits.items()}
     found.unsaved = {f"2012 to 2023, by {unit}": each for unit, each in bridged.items()}
@@ -116,7 +116,7 @@ def _calibrated(fits, table, seed, sampler):
 
 def _left_out(fits, seed):
     """Elpd of each pace, models left out one by one, those of a high Pareto k by refits, and how much better one is."""
-    tables = {name: loo_by_group(each, "model", seed=seed, **REFITTED) for name, each in fits.items()}
+    tables = {name: each.loo("model", seed=seed, **REFITTED) for name, each in fits.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in tables.items()})
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in tables.items()}
     left = {name: int(unmended(table).sum()) for name, table in tables.items()}
@@ -124,8 +124,8 @@ def _left_out(fits, seed):
     return {
         name: {
             "elpd": float(pointwise[name].sum()),
-            "elpd_diff": results.finite(difference.at[name, "elpd_diff"]),
-            "dse": results.finite(difference.at[name, "dse"]),
+            "elpd_diff": intervals.finite(difference.at[name, "elpd_diff"]),
+            "dse": intervals.finite(difference.at[name, "dse"]),
             "k_above_0.7": high_k[name],
             "not_mended": left[name],
             "models": len(pointwise),
@@ -140,7 +140,7 @@ def _entry(found, table):
         by_period |= periods(each)
         draws = progress_at_fixed_compute(each)
         slope = DECADE * draws["slope"].values.ravel()
-        slopes[pace] = results.summary(slope)
+        slopes[pace] = intervals.summary(slope)
         for period in draws["period"].values.tolist():
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
@@ -160,7 +160,7 @@ def _entry(found, table):
         "break_year": LAWS[BREAK].break_year,
         **entry,
         "gains": {
-            name: {level: by_period[name]["model"]["gain"][level] for level in results.QUANTILES}
+            name: {level: by_period[name]["model"]["gain"][level] for level in intervals.QUANTILES}
             for name in ("before", "after")
         },
         "p_faster": probabilities(entry),
@@ -178,7 +178,7 @@ def _entry(found, table):
 
 
 def _calibration(each):
-    return results.calibration_entry(each) | {"r_hat_median": results.finite(each["r_hat"].median())}
+    return results.calibration_entry(each) | {"r_hat_median": intervals.finite(each["r_hat"].median())}
 
 
 def _law(each):
@@ -186,7 +186,7 @@ def _law(each):
     return {
         "verdict": results.verdict_entry(each),
         "misfit": results.misfit_entries(each),
-        "diagnostics": diagnose(each),
+        "diagnostics": each.diagnostics,
         "benchmarks": {
             "tested": int(pit["p_uniform"].notna().sum()),
             "below_0.01": int((pit["p_uniform"] < 0.01).sum()),

@@ -3,10 +3,9 @@
 import numpy as np
 
 from ...datasets import load
-from ...inference import compute_equivalent_gain, fit
+from ...inference import compute_equivalent_gain, fit, intervals
 from ...models.progress.growth import doubling_quantiles
 from ...models.progress.law import Progress
-from .. import results
 
 SPECIFICATION = 7  # the preferred one of Ho et al. (2024)
 UNITS = {"rows": {}, "papers": {"paper_effects": True}}
@@ -20,18 +19,18 @@ def earlier_progress(options):
     entry : dict
         ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
         of the ``halving`` time in months.
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
         By unit.
     """
     table = load("lm_progress")
-    levels = list(results.QUANTILES.values())
+    levels = list(intervals.QUANTILES.values())
     fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in UNITS.items()}
     found = {}
     for unit, fitted in fits.items():
         rate = compute_equivalent_gain(fitted).values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
         found[unit] = {
-            name: dict(zip(results.QUANTILES, map(results.finite, values), strict=True))
+            name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))
             for name, values in (("factor", factors), ("halving", months))
         }
     counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ...inference.words import month, months, plain, times, yearly
 from ..drawing.intervals import HIGH, LOW, MIDDLE, rows_named
 from ..drawing.style import BLACK, BLUE, GREY, ORANGE, PURPLE, figure, line
-from ..drawing.words import month, months, plain, times, yearly
 from .forms import DEFAULT, FAMILIES, form_name
 
 COLOURS = {"all": GREY, "before": BLUE, "after": ORANGE}

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from ...datasets import load
-from ...inference import diagnose, draws_of, fit, fit_item_response
+from ...inference import fit, fit_item_response
 from ...inference.loo.scoring import crps
 
 CUTOFF = "2024-09-01"
@@ -51,7 +51,7 @@ def of_the_frontier(laws, options):
     for name, law in laws.items():
         each = fit(law, past, **options)
         sample = _followed(each, past, ahead, capability, dates[after])
-        forecasts[name] = _judged(sample, observed) | {"ok": diagnose(each)["ok"]}
+        forecasts[name] = _judged(sample, observed) | {"ok": each.diagnostics["ok"]}
     return {
         "cutoff": CUTOFF,
         "models": {"fitted": int(past["model"].nunique()), "later": len(ahead)},
@@ -82,7 +82,7 @@ def _line(years, capability, before, after):
 
 def _followed(each, past, ahead, capability, dates):
     """Draws of the capability of the ablest model until each date, (sample, date), in the unit of `capability`."""
-    draws = draws_of(each)
+    draws = each.draws
     known, names = draws.named()["capability"], draws.reference["models"]
     slope, intercept = np.polyfit(known.mean(("chain", "draw")).values, capability[names], 1)
     # Of which benchmarks later models have scores is not looked at: capabilities are all that is drawn.

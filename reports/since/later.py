@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ...inference import rollout
+from ...inference import intervals, rollout
 from ...inference.loo.rollout import summarised
 from ...inference.loo.scoring import crps
-from .. import results
 
 CUTOFFS = ("2024-09-01", "2025-01-01")
 GIVEN = {"date": "date alone", "compute": "date and compute"}
@@ -61,7 +60,7 @@ def _judged(predictions, ahead, past):
     return {
         "scores": len(ahead),
         "models": int(ahead["model"].nunique()),
-        **{name: results.finite(summary[name]) for name in SAID},
+        **{name: intervals.finite(summary[name]) for name in SAID},
         "past_scores": {
             "crps": float(np.mean(score)), "mae": float(abs(error).mean()), "bias": float(error.mean())
         },

@@ -20,7 +20,7 @@ def least_squares(each):
 
     Parameters
     ----------
-    each : DataTree
+    each : Fit
         A fit of the law of scores, by whose capabilities theirs are scaled.
     """
     scores, models = load("rosetta_scores"), load("rosetta_models")

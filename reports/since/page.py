@@ -5,8 +5,8 @@ from html import escape
 import pandas as pd
 
 from ...inference.quantities.strength import FAIR, STRONG, WEAK, grade_of_direction
+from ...inference.words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 from ..drawing import tables, verdicts
-from ..drawing.words import HIGH, LOW, MIDDLE, month, months, plain, probability, yearly
 from ..findings import section
 from . import figures
 from .analysis import BREAK, CALIBRATION, FRONTIER, LATER, LEFT_OUT, LINEAR, RESTS

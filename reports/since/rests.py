@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...datasets import load
-from ...inference import diagnose, draws_of, fit, law_of, progress_summary
+from ...inference import fit, intervals, progress_summary
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped
 from ...inference.loo.importance import importance_sampling
 from ...inference.loo.weights import sum_error
 from ...inference.quantities.scores.widths import widths
 from ...inference.steps import counted
-from .. import results
 
 LINEAR, BREAK = "linear", "break"
 QUANTITIES = ("factor", "gain", "halving")
@@ -104,7 +103,7 @@ def rests(fits, table, options):
 
     Parameters
     ----------
-    fits : dict of str to DataTree
+    fits : dict of str to Fit
         Of the laws unchanged, by pace.
     table : DataFrame
     options : dict
@@ -121,7 +120,7 @@ def rests(fits, table, options):
     changes = CHANGES | without_benchmarks(table)
     tables = {what: table if change.rows is None else change.rows(table) for what, change in changes.items()}
     names = [(what, pace) for what, change in changes.items() for pace in change.paces]
-    items = [(replace(law_of(fits[pace]), **changes[what].of), tables[what], table) for what, pace in names]
+    items = [(replace(fits[pace].law, **changes[what].of), tables[what], table) for what, pace in names]
     made = counted(mapped(_changed, options, items), "changes", False, total=len(items))
     unchanged = {pace: _by_model(each) for pace, each in fits.items()}
     found = {what: {"ok": True, "specification": change.specification} for what, change in changes.items()}
@@ -135,12 +134,12 @@ def rests(fits, table, options):
 def _changed(options, item):
     law, table, whole = item
     each = fit(law, table, **options)
-    return periods(each), diagnose(each)["ok"], _by_model(each) if table is whole else None
+    return periods(each), each.diagnostics["ok"], _by_model(each) if table is whole else None
 
 
 def _by_model(each):
     """Elpd of each model left out, by importance sampling, and Pareto k."""
-    result = importance_sampling(each, draws_of(each).by_group("model"))
+    result = importance_sampling(each, each.draws.by_group("model"))
     return result.elpd_i.values, result.pareto_k.values
 
 
@@ -154,7 +153,7 @@ def periods(each):
     """Summaries by period and unit: quantiles by quantity, and the probability of progress."""
     found = {}
     for (period, unit), row in progress_summary(each).iterrows():
-        entry = {q: {level: results.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
+        entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
         found.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
     return found
 
@@ -164,11 +163,11 @@ def sources(each, changed):
 
     Parameters
     ----------
-    each : DataTree
+    each : Fit
     changed : dict or None
         From `rests`.
     """
-    found = {name: results.finite(x) for name, x in widths(each).items()}
+    found = {name: intervals.finite(x) for name, x in widths(each).items()}
     if changed is None:
         return found | {"specification": None}
     own = periods(each)["all"]["model"]["factor"]["q50"]

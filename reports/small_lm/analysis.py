@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...inference import draws_of, fit, loo, loo_by_group
+from ...inference import fit, intervals
 from ...inference.calibration.simulation import calibrate, calibration_table
 from ...inference.loo.weights import sum_error
 from ...inference.points.curves import COUNTED, curve_frontier
@@ -127,14 +127,14 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "small models with Chinchilla's runs": found.joint,
     } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
     extras = stage.there(LEFT_OUT, CALIBRATION)
-    found.entry = stage("small models: numbers", lambda: _entry(found), judged=fits.values(), extras=extras)
+    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits.values(), extras=extras)
     found.document = {"small_lm": found.entry}
     return found
 
 
 def _fits(laws, tables, options):
     fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
-    return fits, {scheme: loo(f) for scheme, f in fits.items()}
+    return fits, {scheme: f.loo() for scheme, f in fits.items()}
 
 
 def _alone(fitted, table, options):
@@ -159,7 +159,7 @@ def _changed(found, laws, options):
     """Fit coupled terms to every scheme, and one rate for all sizes with one thing changed at a time."""
     for scheme, law in laws.items():
         fitted = fit(Coupled(run_effects=law.run_effects), found.tables[scheme], **options)
-        found.changed[scheme, COUPLED], found.changed_elpd[scheme, COUPLED] = fitted, loo(fitted)
+        found.changed[scheme, COUPLED], found.changed_elpd[scheme, COUPLED] = fitted, fitted.loo()
     table, law = found.tables[ONE_RATE], laws[ONE_RATE]
     for change, (other, rows) in {
         "one sigma": (replace(law, scatter="one"), table),
@@ -220,7 +220,7 @@ def _calibrated(found, seed, sampler):
 
 def _runs_left_out(fitted, independent, seed):
     """Log scores of runs left out whole, under run effects and with independent rows, and their difference."""
-    shared, apart = (loo_by_group(f, by="run", seed=seed)["elpd"] for f in (fitted, independent))
+    shared, apart = (f.loo(by="run", seed=seed)["elpd"] for f in (fitted, independent))
     return {
         "elpd": float(shared.sum()),
         "elpd_independent": float(apart.sum()),
@@ -232,7 +232,7 @@ def _runs_left_out(fitted, independent, seed):
 def _frontiers(found, scheme, seed):
     table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
     thinned = posterior.isel(draw=slice(None, None, THINNED))
-    draws = draws_of(found.fits[scheme])
+    draws = found.fits[scheme].draws
     replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
     replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
     sizes = table.drop_duplicates("parameters")
@@ -241,7 +241,7 @@ def _frontiers(found, scheme, seed):
     for basis in COUNTED:
         found.point[scheme, basis] = curve_frontier(table, basis=basis)
         found.seeds[scheme, basis] = {
-            int(seed): results.finite(float(curve_frontier(rows, basis=basis)["size"]))
+            int(seed): intervals.finite(float(curve_frontier(rows, basis=basis)["size"]))
             for seed, rows in table.groupby("seed")
         }
         found.steps[scheme, basis] = curve_frontier(table, replicated, basis=basis)
@@ -265,17 +265,17 @@ def _entry(found):
         entry["schemes"][scheme] = {
             "rows": len(table),
             "runs": int(table["run"].nunique()),
-            "law": fit_entry(found.fits[scheme], found.elpd[scheme]),
-            "E_minus_entropy": results.summary(excess),
+            "law": fit_entry(found.fits[scheme]),
+            "E_minus_entropy": intervals.summary(excess),
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": {
                 basis: {
-                    "envelope": results.finite(float(found.point[scheme, basis]["size"])),
+                    "envelope": intervals.finite(float(found.point[scheme, basis]["size"])),
                     "envelope_by_seed": found.seeds[scheme, basis],
                     "envelope_of_the_law": _predicted(
                         found.steps[scheme, basis]["size"], float(found.point[scheme, basis]["size"])
                     ),
-                    "law": results.summary(found.laws[scheme, basis]),
+                    "law": intervals.summary(found.laws[scheme, basis]),
                 }
                 for basis in COUNTED
             },
@@ -284,11 +284,11 @@ def _entry(found):
         posterior = independent["posterior"]
         entry["schemes"][scheme]["runs_left_out"] = left_out
         entry["schemes"][scheme]["independent_rows"] = {
-            "E_minus_entropy": results.summary(posterior["E"] - found.truth["entropy"]),
-            "exponent": results.summary(posterior["exponent_parameters"]),
+            "E_minus_entropy": intervals.summary(posterior["E"] - found.truth["entropy"]),
+            "exponent": intervals.summary(posterior["exponent_parameters"]),
         }
     entry["omega"] = {
-        label: results.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
+        label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
     }
     if found.calibration is not None:
         entry["calibration"] = {
@@ -302,7 +302,7 @@ def _entry(found):
 def _floor(found, fitted):
     """Summary of the fitted E, the entropy of the language, and whether the 95% interval of the first holds it."""
     E, known = fitted["posterior"]["E"], float(found.truth["entropy"])
-    entry = {"fitted": results.summary(E), "known": known, "E_minus_entropy": results.summary(E - known)}
+    entry = {"fitted": intervals.summary(E), "known": known, "E_minus_entropy": intervals.summary(E - known)}
     return entry | {"holds": entry["fitted"]["q2.5"] <= known <= entry["fitted"]["q97.5"]}
 
 
@@ -345,4 +345,4 @@ def _predicted(slopes, observed):
         return None
     tails = (there <= observed).mean(), (there >= observed).mean()
     p = min(1.0, 2 * min(tails)) if np.isfinite(observed) else None
-    return results.summary(there) | {"p": p, "one_size": float(1 - len(there) / len(values))}
+    return intervals.summary(there) | {"p": p, "one_size": float(1 - len(there) / len(values))}

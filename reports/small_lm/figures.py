@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ...inference.words import si
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..drawing.density import density
-from ..drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line, si
+from ..drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
 SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")

@@ -4,9 +4,9 @@ import pandas as pd
 
 from ...datasets.wording import p_value
 from ...inference.points.curves import COUNTED
+from ...inference.words import probability
 from ..drawing import tables, verdicts
 from ..drawing.style import BASIS_LABELS
-from ..drawing.words import probability
 from ..findings import section
 from . import figures
 from .analysis import CALIBRATION, COUPLED, LEFT_OUT, MAIN, ONE_RATE, SCHEMES

@@ -54,15 +54,15 @@ def rolled(law, table, options):
     compute = 6 * table["parameters"] * table["tokens"]
     largest = float(compute.max())
     plain = {"beyond": "none", "robust": False}
-    whole = bs.allocate(bs.fit(law, table, **options), largest, **plain)["parameters"]
+    whole = bs.fit(law, table, **options).allocate(largest, **plain)["parameters"]
     for percent in PERCENTILES:
         below = compute < np.percentile(compute, percent)
         past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
         if len(past) < LEAST_ROWS:
             continue
         fit = bs.fit(law, past, **options)
-        sample = bs.draws_of(fit).replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
-        size = np.log(bs.allocate(fit, largest, **plain)["parameters"].values.ravel())
+        sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
+        size = np.log(fit.allocate(largest, **plain)["parameters"].values.ravel())
         yield (
             percent,
             {
@@ -73,7 +73,7 @@ def rolled(law, table, options):
                 "later": float(np.log(whole).median()),
                 "ahead": float(np.log10(largest / compute[below].max())),
                 "fitted": len(past),
-                "ok": bool(bs.diagnose(fit)["ok"]),
+                "ok": bool(fit.diagnostics["ok"]),
             },
         )
 

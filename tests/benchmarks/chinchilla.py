@@ -41,10 +41,9 @@ TEXTBOOK = ("E", "A", "B", "alpha", "beta", "sigma", "nu_minus_one")
 def run_ours(sampler):
     """Fit through the package."""
     import bayescaling as bs
-    from bayescaling.inference import metadata
 
     fit = bs.fit(bs.Chinchilla(scatter="one"), bs.load("chinchilla_runs"), seed=1, sampler=sampler)
-    return ess_of(fit["posterior"].to_dataset(), SAMPLED), metadata(fit)["seconds"]["sample"]
+    return ess_of(fit["posterior"].to_dataset(), SAMPLED), fit.record["seconds"]["sample"]
 
 
 def run_numpyro_warm():

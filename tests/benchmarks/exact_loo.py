@@ -16,7 +16,7 @@ from bayescaling.inference.loo.refits import exact_loo
 def psis_error(fit, result):
     """Monte-Carlo standard error of the importance-sampling elpd, summed over rows, from the chains."""
     weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
-    density = np.exp(bs.draws_of(fit).rowwise())
+    density = np.exp(fit.draws.rowwise())
     chains = (weights * density).sum(1) / weights.sum(1)
     return np.sqrt(((chains.std(0, ddof=1) / np.sqrt(len(chains)) / chains.mean(0)) ** 2).sum())
 
@@ -29,10 +29,10 @@ def main():
     options = parser.parse_args()
     fitter = bs.progress_fitter(bs.load("lm_progress"))
     fit = fitter.fit(law=bs.Progress(7), draws=4 * options.draws)
-    result = bs.loo(fit, mend="none")
+    result = fit.loo(mend="none")
     start = time.perf_counter()
     rows = np.arange(options.rows or len(fitter.table))
-    found = exact_loo(fit, rows, fitter=fitter, draws=options.draws, progress=True)
+    found = exact_loo(fit, rows, draws=options.draws, progress=True)
     seconds = time.perf_counter() - start
     psis, elpd = result.elpd_i.values[rows], found["elpd"].values[rows]
     exact_error = float(np.sqrt((found["elpd_se"].values[rows] ** 2).sum()))

@@ -24,11 +24,11 @@ LAWS = {
 
 def replicated(fit, rng):
     """Rows with observations that a random draw of a fit foretells."""
-    draws = bs.draws_of(fit)
+    draws = fit.draws
     z = draws.real_line()
     chain, draw = (int(rng.integers(z.sizes[name])) for name in DRAWS)
     one = draws.from_real_line(z.isel(chain=[chain], draw=[draw]))
-    law, rows = draws.law, bs.table_of(fit)
+    law, rows = draws.law, fit.rows
     observed = law.from_scale(one.replicate(rng).values[0, 0])
     return rows.assign(**{law.observed: observed.astype(rows[law.observed].dtype)})
 
@@ -45,7 +45,7 @@ def main():
     fit, rng = bs.fit(law, table, seed=asked.seed), np.random.default_rng(asked.seed)
     fitter, verdicts, tests = Fitter(law, law.rows(table)), Counter(), Counter()
     for i in range(asked.tables):
-        found = bs.judge(fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT))
+        found = fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT).check()
         verdicts[found["verdict"]] += 1
         tests.update(found["rejected_by"])
         if (i + 1) % 20 == 0:

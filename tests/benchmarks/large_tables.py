@@ -20,7 +20,6 @@ from pathlib import Path
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference import metadata
 
 TRUTH = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}  # Besiroglu et al. (2024)
 SCATTER = 0.01
@@ -62,7 +61,7 @@ def main():
             seconds, peak, said = measured([*command, "--draws", str(options.draws), "--out", str(out), "--json"])
             found = seconds, peak, out.stat().st_size
             first = first or found
-            sampling = metadata(bs.open_fit(out))["seconds"]["sample"]
+            sampling = bs.open(out).record["seconds"]["sample"]
             ratios = ", ".join(f"{x / y:.2g}" for x, y in zip(found, first, strict=True))
             alpha = json.loads(said)["parameters"]["alpha"]
             print(

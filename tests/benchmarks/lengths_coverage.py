@@ -67,7 +67,7 @@ def simulated(fitter, table, kind, seeds, seed):
         # Draws equal to the truth, both being none, take a random place.
         ties = rng.random(len(true)) * (found == true).mean((0, 1))
         ranks[seeds_of] = (found < true).mean((0, 1)) + ties
-    return ranks, bs.diagnose(fit)
+    return ranks, fit.diagnostics
 
 
 def main():

@@ -87,7 +87,7 @@ def on_simulated(simulations, seed):
         kept, left = (table[own].reset_index(drop=True) for own in (~last, last))
         rows += len(left)
         for name in SIMULATED:
-            add(counts[name], held(bs.draws_of(bs.fit(LAWS[name], kept, seed=s, **SETTINGS)), left, s))
+            add(counts[name], held(bs.fit(LAWS[name], kept, seed=s, **SETTINGS).draws, left, s))
     return shares(counts, rows, simulations)
 
 
@@ -106,7 +106,7 @@ def on_table(table, seed):
         rows, fits = rows + len(left), fits + 1
         by_size[f"{size:.4g}"] = {"rows": len(left)}
         for name, fit in fitted.items():
-            one = held(bs.draws_of(fit), left, seed)
+            one = held(fit.draws, left, seed)
             add(counts[name], one)
             by_size[f"{size:.4g}"][name] = {floor: x["coverage_90"] for floor, x in one.items()}
     return shares(counts, rows, fits) | {"sizes": by_size} if fits else None

@@ -50,7 +50,7 @@ def main():
             for fitted, fitter in fitters.items():
                 fit = fitter.fit(runs.assign(loss=loss), seed=s, draws=500, tune=500, chains=2)
                 for name, draws in quantities(law, fit["posterior"]).items():
-                    for kind, x in (("posterior", draws), ("robust", bs.robust(fit, draws))):
+                    for kind, x in (("posterior", draws), ("robust", fit.robust(draws))):
                         for level, ends in LEVELS.items():
                             low, high = np.quantile(x, ends)
                             held.setdefault((fitted, name, kind, level), []).append(low <= known[name] <= high)

@@ -21,7 +21,6 @@ import pandas as pd
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.weights import stacking, sum_error
-from bayescaling.inference.storage import draws_of, law_of
 from bayescaling.models.scores.draws import EARLIER, LATER
 from bayescaling.reports.since.rests import REASONING
 
@@ -48,9 +47,9 @@ def fitted(folder, variant, form):
             attrs, table = table.attrs, table[~table["model"].isin(REASONING)].reset_index(drop=True)
             table.attrs = dict(attrs)
         start = time.time()
-        bs.save_fit(bs.fit(bs.Scores(**LAWS[variant][form]), table, **SETTINGS), path)
+        bs.fit(bs.Scores(**LAWS[variant][form]), table, **SETTINGS).save(path)
         print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
-    return bs.open_fit(path)
+    return bs.open(path)
 
 
 def numbers(folder, variant, form):
@@ -72,13 +71,13 @@ def quantiles(values):
 
 def answer(fit):
     """Gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
-    found, pace = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), law_of(fit).pace
+    found, pace = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
     before, after = (found["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
     factors = {
         name: quantiles(np.exp(found["rate"].sel(period=year).values.ravel()))
         for name, year in (("before", EARLIER), ("after", LATER))
     }
-    diagnostics = bs.diagnose(fit)
+    diagnostics = fit.diagnostics
     entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
     if pace != "linear":
         entry["p_faster"] = float((after > before).mean())
@@ -93,7 +92,7 @@ def answer(fit):
 
 def left_out(fit, by):
     """Elpd and Pareto k of each group that has a known compute; the others say little of the trend at fixed compute."""
-    draws = draws_of(fit)
+    draws = fit.draws
     joint = draws.by_group(by)
     result = importance_sampling(fit, joint)
     table = pd.DataFrame({"elpd": result.elpd_i.values, "k": result.pareto_k.values}, joint["group"].values)

@@ -91,7 +91,6 @@ def sample(which):
     import arviz_stats as azs
     import bayescaling as bs
     import nutpie
-    from bayescaling.inference import metadata
 
     if which == "stan":
         ours = nutpie.sample
@@ -107,7 +106,7 @@ def sample(which):
     ess = azs.ess(fit["posterior"].to_dataset()[names], method="bulk")
     least = min(float(x) for x in ess.data_vars.values())
     cpu = after.ru_utime - before.ru_utime + children.ru_utime
-    print(json.dumps({"ess": least, "cpu": cpu, "sampling": metadata(fit)["seconds"]["sample"]}))
+    print(json.dumps({"ess": least, "cpu": cpu, "sampling": fit.record["seconds"]["sample"]}))
 
 
 def ess(repeats):

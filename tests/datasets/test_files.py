@@ -218,7 +218,7 @@ def test_hdf5_that_claims_more_than_a_file_holds_is_refused(tmp_path):
         (lambda file: [file.create_group(str(i)) for i in range(seal.MOST_GROUPS)], "more than 1000 groups"),
     ],
 )
-@pytest.mark.parametrize("opener", [bs.read, bs.open_fit])
+@pytest.mark.parametrize("opener", [bs.read, bs.open])
 def test_what_hdf5_has_and_netcdf_has_not_is_refused(make, words, opener, tmp_path):
     path = tmp_path / "runs.nc"
     bs.load("chinchilla_runs").head().to_xarray().to_netcdf(path, engine="h5netcdf")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bayescaling.datasets.wording import LEAST_P, p_value, plural
-from bayescaling.reports.drawing.words import digits, factor, months, plain
+from bayescaling.inference.words import digits, factor, months, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 # A number formatted after a bare p: a p value that does not come from `p_value`.

@@ -5,7 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference import densities, metadata
+from bayescaling.inference import densities
 from bayescaling.inference.loo import weights
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.quantities import misfit, robust
@@ -45,45 +45,44 @@ def close(one, other):
 def test_a_fit_without_its_densities_is_judged_alike(fits, small_blocks, quiet):
     having, lacking = fits
     assert "log_likelihood" in having.children and "log_likelihood" not in lacking.children
-    assert len(bs.draws_of(lacking).blocks()) == 7
+    assert len(lacking.draws.blocks()) == 7
     assert close(fit_entry(having), fit_entry(lacking))
     exponent = having["posterior"]["exponent_parameters"]
     np.testing.assert_allclose(robust.influence(lacking, exponent), robust.influence(having, exponent), rtol=1e-9)
-    by_size = [bs.loo_by_group(fit, by="parameters")["elpd"].sum() for fit in fits]
+    by_size = [fit.loo(by="parameters")["elpd"].sum() for fit in fits]
     assert by_size[0] == pytest.approx(by_size[1])
 
 
 def test_what_was_found_by_blocks_is_kept_and_saved(fits, small_blocks, tmp_path, quiet):
     having, lacking = fits
-    elpd = bs.loo(lacking).elpd
-    bs.save_fit(lacking, tmp_path / "f.nc")
-    bs.save_fit(having, tmp_path / "whole.nc")
+    elpd = lacking.loo().elpd
+    lacking.save(tmp_path / "f.nc")
+    having.save(tmp_path / "whole.nc")
     assert (tmp_path / "f.nc").stat().st_size < 0.3 * (tmp_path / "whole.nc").stat().st_size
-    opened = bs.open_fit(tmp_path / "f.nc")
-    assert metadata(opened)["log_likelihood"].startswith("left out")
-    assert metadata(having)["log_likelihood"] == "kept"
+    opened = bs.open(tmp_path / "f.nc")
+    assert opened.record["log_likelihood"].startswith("left out")
+    assert having.record["log_likelihood"] == "kept"
     assert opened["importance_sampling"].sizes == {"run": 245}
     table = bs.compare({"having": having, "lacking": opened})
-    assert bs.loo(opened).elpd == elpd
+    assert opened.loo().elpd == elpd
     assert table["elpd_diff"].abs().max() < 1e-8
-    short = opened.copy()
-    short["importance_sampling"] = opened["importance_sampling"].isel(run=slice(9))
-    bs.save_fit(short, tmp_path / "short.nc")
+    groups = {"importance_sampling": opened["importance_sampling"].to_dataset().isel(run=slice(9))}
+    opened.changed(groups, opened.record).save(tmp_path / "short.nc")
     with pytest.raises(bs.InputError, match=r'short\.nc: its group "importance_sampling" is not of the rows'):
-        bs.open_fit(tmp_path / "short.nc")
+        bs.open(tmp_path / "short.nc")
 
 
 def test_arviz_takes_an_ordinary_fit_and_a_method_that_needs_all_densities_says_so(fits, fitter_normal, quiet):
     having, _ = fits
-    assert azs.loo(having, var_name="log_loss").elpd == pytest.approx(bs.loo(having).elpd, abs=0.1)
+    assert azs.loo(having.tree, var_name="log_loss").elpd == pytest.approx(having.loo().elpd, abs=0.1)
     _, lacking = pair(fitter_normal)
     with pytest.raises(bs.InputError, match='mend="moment_matching" needs the log likelihood'):
-        bs.loo(lacking, mend="moment_matching")
+        lacking.loo(mend="moment_matching")
 
 
 def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
     having, lacking = pair(fitter_normal)
-    mended = [bs.loo(fit, fitter=fitter_normal, draws=200, tune=200) for fit in (having, lacking)]
+    mended = [fit.loo(draws=200, tune=200) for fit in (having, lacking)]
     assert mended[0].mended.any()
     np.testing.assert_allclose(mended[0].elpd_i, mended[1].elpd_i)
     assert mended[0].p == pytest.approx(mended[1].p)

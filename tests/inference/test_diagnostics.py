@@ -81,7 +81,7 @@ def test_a_cut_counts_the_distinct_draws_of_the_laws_own_quantities(quiet):
     law = bs.EmbeddingCorrected(scatter="one")
     fit = bs.fit(law, bs.load("chinchilla_runs"), seed=1, draws=300, tune=300)
     own = np.column_stack([fit["posterior"][name].values.ravel() for name in law.prior_of])
-    found = bs.diagnose(fit)
+    found = fit.diagnostics
     assert found["distinct_draws"] == len(np.unique(own, axis=0)) < found["draws"] == 1200
     assert found["ess_bulk_min"] <= found["distinct_draws"]
 

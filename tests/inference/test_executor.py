@@ -47,7 +47,7 @@ def fit(fitter_normal):
 def test_numbers_do_not_depend_on_where_work_runs(where, fit, fitter_normal, request, quiet):
     def found():
         simulated = bs.calibrate(fitter_normal.law, fitter_normal.table, simulations=3, seed=1, **SHORT)
-        return simulated, exact_loo(fit, [0, 100, 200], fitter=fitter_normal, **SHORT)
+        return simulated, exact_loo(fit, [0, 100, 200], **SHORT)
 
     here = found()
     options = {"processes": 2}
@@ -186,7 +186,7 @@ def test_specifications_are_scored_alike_in_processes(quiet):
 
     def scored():
         fits = fitter.fit_each(laws, seed=1, **SHORT)
-        return fits, score_progress(fits, fitter=fitter, papers=False, seed=1)
+        return fits, score_progress(fits, papers=False, seed=1)
 
     fits, here = scored()
     with bs.parallel(2):
@@ -195,4 +195,4 @@ def test_specifications_are_scored_alike_in_processes(quiet):
     for name in ("table", "rowwise"):
         pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
     for k, fit in fits.items():
-        assert (STORED in fit.children) == (STORED in theirs[k].children) == (here.table.at[k, "refitted"] > 0)
+        assert (STORED in fit.computed) == (STORED in theirs[k].computed) == (here.table.at[k, "refitted"] > 0)

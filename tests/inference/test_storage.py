@@ -1,4 +1,4 @@
-import json
+import copy
 from pathlib import Path
 
 import arviz_stats as azs
@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
-from bayescaling.inference import metadata
 
 
 @pytest.fixture
 def stored(fit_default, tmp_path):
     path = tmp_path / "fit.nc"
-    bs.save_fit(fit_default, path)
+    fit_default.save(path)
     return path
 
 
@@ -26,10 +25,10 @@ def refusal(action, *args):
 
 
 def test_a_fit_comes_back_identical(fit_default, stored):
-    opened = bs.open_fit(stored)
-    assert opened.identical(fit_default)
-    assert metadata(opened) == metadata(fit_default)
-    for group in fit_default.children:
+    opened = bs.open(stored)
+    assert opened.tree.identical(fit_default.tree)
+    assert opened.record == fit_default.record
+    for group in fit_default.tree.children:
         for name, variable in fit_default[group].data_vars.items():
             assert opened[group][name].dtype == variable.dtype
 
@@ -38,105 +37,101 @@ def test_the_table_comes_back_whole(fitter, runs, tmp_path, quiet):
     mine = runs.assign(family=np.where(runs.index < 9, "earlier", "later"), kept=runs.index % 2 == 0)
     mine.loc[3, "family"] = None
     fit = fitter.fit(mine, seed=1, draws=50, tune=100, chains=2)
-    bs.save_fit(fit, tmp_path / "fit.nc")
-    found = bs.table_of(bs.open_fit(tmp_path / "fit.nc"))
+    fit.save(tmp_path / "fit.nc")
+    found = bs.open(tmp_path / "fit.nc").rows
     assert set(found) == set(mine)
-    assert sha256(found) == sha256(mine) == metadata(fit)["data"]["sha256"]
+    assert sha256(found) == sha256(mine) == fit.record["data"]["sha256"]
     assert found.attrs["source"] == "chinchilla_runs"
 
 
 def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, stored, runs):
-    opened = bs.open_fit(stored)
-    xr.testing.assert_identical(bs.predict(opened, runs), bs.predict(fit_default, runs))
-    xr.testing.assert_identical(bs.allocate(opened, [1e20, 1e24]), bs.allocate(fit_default, [1e20, 1e24]))
-    assert bs.loo(opened).elpd == bs.loo(fit_default).elpd
+    opened = bs.open(stored)
+    xr.testing.assert_identical(opened.predict(runs), fit_default.predict(runs))
+    xr.testing.assert_identical(opened.allocate([1e20, 1e24]), fit_default.allocate([1e20, 1e24]))
+    assert opened.loo().elpd == fit_default.loo().elpd
     table = bs.compare({"opened": opened, "made": fit_default})
     assert table["elpd_diff"].abs().max() == 0
     path = stored.with_name("reading.nc")
-    bs.save_fit(fit_reading_error, path)
-    xr.testing.assert_identical(bs.predict(bs.open_fit(path), runs), bs.predict(fit_reading_error, runs))
+    fit_reading_error.save(path)
+    xr.testing.assert_identical(bs.open(path).predict(runs), fit_reading_error.predict(runs))
 
 
 def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
     with xr.open_datatree(stored, engine="h5netcdf") as tree:
-        assert azs.loo(tree.load(), var_name="log_loss").elpd == azs.loo(fit_default, var_name="log_loss").elpd
+        assert azs.loo(tree.load(), var_name="log_loss").elpd == azs.loo(fit_default.tree, var_name="log_loss").elpd
 
 
 def test_saving_replaces_a_fit_and_leaves_nothing_else(fit_default, fit_normal, stored):
-    bs.save_fit(fit_normal, stored)
-    assert bs.open_fit(stored).identical(fit_normal)
+    fit_normal.save(stored)
+    assert bs.open(stored).tree.identical(fit_normal.tree)
     assert [p.name for p in stored.parent.iterdir()] == ["fit.nc"]
 
 
 def test_a_failure_while_writing_leaves_the_old_file(fit_default, stored):
     before = stored.read_bytes()
-    spoilt = fit_default.copy()
-    spoilt["spoilt"] = xr.DataTree(xr.Dataset({"x": ("i", np.array([object(), object()]))}))
+    unwritable = xr.Dataset({"x": ("i", np.array([object(), object()]))})
+    spoilt = fit_default.changed({"spoilt": unwritable}, fit_default.record)
     with pytest.raises((TypeError, ValueError)):
-        bs.save_fit(spoilt, stored)
+        spoilt.save(stored)
     assert stored.read_bytes() == before
     assert [p.name for p in stored.parent.iterdir()] == ["fit.nc"]
 
 
 def test_places_that_cannot_be_written_are_refused(fit_default, tmp_path):
     missing = tmp_path / "none" / "fit.nc"
-    assert f"{missing}: cannot be written" in refusal(bs.save_fit, fit_default, missing)
-    assert f"{tmp_path}: is a folder" in refusal(bs.save_fit, fit_default, tmp_path)
+    assert f"{missing}: cannot be written" in refusal(fit_default.save, missing)
+    assert f"{tmp_path}: is a folder" in refusal(fit_default.save, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_fit_is_not_saved(tmp_path):
+def test_what_is_no_fit_is_refused_by_functions_of_fits():
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})})
-    assert "a DataTree is no fit of bayescaling" in refusal(bs.save_fit, tree, tmp_path / "fit.nc")
-    assert "a dict is no fit" in refusal(bs.allocate, {}, 1e20)
-    assert list(tmp_path.iterdir()) == []
+    assert "a DataTree is no fit of bayescaling" in refusal(bs.growth_rates, tree)
+    assert "a dict is no fit" in refusal(bs.reconcile, {})
 
 
 def test_what_is_no_fit_is_not_opened(stored, tmp_path):
     other = tmp_path / "other.nc"
-    assert refusal(bs.open_fit, other) == f"{other}: there is no such file"
-    assert str(tmp_path) in refusal(bs.open_fit, tmp_path)
+    assert refusal(bs.open, other) == f"{other}: there is no such file"
+    assert str(tmp_path) in refusal(bs.open, tmp_path)
     other.write_text("parameters,tokens,loss\n1e6,2e7,4.5\n")
-    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    assert refusal(bs.open, other).startswith(f"{other}: not a netCDF file that can be read")
     other.write_bytes(b"")
-    assert refusal(bs.open_fit, other).startswith(f"{other}: not a netCDF file that can be read")
+    assert refusal(bs.open, other).startswith(f"{other}: not a netCDF file that can be read")
     other.write_bytes(stored.read_bytes()[:10_000])
-    assert refusal(bs.open_fit, other).startswith(f"{other}: the file is cut off (10000 of ")
+    assert refusal(bs.open, other).startswith(f"{other}: the file is cut off (10000 of ")
     xr.Dataset({"x": ("i", [1.0, 2.0])}).to_netcdf(other, engine="h5netcdf")
-    assert refusal(bs.open_fit, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
+    assert refusal(bs.open, other).startswith(f"{other}: a netCDF file, but no fit of bayescaling")
 
 
 def test_a_fit_stored_by_an_earlier_version_opens_and_means_the_same(runs):
     # Written on 22 November 2026, before files were sealed: 25 draws of 2 chains, every eighth run.
-    fit = bs.open_fit(Path(__file__).with_name("earlier-version.nc"))
-    assert bs.law_of(fit) == bs.Chinchilla(noise="normal", scatter="one")
-    table = bs.table_of(fit)
+    fit = bs.open(Path(__file__).with_name("earlier-version.nc"))
+    assert fit.law == bs.Chinchilla(noise="normal", scatter="one")
+    table = fit.rows
     assert table["loss"].tolist() == runs["loss"].iloc[::8].tolist() and set(table["family"]) == {"held"}
     # The densities and constants that it holds are those that this version computes of its draws.
-    draws = bs.draws_of(fit)
+    draws = fit.draws
     np.testing.assert_allclose(draws.log_likelihood(), fit["log_likelihood"]["log_loss"], rtol=1e-10)
     for name, x in draws.named().items():
         np.testing.assert_allclose(x, fit["posterior"][name], rtol=1e-10)
-    at = bs.allocate(fit, 1e21)["parameters"]
+    at = fit.allocate(1e21)["parameters"]
     assert 1e9 < float(at.median()) < 3e10
 
 
 def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stored):
-    older = fit_default.copy()
-    record = metadata(fit_default)
-    older.attrs["bayescaling"] = json.dumps(record | {"schema": record["schema"] - 1})
-    bs.save_fit(older, stored)
-    message = refusal(bs.open_fit, stored)
+    record = fit_default.record
+    fit_default.changed({}, record | {"schema": record["schema"] - 1}).save(stored)
+    message = refusal(bs.open, stored)
     assert message.startswith(f"{stored}: a fit stored in form {record['schema'] - 1}, by version {bs.__version__}")
     assert message.endswith("fit the table again") and "\n" not in message
 
 
 def changed(fit, path, change):
     """Save a fit whose record was changed."""
-    record, other = metadata(fit), fit.copy()
+    record = copy.deepcopy(fit.record)
     change(record["law"])
-    other.attrs["bayescaling"] = json.dumps(record)
-    bs.save_fit(other, path)
+    fit.changed({}, record).save(path)
 
 
 def test_a_fit_whose_record_was_changed_is_not_taken_for_what_was_fitted(fit_default, stored):
@@ -144,11 +139,11 @@ def test_a_fit_whose_record_was_changed_is_not_taken_for_what_was_fitted(fit_def
         law["reference"]["log_parameters_largest"] += 1.0
 
     changed(fit_default, stored, of_larger_runs)
-    message = refusal(bs.open_fit, stored)
+    message = refusal(bs.open, stored)
     assert "is not what its law makes of its draws; fit the table again" in message
 
 
 def test_a_long_value_of_an_option_is_cut_in_the_message(fit_default, stored):
     changed(fit_default, stored, lambda law: law["options"].update(run_effects="[" * 5000))
-    message = refusal(bs.open_fit, stored)
+    message = refusal(bs.open, stored)
     assert "run_effects must be true or false, not '[[[" in message and len(message) < 300

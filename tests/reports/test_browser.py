@@ -178,7 +178,7 @@ def test_a_budget_of_ones_own_is_answered_as_allocate_does(opened, made, budget)
     page = opened()
     document = json.loads((made[0] / "results.json").read_text(encoding="utf-8"))
     law = document["optimum"]["law"]
-    at = bs.allocate(bs.open_fit(made[0] / "posteriors" / f"{law}.nc"), budget)
+    at = bs.open(made[0] / "posteriors" / f"{law}.nc").allocate(budget)
     page.locator("#budget").fill(f"{budget:g}")
     said = page.locator("#at-budget").text_content()
     for name in ("parameters", "tokens"):

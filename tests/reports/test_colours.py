@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from bayescaling.inference.words import si
 from bayescaling.reports.drawing.captions import caption, named
 from bayescaling.reports.drawing.checks import WITHIN, departure
-from bayescaling.reports.drawing.style import BLUE, PUBLISHED, SERIES, band, figure, line, median_and_bands, si
+from bayescaling.reports.drawing.style import BLUE, PUBLISHED, SERIES, band, figure, line, median_and_bands
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SEEN = {

@@ -42,7 +42,7 @@ def document(folder):
 
 @pytest.fixture(scope="module")
 def pooled(folder):
-    return bs.open_fit(folder / "posteriors" / "corpora-exponents-pooled.nc")
+    return bs.open(folder / "posteriors" / "corpora-exponents-pooled.nc")
 
 
 def agrees(said, draws):
@@ -82,10 +82,10 @@ def test_a_corpus_left_out_is_foretold_best_by_the_exponents_of_the_others(docum
 def test_robust_sds_and_verdicts_are_by_corpus_and_by_law(document, pooled):
     for name in document["rows"]:
         exponent = pooled["posterior"]["exponent_parameters"].sel(group=name, drop=True)
-        row = bs.robust_sd(pooled, exponent).loc["unit"]
+        row = pooled.robust_sd(exponent).loc["unit"]
         said = document["robust"][f"exponent_parameters[{name}]"]
         assert (said["robust_sd"], said["posterior_sd"]) == pytest.approx((row["robust_sd"], row["posterior_sd"]))
-    judged = bs.judge(pooled)
+    judged = pooled.check()
     assert document["laws"]["exponents pooled"]["verdict"]["verdict"] == judged["verdict"]
     assert document["laws"]["exponents pooled"]["misfit"] == judged["tests"]
     assert document["laws"]["Chinchilla law, exponents pooled"]["verdict"]["verdict"] != "fits"

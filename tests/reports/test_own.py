@@ -7,10 +7,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.quantities.verdict import verdict_kept
 from bayescaling.reports import kept
 from bayescaling.reports.own import build
-from bayescaling.reports.results import parameters
+from bayescaling.inference.intervals import parameters
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"
@@ -65,11 +64,11 @@ def test_the_numbers_are_those_of_the_saved_fits(made):
     assert document == json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert list(document["laws"]) == ["chinchilla", "coupled"] and set(document["stacking"]) == set(document["laws"])
     for name, entry in document["laws"].items():
-        fit = bs.open_fit(out / "posteriors" / f"{name}.nc")
-        assert entry["rows"] == len(bs.table_of(fit)) and (bs.table_of(fit)["loss"] > 2).all()
+        fit = bs.open(out / "posteriors" / f"{name}.nc")
+        assert entry["rows"] == len(fit.rows) and (fit.rows["loss"] > 2).all()
         assert entry["parameters"] == parameters(fit)
         budgets = [each for each in document["allocation"] if each["law"] == name]
-        again = bs.allocate(fit, [each["compute"] for each in budgets])
+        again = fit.allocate([each["compute"] for each in budgets])
         for i, each in enumerate(budgets):
             assert each["parameters"]["q50"] == pytest.approx(float(np.quantile(again["parameters"][..., i], 0.5)))
     assert {"isoflop", "frontier", "huber_free_scale"} <= set(document["point_estimates"])
@@ -124,7 +123,7 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
     document = bs.report_table(tmp_path, laws, table, seed=1, **SHORT)
     plain, dated = document["laws"].values()
     assert "periods" not in plain and set(dated["periods"]) == {"all"}
-    fit = bs.open_fit(tmp_path / "posteriors" / "scores.nc")
+    fit = bs.open(tmp_path / "posteriors" / "scores.nc")
     capability = bs.capabilities(fit).sel(model="model 03")
     assert plain["models"]["model 03"]["q50"] == pytest.approx(float(capability.median()))
     assert {name for name, each in plain["benchmarks"].items() if each["rows"] == 24} == set(table["benchmark"])
@@ -158,8 +157,8 @@ def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, o
     monkeypatch.setattr(build, "fit", refused)
     again = bs.report_table(tmp_path / "again", [law], table, **settings)
     assert again["laws"] == first["laws"] and again["seconds"] == first["seconds"]
-    found = bs.open_fit(tmp_path / "again" / "posteriors" / "chinchilla.nc")
-    assert verdict_kept(found)["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
+    found = bs.open(tmp_path / "again" / "posteriors" / "chinchilla.nc")
+    assert found.computed.get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
     other = bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
     for changed in ([law, table, {"seed": 2}], [law, table, {"fresh": True}], [law, table[1:], {}], [other, table, {}]):
         with pytest.raises(AssertionError, match="fitted again"):
@@ -179,14 +178,14 @@ def grouped(table, tmp_path_factory):
     code, printed, said = run("--data", table, "--out", out, "--chains", 2, *options)
     assert code == 0, said
     (path,) = (out / "posteriors").glob("*.nc")
-    return out, json.loads(printed), bs.open_fit(path)
+    return out, json.loads(printed), bs.open(path)
 
 
 def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(grouped):
     out, document, fit = grouped
     (entry,) = document["laws"].values()
     groups, posterior = entry["groups"], fit["posterior"]
-    assert groups["by"] == HOSTILE and sum(groups["rows"].values()) == len(bs.table_of(fit))
+    assert groups["by"] == HOSTILE and sum(groups["rows"].values()) == len(fit.rows)
     assert list(groups["spread"]) == ["alpha"] and "beta" not in groups["quantities"]
     for group in groups["rows"]:
         exponent = posterior["exponent_parameters"].sel(group=group, drop=True)
@@ -195,11 +194,11 @@ def test_groups_of_ones_own_table_have_quantities_and_optima_of_their_own(groupe
         assert f"{said['q50']:.3f} [{said['q2.5']:.3f}, {said['q97.5']:.3f}]" in (out / "index.html").read_text("utf-8")
         assert entry["robust"][f"alpha[{group}]"]["posterior_sd"] > 0
         own = [each for each in document["allocation"] if each["group"] == group]
-        runs = bs.table_of(fit)
+        runs = fit.rows
         runs = runs[runs[HOSTILE] == group]
         flop = 6 * runs["parameters"] * runs["tokens"]
         assert own[0]["compute"] == pytest.approx(flop.max()) and own[0]["extrapolation"] == 0
-        at = bs.allocate(fit, own[1]["compute"], group=group)
+        at = fit.allocate(own[1]["compute"], group=group)
         assert own[1]["parameters"]["q50"] == pytest.approx(float(np.quantile(at["parameters"], 0.5)))
     typical = posterior["beta"] / (posterior["typical_alpha"] + posterior["beta"])
     assert groups["exponent"]["typical"]["q50"] == pytest.approx(float(np.quantile(typical, 0.5)))

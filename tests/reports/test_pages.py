@@ -76,21 +76,21 @@ def test_the_pages_are_well_made_and_print_what_the_document_has(
 @pytest.mark.thorough
 def test_the_reconciliation_is_that_of_the_posterior(folder, document):
     said = document["reconciliation"]
-    fit = bs.open_fit(folder / "posteriors" / "embedding-corrected.nc")
+    fit = bs.open(folder / "posteriors" / "embedding-corrected.nc")
     slopes = bs.reconcile(fit)["nonembedding"]["size"]
     assert agrees(said["local_exponent"]["nonembedding"]["posterior"], slopes)
     assert said["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
-    sizes = bs.open_fit(folder / "posteriors" / "configurations.nc")
+    sizes = bs.open(folder / "posteriors" / "configurations.nc")
     assert set(said["by_law"]) == {"chinchilla", "coupled", "offsets"}
     best = max(said["by_law"].values(), key=lambda one: one["elpd_diff"])
     for name, one in said["by_law"].items():
-        exponents = bs.reconcile(bs.open_fit(folder / "posteriors" / f"{name}.nc"), configurations=sizes)
+        exponents = bs.reconcile(bs.open(folder / "posteriors" / f"{name}.nc"), configurations=sizes)
         assert all(agrees(one[basis], exponents[basis]["size"]) for basis in ("nonembedding", "total"))
         assert one["rejected"] == (one["elpd_diff"] < -2 * one["dse"])
     assert best["elpd_diff"] == 0 and not best["rejected"]
     assert said["direction"]["laws"] == [name for name, one in said["by_law"].items() if not one["rejected"]]
     assert said["decades_beyond"] == min(said["decades_beyond_by_basis"].values())
-    omega = bs.open_fit(folder / "posteriors" / "embedding-weighted.nc")["posterior"]["omega"]
+    omega = bs.open(folder / "posteriors" / "embedding-weighted.nc")["posterior"]["omega"]
     assert agrees(said["omega"]["by_law"]["embedding-weighted"]["omega"], omega)
     elpd = {name: one["elpd_loo"] for name, one in said["omega"]["by_law"].items()}
     assert said["omega"]["law"] == max(elpd, key=elpd.get)
@@ -105,7 +105,7 @@ def test_small_models_are_those_of_the_table(folder, document):
     runs = bs.load("small_lm_runs")
     assert set(said["schemes"]) == set(SCHEMES)
     for scheme, entry in said["schemes"].items():
-        fit = bs.open_fit(folder / "posteriors" / f"small-models-{scheme}.nc")
+        fit = bs.open(folder / "posteriors" / f"small-models-{scheme}.nc")
         table = of_scheme(runs, scheme)
         assert fit["observed_data"].sizes["run"] == len(table) == entry["rows"]
         known, truth = runs["irreducible_loss"].iloc[0], said["truth"][scheme]
@@ -117,7 +117,7 @@ def test_small_models_are_those_of_the_table(folder, document):
         envelope = float(curve_frontier(table, basis="total")["size"])
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
         left_out = entry.get("runs_left_out")
-        assert (left_out is not None) == bs.law_of(fit).run_effects == table["run"].duplicated().any()
+        assert (left_out is not None) == fit.law.run_effects == table["run"].duplicated().any()
         if left_out:
             assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
     assert said["calibration"]["simulations"] == 20
@@ -165,7 +165,7 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch, we
     monkeypatch.setattr(analysis, "SHAPES", shapes)
     whole = report(tmp_path, pages=("arithmetic",), **SETTINGS)
     document = whole["lengths"]
-    counts, fit = bs.load("arithmetic_runs"), bs.open_fit(tmp_path / "posteriors" / "lengths.nc")
+    counts, fit = bs.load("arithmetic_runs"), bs.open(tmp_path / "posteriors" / "lengths.nc")
     assert list(document["runs"]) == list(counts["run"].unique()) and document["rows"] == len(counts)
     table = length_summary(fit)
     for (label, share), row in table.iterrows():

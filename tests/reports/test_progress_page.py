@@ -72,7 +72,7 @@ def test_fits_with_effects_of_papers_and_variants_are_judged_too(document):
 
 def test_gains_are_those_of_the_posteriors(folder, document):
     for k in ("7", "14", "18"):
-        fit = bs.open_fit(folder / "posteriors" / f"progress-{k}.nc")
+        fit = bs.open(folder / "posteriors" / f"progress-{k}.nc")
         table, said = gain_times(fit), document["progress"][k]["compute_equivalent_gain"]
         assert set(said) == set(table.index)
         for name, row in table.iterrows():
@@ -120,6 +120,6 @@ def test_probabilities_of_a_change_of_pace_add_up(document):
 
 def test_tests_of_misfit_stand_with_each_specification(folder, document):
     said = document["progress"]["7"]["misfit"]["rows independent"]
-    table = bs.misfit(bs.open_fit(folder / "posteriors" / "progress-7.nc"))
+    table = bs.misfit(bs.open(folder / "posteriors" / "progress-7.nc"))
     assert {name: entry["p"] for name, entry in said.items()} == pytest.approx(table["p"].to_dict())
     assert np.isfinite([entry["statistic"] for entry in said.values()]).all()

@@ -101,7 +101,7 @@ def page(text):
 
 @pytest.fixture(scope="module")
 def posteriors(made):
-    return {path.stem: bs.open_fit(path) for path in (made[0] / "posteriors").iterdir()}
+    return {path.stem: bs.open(path) for path in (made[0] / "posteriors").iterdir()}
 
 
 def file_of(law):
@@ -176,13 +176,13 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
     main = posteriors["chinchilla"]
     entry, tests = document["laws"]["chinchilla"], bs.misfit(main)
     assert {test: entry["misfit"][test]["p"] for test in tests.index} == pytest.approx(tests["p"].to_dict())
-    judged = {name: x for name, x in bs.judge(main).items() if name != "tests"}
-    assert entry["verdict"] == judged | {"sentence": verdict_sentence(bs.judge(main))}
+    judged = {name: x for name, x in main.check().items() if name != "tests"}
+    assert entry["verdict"] == judged | {"sentence": verdict_sentence(main.check())}
     assert entry["verdict"]["sentence"][1:] in text
-    table = bs.robust_sd(main, main["posterior"]["alpha"])
+    table = main.robust_sd(main["posterior"]["alpha"])
     assert entry["robust"]["alpha"]["robust_sd"] == pytest.approx(table["robust_sd"].max())
     entries = [entry for entry in document["allocation"] if entry["law"] == "chinchilla"]
-    again = bs.allocate(main, [entry["compute"] for entry in entries])
+    again = main.allocate([entry["compute"] for entry in entries])
     for i, entry in enumerate(entries):
         for name in SIZES:
             draws = again[name].isel(compute=i).values
@@ -191,7 +191,7 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
         name = entry["quantity"].removeprefix("chinchilla.")
         draws = quotable(main, {name: main["posterior"][name]})[name].values
         assert entry["p_at_least"] == (draws >= entry["published"]).mean()
-    assert bs.loo(main).elpd == pytest.approx(document["laws"]["chinchilla"]["elpd_loo"], rel=1e-9)
+    assert main.loo().elpd == pytest.approx(document["laws"]["chinchilla"]["elpd_loo"], rel=1e-9)
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def test_the_recommended_optimum_is_one_row_and_its_grid_that_of_allocate(page, 
     rows = page.table_with("N* at 1e24 FLOP")
     assert [name for name in rows if "recommended" in name] == ["coupled (recommended)"]
     places = [40, 140]
-    at = bs.allocate(posteriors["coupled"], 10.0 ** np.array([found["log10_compute"][i] for i in places]))
+    at = posteriors["coupled"].allocate(10.0 ** np.array([found["log10_compute"][i] for i in places]))
     for name in ("parameters", "tokens", "tokens_per_parameter"):
         q = at[name].quantile([0.025, 0.5, 0.975], ("chain", "draw")).transpose("compute", "quantile").values
         np.testing.assert_allclose([found[name][i] for i in places], np.log10(q), atol=2e-3)
@@ -266,8 +266,8 @@ def test_the_page_says_what_is_not_to_be_trusted(page, text, posteriors):
     verdicts = dict(row for table in page.tables for row in table if len(row) == 2)
     for name, fit in posteriors.items():
         (verdict,) = [said for law, said in verdicts.items() if file_of(law) == name]
-        assert ("NOT TO BE TRUSTED" in verdict) == (not bs.diagnose(fit)["ok"])
-    bad = sum(not bs.diagnose(fit)["ok"] for fit in posteriors.values())
+        assert ("NOT TO BE TRUSTED" in verdict) == (not fit.diagnostics["ok"])
+    bad = sum(not fit.diagnostics["ok"] for fit in posteriors.values())
     said = f"{bad} of {len(posteriors)} fits" if bad else f"{len(posteriors)} of {len(posteriors)} fits converged"
     assert said in text and text.count('class="bad"') == bad
 

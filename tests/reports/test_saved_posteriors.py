@@ -21,8 +21,8 @@ def test_the_doubling_time_follows_from_the_saved_posteriors_alone(tmp_path, mon
     write_posteriors(tmp_path, found.posteriors)
     del found
 
-    opened = {k: bs.open_fit(tmp_path / POSTERIORS / f"progress-{k}-paper-effects.nc") for k in SPECIFICATIONS}
-    assert all(bs.law_of(fit).options["paper_effects"] for fit in opened.values())
+    opened = {k: bs.open(tmp_path / POSTERIORS / f"progress-{k}-paper-effects.nc") for k in SPECIFICATIONS}
+    assert all(fit.law.options["paper_effects"] for fit in opened.values())
     weights = stacking(score_progress(opened, seed=SEED).paperwise)
     rates = {k: compute_equivalent_gain(fit).values for k, fit in opened.items()}
     pooled = pooled_rates(rates, dict(zip(rates, weights, strict=True)), seed=SEED)

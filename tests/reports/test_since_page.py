@@ -46,7 +46,7 @@ def entry(folder):
 
 @pytest.fixture(scope="module")
 def two(folder):
-    return bs.open_fit(folder / "posteriors" / "since-break.nc")
+    return bs.open(folder / "posteriors" / "since-break.nc")
 
 
 def test_rates_are_those_of_the_posterior(entry, two):
@@ -156,7 +156,7 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
     unchanged, changed = (rests._by_model(each) for each in fits)
     found, by_group = (
         rests._difference(changed, unchanged),
-        [bs.loo_by_group(each, "model", mend="none") for each in fits],
+        [each.loo("model", mend="none") for each in fits],
     )
     assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
     high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
@@ -201,7 +201,7 @@ def test_halving_times_to_2023_stand_beside_those_since(entry):
 
 
 def test_widths_are_those_of_the_factor(entry, folder):
-    found, one = entry["widths"], bs.open_fit(folder / "posteriors" / "since-linear.nc")
+    found, one = entry["widths"], bs.open(folder / "posteriors" / "since-linear.nc")
     factor = bs.progress_at_fixed_compute(one)["factor"].values
     assert found["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
     assert found["families"] >= found["posterior"] > 0

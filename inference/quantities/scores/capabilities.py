@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ...calibration.uniformity import RANKS, p_uniform
+from ...needs import of_kind
 from ...points.item_response import between_anchors
-from ...storage import draws_of
 from ..misfit import loo_pit
 
 if TYPE_CHECKING:
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from ...fit import Fit
+
 LEVELS = (0.5, 0.9)
 
 
-def capabilities(fit: xr.DataTree, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
+def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
     """Capabilities of the models of a fit of scores.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``scores``.
     anchors : dict of str to float, optional
         Two models with the values that they have in every draw, such as ``{"Claude 3.5 Sonnet": 130, "GPT-5": 150}``;
@@ -53,7 +55,7 @@ def capabilities(fit: xr.DataTree, anchors: Mapping[str, float] | None = None) -
     >>> float(anchored.sel(model="LLaMA-65B").std().round(9))
     0.0
     """
-    found = draws_of(fit, "scores").named()["capability"]
+    found = of_kind(fit, "scores").draws.named()["capability"]
     if anchors is None:
         return found
     models = found["model"].values.tolist()
@@ -62,12 +64,12 @@ def capabilities(fit: xr.DataTree, anchors: Mapping[str, float] | None = None) -
     return (low + unit * (found - origin)).rename("capability")
 
 
-def pit_by_benchmark(fit: xr.DataTree) -> pd.DataFrame:
+def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
     """How well the scores of each benchmark are foretold by draws that did not see them.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``scores``.
 
     Returns
@@ -92,8 +94,8 @@ def pit_by_benchmark(fit: xr.DataTree) -> pd.DataFrame:
     >>> bool(bs.pit_by_benchmark(fit)["rows"].sum() == len(few))
     True
     """
-    draws = draws_of(fit, "scores")
-    pit = pd.Series(loo_pit(fit, draws), name="pit")
+    draws = of_kind(fit, "scores").draws
+    pit = pd.Series(loo_pit(fit), name="pit")
     found = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
     found.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
     return found.rename_axis("benchmark").sort_values("p_uniform")

@@ -12,17 +12,19 @@ from ....datasets.wording import shown
 from ....errors import InputError
 from ....models.progress.growth import doubling_quantiles
 from ....models.scores.draws import AFTER, BEFORE
-from ...storage import draws_of, place_of
+from ...needs import of_kind
 from ..robust import robust_sds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...fit import Fit
+
 PROBABILITIES = (0.025, 0.05, 0.5, 0.95, 0.975)
 CLUSTERS = ("model", "family")
 
 
-def progress_at_fixed_compute(fit: xr.DataTree, at: Sequence[float] | None = None) -> xr.Dataset:
+def progress_at_fixed_compute(fit: Fit, at: Sequence[float] | None = None) -> xr.Dataset:
     """Capability gained a year at fixed compute, and the fall of compute at fixed capability.
 
     Capability is ``slope log(compute) + gain * date``, so that at fixed capability the logarithm of compute falls by
@@ -31,7 +33,7 @@ def progress_at_fixed_compute(fit: xr.DataTree, at: Sequence[float] | None = Non
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``scores`` with a pace.
     at : sequence of float, optional
         Dates, years with decimals, at which gains are given in place of periods. It makes all forms of the yearly gain
@@ -63,10 +65,10 @@ def progress_at_fixed_compute(fit: xr.DataTree, at: Sequence[float] | None = Non
     >>> bool((gain.sel(period=2025.5) > gain.sel(period=2023.5)).any())
     False
     """
-    draws: Any = draws_of(fit, "scores")
+    draws: Any = of_kind(fit, "scores").draws
     if draws.law.pace is None:
         raise InputError(
-            f"{place_of(fit)} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
+            f"{fit.place} is a fit of scores without a pace; fit the law with pace='linear' or pace='break'"
         )
     if at is not None and not (len(at) and np.isfinite(np.asarray(at, float)).all()):
         raise InputError(f"at must be years such as (2023.5, 2025.5), not {shown(at)}")
@@ -78,7 +80,7 @@ def progress_at_fixed_compute(fit: xr.DataTree, at: Sequence[float] | None = Non
     return xr.Dataset({"gain": gain, "slope": slope, "rate": rate, "factor": factor})
 
 
-def progress_summary(fit: xr.DataTree) -> pd.DataFrame:
+def progress_summary(fit: Fit) -> pd.DataFrame:
     """Summarise `progress_at_fixed_compute` by period, with models and with families as the unit.
 
     The posterior takes models for independent given their compute and date. Where families differ more than their
@@ -87,7 +89,7 @@ def progress_summary(fit: xr.DataTree) -> pd.DataFrame:
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``scores`` with a pace.
 
     Returns

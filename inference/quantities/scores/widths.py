@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...storage import draws_of
+from ...needs import of_kind
 from .compute import progress_at_fixed_compute, progress_summary
 
 DRAWS = 1000  # of computes and of coefficients
@@ -18,7 +18,7 @@ def widths(fit, *, seed=1):
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         Of the law ``scores`` with one pace.
     seed : int
 
@@ -28,7 +28,7 @@ def widths(fit, *, seed=1):
         ``posterior``; ``families``, with families as the unit, NaN of fewer than 10; ``scores``; ``computes``;
         ``models``; ``slope``; ``gain``.
     """
-    draws, rng = draws_of(fit, "scores"), np.random.default_rng(seed)
+    draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(seed)
     found, d = progress_at_fixed_compute(fit), draws.design
     slope, gain = found["slope"].values.ravel(), found["gain"].values.ravel()
     known = d["model_known"] > 0.5

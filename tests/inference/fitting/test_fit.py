@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
-from bayescaling.inference import diagnostics, metadata
+from bayescaling.inference import diagnostics
 from bayescaling.inference.fitting.samplers import OfModel, compiled
 from bayescaling.inference.fitting.settings import Settings
 from bayescaling.models.loss import chinchilla
@@ -33,7 +33,7 @@ def assert_same_posterior(one, other, names=SAMPLED):
 
 
 def test_default_fit_of_the_chinchilla_runs(fit_default):
-    found = bs.diagnose(fit_default)
+    found = fit_default.diagnostics
     assert found["ok"]
     assert found["warnings"] == []
     assert found["divergences"] == 0
@@ -41,7 +41,7 @@ def test_default_fit_of_the_chinchilla_runs(fit_default):
     assert found["ess_bulk_min"] > 1000
     draws = posterior(fit_default)
     assert dict(draws.sizes) == {"chain": 4, "draw": 1000}
-    result = bs.loo(fit_default)
+    result = fit_default.loo()
     assert float(result.elpd) == pytest.approx(865.8, abs=1)
     assert float(result.pareto_k.max()) < 0.7
 
@@ -51,11 +51,11 @@ def test_one_scatter_gives_the_constants_of_the_literature(fit_one_sigma):
     for name, mean, sd in (("alpha", 0.342, 0.010), ("beta", 0.362, 0.010), ("E", 1.804, 0.016)):
         assert float(draws[name].mean()) == pytest.approx(mean, abs=0.0015), name
         assert float(draws[name].std()) == pytest.approx(sd, rel=0.12), name
-    assert float(bs.loo(fit_one_sigma).elpd) == pytest.approx(852, abs=1)
+    assert float(fit_one_sigma.loo().elpd) == pytest.approx(852, abs=1)
 
 
 def test_stored_diagnostics_are_those_of_arviz(fit_default):
-    found, draws = bs.diagnose(fit_default), posterior(fit_default)
+    found, draws = fit_default.diagnostics, posterior(fit_default)
     assert found["r_hat_max"] == pytest.approx(max(float(v) for v in azs.rhat(draws).values()))
     for kind, options in (("bulk", {}), ("tail", {"prob": (0.05, 0.95)})):
         least = min(float(v) for v in azs.ess(draws, method=kind, **options).values())
@@ -69,8 +69,8 @@ def test_samplers_agree(fit_default, runs, sampler):
         pytest.importorskip("numpyro", reason="NumPyro is not installed")
     fitter = bs.Fitter(bs.Chinchilla(), runs, sampler=sampler)
     fit = fitter.fit(runs, seed=3, cores=1)
-    assert metadata(fit)["sampler"] == sampler
-    assert bs.diagnose(fit)["ok"]
+    assert fit.record["sampler"] == sampler
+    assert fit.diagnostics["ok"]
     assert_same_posterior(posterior(fit), posterior(fit_default))
     for name in ("diverging", "acceptance_rate", "n_steps"):
         assert dict(fit["sample_stats"][name].sizes) == {"chain": 4, "draw": 1000}
@@ -195,7 +195,7 @@ def test_groups_hold_the_data_and_predictions(fit_default, runs):
 @pytest.mark.parametrize("noise", ["student_t", "normal"])
 def test_groups_hold_the_density_that_was_sampled(noise, request):
     fit = request.getfixturevalue({"student_t": "fit_default", "normal": "fit_normal"}[noise])
-    draws, priors = posterior(fit), bs.law_of(fit).prior_of
+    draws, priors = posterior(fit), fit.law.prior_of
     assert set(fit["log_prior"].data_vars) == set(priors)
     for name, prior in priors.items():
         np.testing.assert_allclose(fit["log_prior"][name], prior.frozen.logpdf(draws[name]), err_msg=name)
@@ -219,47 +219,47 @@ def test_a_law_of_progress_predicts_on_request(progress_fitter, evaluations, qui
     below = (replicated < observed).mean(("chain", "draw")).values
     assert 0.8 < ((below > 0.05) & (below < 0.95)).mean() <= 1
     named = fit["posterior"].to_dataset()
-    centre = law.on_scale(np.exp(bs.draws_of(fit).mean()))
+    centre = law.on_scale(np.exp(fit.draws.mean()))
     assert float(((replicated - centre) ** 2 / named["sigma"] ** 2).mean()) == pytest.approx(1, abs=0.02)
     assert fit["prior_predictive"][law.scale].sizes == {"chain": 1, "draw": 500, "evaluation": 231}
     assert set(fit["prior"].data_vars) == set(named.data_vars)
 
 
 def test_metadata_says_what_the_fit_was(fit_default, runs, reference):
-    said = metadata(fit_default)
+    said = fit_default.record
     assert json.loads(json.dumps(said, allow_nan=False)) == said
     assert said["law"] == {"name": "chinchilla", "options": bs.Chinchilla().options, "reference": reference}
-    assert bs.law_of(fit_default) == bs.Chinchilla()
+    assert fit_default.law == bs.Chinchilla()
     assert said["priors"]["alpha"] == "LogNormal(-1.2, 0.7)"
     assert set(said["priors"]) == set(SAMPLED)
     assert said["data"] == {"sha256": sha256(runs), "rows": 245, "source": "chinchilla_runs"}
-    assert sha256(bs.table_of(fit_default)) == sha256(runs)
+    assert sha256(fit_default.rows) == sha256(runs)
     assert (said["seed"], said["sampler"]) == (1, "nutpie")
     assert said["settings"] == {"draws": 1000, "tune": 1000, "chains": 4, "target_accept": 0.9}
     assert {"bayescaling", "python", "pymc", "nutpie", "numpy"} <= set(said["versions"])
     assert said["seconds"]["sample"] > 0
-    assert said["diagnostics"] == bs.diagnose(fit_default)
+    assert said["diagnostics"] == fit_default.diagnostics
 
 
 def test_options_and_priors_reach_the_posterior(runs, quiet):
     law = bs.Chinchilla(noise="normal", scale="loss", scatter="one", priors={"alpha": "Uniform(0.5, 0.6)"})
     fit = bs.fit(law, runs, draws=200, tune=300, chains=2)
-    assert bs.law_of(fit) == law
+    assert fit.law == law
     assert float(posterior(fit)["alpha"].min()) > 0.5
     assert float(posterior(fit)["alpha"].max()) < 0.6
     np.testing.assert_array_equal(fit["observed_data"]["loss"], runs["loss"])
-    assert 0 <= metadata(fit)["seed"] < 2**31
+    assert 0 <= fit.record["seed"] < 2**31
 
 
 def test_a_fit_that_did_not_converge_says_so(fitter, runs):
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: NOT TO BE TRUSTED: .*bulk ESS falls to"):
         fit = fitter.fit(runs, seed=1, draws=20, tune=5)
-    found = bs.diagnose(fit)
+    found = fit.diagnostics
     assert not found["ok"]
     assert any("draw more" in sentence for sentence in found["warnings"])
     with pytest.warns(bs.DiagnosticWarning, match="^chinchilla: .*one chain: r_hat cannot be computed"):
         alone = fitter.fit(runs, seed=1, chains=1)
-    assert bs.diagnose(alone)["r_hat_max"] is None
+    assert alone.diagnostics["r_hat_max"] is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference.loo.bridge import log_normaliser
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 PLAIN = bs.Chinchilla(noise="normal", scatter="one")
 LAW = bs.Grouped(PLAIN, "corpus", shared=("sigma",))
@@ -52,7 +52,7 @@ def interval(x, width=0.99):
 
 def test_known_constants_of_groups_and_their_spread_are_recovered(known, fit):
     posterior = fit["posterior"]
-    assert bs.diagnose(fit)["ok"]
+    assert fit.diagnostics["ok"]
     for name in TYPICAL:
         low, high = interval(posterior[name])
         assert ((low < known[0][name]) & (known[0][name] < high)).all()
@@ -79,11 +79,11 @@ def two(known):
 
 def test_a_group_of_nothing_pooled_is_foretold_as_its_law_alone_says(two):
     apart = bs.fit(bs.Grouped(PLAIN, "corpus", pooled=()), two, seed=1, draws=600, tune=1000)
-    found = bs.loo_by_group(apart, by="corpus")
+    found = apart.loo(by="corpus")
     assert found["refitted"].all() and (found["overlap"] > 0.2).all()
     for name, rows in two.groupby("corpus"):
         alone = bs.fit(PLAIN, rows.reset_index(drop=True), seed=2, draws=600, tune=1000)
-        whole = log_normaliser(bs.draws_of(alone))
+        whole = log_normaliser(alone.draws)
         error = np.hypot(found.loc[name, "elpd_se"], whole.se)
         assert found.loc[name, "elpd"] == pytest.approx(whole.log_density, abs=4 * error)
         assert error < 0.2
@@ -97,9 +97,9 @@ def test_leaving_a_group_out_is_a_ratio_of_marginal_likelihoods(two, quiet):
     law = bs.Grouped(PLAIN, "corpus")
     fitter = bs.Fitter(law, two)
     fit = fitter.fit(seed=1, draws=600, tune=1000)
-    found = bs.loo_by_group(fit, by="corpus", fitter=fitter).loc["b"]
+    found = fit.loo(by="corpus").loc["b"]
     kept = fitter.sample(two[two["corpus"] == "a"].reset_index(drop=True), seed=3, draws=600, tune=1000)
-    whole, without = log_normaliser(bs.draws_of(fit)), log_normaliser(kept.draws)
+    whole, without = log_normaliser(fit.draws), log_normaliser(kept.draws)
     error = np.sqrt(whole.se**2 + without.se**2 + found["elpd_se"] ** 2)
     assert error < 0.3
     assert found["elpd"] == pytest.approx(whole.log_density - without.log_density, abs=4 * error)
@@ -111,7 +111,7 @@ def test_groups_that_share_exponents_are_foretold_better_than_alone(known, fit, 
     _, runs = known
     apart = bs.Fitter(bs.Grouped(PLAIN, "corpus", pooled=(), shared=("sigma",)), runs)
     scores = [
-        bs.loo_by_group(each, by="corpus", fitter=made)["elpd"]
+        each.loo(by="corpus")["elpd"]
         for each, made in ((fit, fitter), (apart.fit(seed=1, draws=500, tune=1000, least_ess=200), apart))
     ]
     assert (scores[0] > scores[1]).all()
@@ -125,13 +125,13 @@ def test_a_new_group_without_runs_is_drawn_from_the_population(known, fit, tmp_p
         np.testing.assert_array_equal(found, before[name])
     z = (np.log(after["alpha"].sel(group="i")) - np.log(after["typical_alpha"])) / after["spread_alpha"]
     assert float(z.mean()) == pytest.approx(0, abs=0.1) and float(z.std()) == pytest.approx(1, abs=0.1)
-    bs.save_fit(new, tmp_path / "new.nc")
-    opened = bs.open_fit(tmp_path / "new.nc")
+    new.save(tmp_path / "new.nc")
+    opened = bs.open(tmp_path / "new.nc")
     xr.testing.assert_equal(opened["posterior"].to_dataset(), after.to_dataset())
     at = law_alone(opened, 1e22, group="i")
     assert np.isfinite(at["loss"]).all()
     runs = known[1].head(2).assign(corpus="i")
-    wide, narrow = (bs.predict(opened, x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, known[1].head(2)))
+    wide, narrow = (opened.predict(x, noise=False)["loss"].std(("chain", "draw")) for x in (runs, known[1].head(2)))
     assert (wide > 20 * narrow).all()
 
 
@@ -140,7 +140,7 @@ def test_a_typical_group_has_the_typical_values_of_what_is_pooled(fit):
     for name in TYPICAL:
         np.testing.assert_array_equal(after[name], fit["posterior"][f"typical_{name}"])
     with pytest.raises(bs.InputError, match="a typical group has no runs"):
-        bs.new_group(fit, bs.table_of(fit), typical=True)
+        bs.new_group(fit, fit.rows, typical=True)
 
 
 def test_a_new_group_of_few_runs_is_pooled(known, fit):
@@ -151,7 +151,7 @@ def test_a_new_group_of_few_runs_is_pooled(known, fit):
     assert list(new["posterior"]["group"].values) == list("abcdefghi")
     spread = {name: bs.new_group(fit)["posterior"][name].sel(group="new").std() for name in TYPICAL}
     assert all(float(new["posterior"][name].sel(group="i").std()) < float(x) for name, x in spread.items())
-    low, high = interval(bs.predict(new, rest.assign(corpus="i"))["loss"])
+    low, high = interval(new.predict(rest.assign(corpus="i"))["loss"])
     assert ((low < rest["loss"]) & (rest["loss"] < high)).mean() > 0.9
 
 

@@ -10,26 +10,26 @@ from bayescaling.models.lengths import design as designs
 
 def test_fit_is_a_tree_as_of_other_laws(lengths_fit, lengths_counts, lengths_design):
     groups = {"posterior", "unconstrained_posterior", "sample_stats", "log_likelihood", "log_prior", "observed_data"}
-    assert groups | {"constant_data"} <= set(lengths_fit.children)
+    assert groups | {"constant_data"} <= set(lengths_fit.tree.children)
     assert lengths_fit["log_likelihood"]["correct"].dims == ("chain", "draw", "run")
     assert lengths_fit["posterior"]["log_reach"].sel(embedding="abacus").dims == ("chain", "draw")
     assert list(lengths_fit["posterior"]["log_reach_run"]["run"].values) == [name for name, *_ in lengths_design.runs]
-    assert bs.diagnose(lengths_fit)["ok"], bs.diagnose(lengths_fit)["warnings"]
-    draws = bs.draws_of(lengths_fit)
+    assert lengths_fit.diagnostics["ok"], lengths_fit.diagnostics["warnings"]
+    draws = lengths_fit.draws
     moved = draws.from_real_line(draws.real_line())
     np.testing.assert_allclose(moved.named()["log_reach_run"], draws.named()["log_reach_run"], rtol=1e-8)
     np.testing.assert_allclose(draws.log_density(), moved.log_density(), rtol=1e-10)
-    pd.testing.assert_frame_equal(bs.table_of(lengths_fit)[list(lengths_counts)], lengths_counts, check_dtype=False)
+    pd.testing.assert_frame_equal(lengths_fit.rows[list(lengths_counts)], lengths_counts, check_dtype=False)
 
 
 def test_a_saved_fit_opens_into_a_working_one(lengths_fit, tmp_path):
-    bs.save_fit(lengths_fit, tmp_path / "fit.nc")
-    opened = bs.open_fit(tmp_path / "fit.nc")
+    lengths_fit.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
     for seeds in ("typical", "new", "runs"):
         expected = bs.length_summary(lengths_fit, seeds=seeds)
         pd.testing.assert_frame_equal(bs.length_summary(opened, seeds=seeds), expected)
     pd.testing.assert_frame_equal(bs.embedding_contrasts(opened), bs.embedding_contrasts(lengths_fit))
-    assert float(bs.loo(opened).elpd) == pytest.approx(float(bs.loo(lengths_fit).elpd))
+    assert float(opened.loo().elpd) == pytest.approx(float(lengths_fit.loo().elpd))
 
 
 def test_the_same_seed_gives_the_same_draws(lengths_fitter, lengths_fit):
@@ -76,15 +76,15 @@ def test_fewer_runs_are_fitted_and_left_out_one_by_one(lengths_fitter, lengths_c
     fit = lengths_fitter.fit(kept, seed=1, draws=300, tune=400, chains=2)
     names = ["abacus-0", "abacus-1", "abacus-2", "nope-0", "nope-2"]
     assert fit["log_likelihood"]["run"].values.tolist() == names
-    assert bs.table_of(fit)["run"].unique().tolist() == names
+    assert fit.rows["run"].unique().tolist() == names
     own = [
         fit["log_likelihood"]["correct"].sel(run="nope-2"),
         lengths_fit["log_likelihood"]["correct"].sel(run="nope-2"),
     ]
     assert float(own[0].mean()) == pytest.approx(float(own[1].mean()), abs=8)
-    found = exact_loo(fit, [4], fitter=lengths_fitter, draws=200, tune=300, chains=2)
+    found = exact_loo(fit, [4], draws=200, tune=300, chains=2)
     assert found["run"].values[found["refitted"]].tolist() == ["nope-2"]
-    smoothed = bs.loo(fit, mend="none")
+    smoothed = fit.loo(mend="none")
     assert float(found["elpd"][4]) == pytest.approx(float(smoothed.elpd_i[4]), abs=5)
 
 

@@ -2,10 +2,10 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from bayescaling.datasets import KINDS
+from bayescaling.inference.fit import Fit
+from bayescaling.inference.fitting.fitter import fitter_of
 from bayescaling.inference.fitting.record import table_entry
-from bayescaling.inference.storage import with_metadata
 
 SIZES = np.geomspace(1e7, 1e10, 20)
 RUNS = pd.DataFrame(
@@ -24,11 +24,9 @@ def test_what_reading_changed_stands_in_the_record_and_comes_back_with_the_table
         ("names", None),
     ]
     law = bs.Chinchilla()
-    fit = with_metadata(
-        xr.DataTree.from_dict({"constant_data": KINDS["runs"].to_dataset(table)}),
-        {"law": {"name": law.name, "options": law.options}, "data": entry},
-    )
-    found = bs.table_of(fit)
+    groups = {"constant_data": KINDS["runs"].to_dataset(table)}
+    fit = Fit.of(groups, {"law": {"name": law.name, "options": law.options}, "data": entry}, fitter_of)
+    found = fit.rows
     pd.testing.assert_frame_equal(found, table)
     assert found.attrs == table.attrs
 

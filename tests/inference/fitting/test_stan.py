@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from bayescaling.models import Progress
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 BUDGET = 1e24
 OF_RUNS = {
@@ -67,11 +67,11 @@ def test_laws_of_the_loss_are_those_of_stan(name, runs):
     quantities["log N*"] = np.log(law_alone(fit, [BUDGET])["parameters"].isel(compute=0, drop=True))
     for quantity, (mean, sd) in OF_RUNS[name].items():
         agrees(quantities[quantity], mean, sd)
-    assert bs.loo(fit).elpd == pytest.approx(ELPD[name], abs=ERROR)
+    assert fit.loo().elpd == pytest.approx(ELPD[name], abs=ERROR)
 
 
 def test_a_specification_of_progress_is_that_of_stan(evaluations):
     fit = bs.progress_fitter(evaluations).fit(law=Progress(7), seed=1)
     for quantity, (mean, sd) in PROGRESS.items():
         agrees(fit["posterior"][quantity], mean, sd)
-    assert bs.loo(fit).elpd == pytest.approx(ELPD["progress-7"], abs=ERROR)
+    assert fit.loo().elpd == pytest.approx(ELPD["progress-7"], abs=ERROR)

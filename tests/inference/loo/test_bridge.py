@@ -63,7 +63,7 @@ def test_a_density_that_says_nothing_needs_no_draws():
 @pytest.fixture(scope="module")
 def worst_row(fit_normal):
     """The first run but one: Pareto k of 2.3 under normal noise."""
-    return int(bs.draws_of(fit_normal).log_likelihood().mean(("chain", "draw")).values.argmin())
+    return int(fit_normal.draws.log_likelihood().mean(("chain", "draw")).values.argmin())
 
 
 def test_the_normal_in_between_gives_the_evidence_of_a_linear_model():
@@ -105,20 +105,20 @@ def evidence_by_importance_sampling(draws, points=50_000):
 
 
 def test_rows_of_any_pareto_k_agree_with_brute_force(fitter_normal, fit_normal, worst_row, quiet):
-    raw, draws = bs.loo(fit_normal, mend="none"), bs.draws_of(fit_normal)
+    raw, draws = fit_normal.loo(mend="none"), fit_normal.draws
     whole = evidence_by_importance_sampling(draws)
     k = raw.pareto_k.values
     assert k[worst_row] > 1.5
     for row in (worst_row, *np.argsort(-k)[1:3]):
-        found = exact_loo(fit_normal, [row], fitter=fitter_normal)
+        found = exact_loo(fit_normal, [row])
         without = fitter_normal.sample(draws.without(row), seed=4, least_ess=0, draws=1000, tune=500).draws
         exact = whole - evidence_by_importance_sampling(without)
         assert float(found["elpd"][row]) == pytest.approx(exact, abs=0.05 + 4 * float(found["elpd_se"][row])), row
 
 
 def test_the_worst_row_agrees_with_moment_matching_and_other_seeds(fitter_normal, fit_normal, worst_row, quiet):
-    matched = bs.loo(fit_normal, mend="moment_matching")
-    found = [exact_loo(fit_normal, [worst_row], seed=seed, fitter=fitter_normal) for seed in (1, 2)]
+    matched = fit_normal.loo(mend="moment_matching")
+    found = [exact_loo(fit_normal, [worst_row], seed=seed) for seed in (1, 2)]
     one, other = (float(x["elpd"][worst_row]) for x in found)
     assert one == pytest.approx(other, abs=0.2)
     assert all(float(x["overlap"][worst_row]) > 0.5 for x in found)
@@ -134,7 +134,7 @@ def test_a_prior_that_changes_with_the_rows_has_no_bridge(progress_draws):
 
 
 def test_a_refit_of_fewer_draws_than_coordinates_keeps_its_bridge(fit_normal):
-    draws = bs.draws_of(fit_normal)
+    draws = fit_normal.draws
     few = draws.from_real_line(draws.real_line().isel(chain=[0], draw=slice(0, 6)))
     having, lacking = (scale * np.random.default_rng(1).normal(size=(1, 6)) for scale in (1, 20))
     found = LeftOut(draws).density(having, few, lacking - 100)
@@ -144,7 +144,7 @@ def test_a_refit_of_fewer_draws_than_coordinates_keeps_its_bridge(fit_normal):
 
 def test_both_bridges_to_a_run_left_out_agree(lengths_fit, lengths_fitter, quiet):
     """Counts have binomial coefficients, which the densities that are bridged to a normal must hold too."""
-    draws = bs.draws_of(lengths_fit)
+    draws = lengths_fit.draws
     (having,) = lengths_fit["log_likelihood"].data_vars.values()
     having = having.transpose("chain", "draw", "run").values
     for run in (0, 4):

@@ -4,6 +4,8 @@ import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.inference.loo.importance import importance_sampling
+from bayescaling.inference.loo.loo import loo
 from bayescaling.inference.loo.refits import exact_loo, largest_k_left, unreliable
 from bayescaling.inference.loo.weights import equal, log_score, pseudo_bma, stacking, weigh
 from scipy.optimize import minimize
@@ -18,12 +20,12 @@ def loo_normal(fit_normal):
     """PSIS alone, and with moment matching."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.loo(fit_normal, mend="none"), bs.loo(fit_normal, mend="moment_matching")
+        return fit_normal.loo(mend="none"), fit_normal.loo(mend="moment_matching")
 
 
 def test_loo_is_that_of_arviz(fit_default):
     # ArviZ gives every row a tail for the posterior's effective draws; ours are for the row's own.
-    ours, theirs = bs.loo(fit_default), azs.loo(fit_default, var_name="log_loss", pointwise=True)
+    ours, theirs = fit_default.loo(), azs.loo(fit_default.tree, var_name="log_loss", pointwise=True)
     assert (ours.elpd, ours.p) == pytest.approx((theirs.elpd, theirs.p), abs=0.01)
     assert ours.se == pytest.approx(np.sqrt(245) * theirs.elpd_i.values.std(ddof=1), rel=1e-3)
     np.testing.assert_allclose(ours.elpd_i, theirs.elpd_i, atol=0.01)
@@ -42,7 +44,7 @@ def exact_leave_one_out(fitter, runs, row):
     run = runs.iloc[[row]]
 
     def draws(table):
-        fitted = bs.draws_of(fitter.fit(table, **settings))
+        fitted = fitter.fit(table, **settings).draws
         return np.log(fitted.mean(run).values.ravel()), fitted.named()["sigma"].values.ravel()
 
     mean, sigma = draws(runs.drop(index=runs.index[row]))
@@ -80,7 +82,7 @@ def test_moment_matching_gives_what_exact_refits_give(fitter_normal, loo_normal,
 def test_exact_leave_one_out_is_the_plain_mean_where_that_works(fitter_normal, runs, quiet):
     row = 100
     fit = fitter_normal.fit(runs.drop(index=row), seed=3)
-    density = bs.draws_of(fit).log_likelihood(runs.iloc[[row]]).values
+    density = fit.draws.log_likelihood(runs.iloc[[row]]).values
     exact, error = exact_leave_one_out(fitter_normal, runs, row)
     assert logsumexp(density) - np.log(density.size) == pytest.approx(exact, abs=4 * error + 0.01)
 
@@ -89,11 +91,11 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
     raw, _ = loo_normal
     rows = [3, 100, 200]
     assert (raw.pareto_k.values[rows] < LIMIT).all()
-    found = exact_loo(fit_normal, rows, seed=2, fitter=fitter_normal)
+    found = exact_loo(fit_normal, rows, seed=2)
     assert np.flatnonzero(found["refitted"]).tolist() == rows
     assert np.isnan(found["elpd"].values[~found["refitted"].values]).all()
-    weights = np.exp(raw.log_weights)
-    predicted = (bs.draws_of(fit_normal).mean() * weights).sum(("chain", "draw")) / weights.sum(("chain", "draw"))
+    weights = np.exp(importance_sampling(fit_normal).log_weights)
+    predicted = (fit_normal.draws.mean() * weights).sum(("chain", "draw")) / weights.sum(("chain", "draw"))
     for row in rows:
         error = float(found["elpd_se"][row])
         assert error < 0.05
@@ -103,18 +105,18 @@ def test_refits_give_what_importance_sampling_gives(fitter_normal, fit_normal, l
 
 def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, quiet):
     raw, _ = loo_normal
-    fit, high = fit_normal.copy(), raw.pareto_k.values > LIMIT
-    mended = bs.loo(fit, fitter=fitter_normal, seed=3)
+    fit, high = fit_normal.changed({}, fit_normal.record), raw.pareto_k.values > LIMIT
+    mended = fit.loo(seed=3)
     np.testing.assert_array_equal(mended.pareto_k, raw.pareto_k)
     assert mended.mended[high].all()
     assert not unreliable(mended).any()
     assert largest_k_left(mended) == raw.pareto_k.values[~high].max()
-    exact = exact_loo(fit_normal, np.flatnonzero(high), seed=3, fitter=fitter_normal)
+    exact = exact_loo(fit_normal, np.flatnonzero(high), seed=3)
     np.testing.assert_array_equal(mended.elpd_i.values[high], exact["elpd"].values[high])
     np.testing.assert_array_equal(mended.elpd_i.values[~high], raw.elpd_i.values[~high])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
     with pytest.raises(bs.InputError, match='mend "refits" is unknown; did you mean "refit"'):
-        bs.loo(fit_normal, mend="refits")
+        fit_normal.loo(mend="refits")
 
 
 def test_loo_warns_of_what_remains(fit_normal):
@@ -122,12 +124,12 @@ def test_loo_warns_of_what_remains(fit_normal):
         bs.DiagnosticWarning,
         match="^chinchilla, noise=normal, scatter=one: Pareto k is above 0.7 at .* of 245 observations",
     ):
-        bs.loo(fit_normal, mend="none")
+        loo(fit_normal, mend="none")
 
 
 def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
-    results = {"normal": loo_normal[1], "student": bs.loo(fit_default)}
-    table = bs.compare({"normal": fit_normal, "student": fit_default}, results=results)
+    results = {"normal": loo_normal[1], "student": fit_default.loo(mend="moment_matching")}
+    table = bs.compare({"normal": fit_normal, "student": fit_default}, mend="moment_matching")
     assert list(table.index) == ["student", "normal"]
     assert list(table["rank"]) == [1, 2]
     difference = (results["normal"].elpd_i - results["student"].elpd_i).values
@@ -150,8 +152,9 @@ def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
 
 @pytest.mark.parametrize("weighting", ["stacking", "pseudo_bma", "equal"])
 def test_weightings_reach_the_table(fit_default, fit_normal, loo_normal, weighting):
-    results = {"student": bs.loo(fit_default), "normal": loo_normal[1]}
-    table = bs.compare({"student": fit_default, "normal": fit_normal}, weighting=weighting, results=results)
+    results = {"student": fit_default.loo(mend="moment_matching"), "normal": loo_normal[1]}
+    fits = {"student": fit_default, "normal": fit_normal}
+    table = bs.compare(fits, weighting=weighting, mend="moment_matching")
     expected = weigh(np.stack([r.elpd_i.values for r in results.values()], axis=1), weighting)
     assert list(table.loc[["student", "normal"], "weight"]) == list(expected)
 

@@ -62,7 +62,7 @@ def test_sizes_left_out_together_are_what_a_refit_without_them_says(fitter, runs
     size = runs["parameters"]
     part = np.searchsorted(size.quantile(np.arange(1, 12) / 12), size)
     fit = fitter.fit(runs.assign(part=part), seed=1, draws=500, tune=500)
-    found = bs.loo_by_group(fit, by="part", fitter=fitter)
+    found = fit.loo(by="part")
     assert found.index.tolist() == list(range(12))
     assert found["refitted"].equals(~(found["pareto_k"] <= 0.7)) and found["refitted"].any()
     assert found["overlap"].notna().equals(found["refitted"])

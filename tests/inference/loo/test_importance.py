@@ -80,7 +80,7 @@ def test_draws_at_one_phi_have_no_factor_beyond_their_noise():
 
 def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs, quiet):
     fit = bs.fit(bs.EmbeddingCorrected(), runs, seed=1, draws=200, tune=400, chains=2)
-    assert bs.loo(fit).elpd == importance_sampling(fit).elpd
+    assert fit.loo().elpd == importance_sampling(fit).elpd
     for mend in ("moment_matching", "refit"):
         with pytest.raises(bs.InputError, match="has no one posterior that could be moved or fitted again"):
-            bs.loo(fit, mend=mend)
+            fit.loo(mend=mend)

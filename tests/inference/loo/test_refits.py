@@ -41,13 +41,13 @@ def fits(progress_fitter, fit_main):
 def comparison(progress_fitter, fits):
     with warnings.catch_warnings():  # of refits of specification 16, a few of whose draws diverge
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return cv.compare_progress(fits, fitter=progress_fitter)
+        return cv.compare_progress(fits)
 
 
 def psis(fit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return bs.loo(fit, mend="none")
+        return fit.loo(mend="none")
 
 
 def refit(fitter, law, rows, seed):
@@ -64,7 +64,7 @@ def densities_by_refit(fitter, train, target, seed):
 
 def held_out(fitter, fit, left, seed):
     """Log densities of rows by a refit without them, of each and of all together, and their means."""
-    draws = bs.draws_of(fit)
+    draws = fit.draws
     rowwise, joint, mean = draws.left_out(refit(fitter, draws.law, draws.rows[~left], seed), left)
     return log_mean_exp(rowwise), log_mean_exp(joint), mean.mean((0, 1))
 
@@ -76,7 +76,7 @@ def test_a_fit_that_did_not_converge_says_which_it_is(progress_fitter):
 
 
 def test_the_main_specification_on_the_papers_data(fit_main):
-    found = bs.diagnose(fit_main)
+    found = fit_main.diagnostics
     assert found["ok"]
     assert found["divergences"] == 0
     assert found["r_hat_max"] <= 1.01
@@ -100,10 +100,10 @@ def test_the_main_specification_on_the_papers_data(fit_main):
 
 
 def test_a_stored_fit_is_whole(fit_main, tmp_path):
-    bs.save_fit(fit_main, tmp_path / "seven.nc")
-    opened = bs.open_fit(tmp_path / "seven.nc")
+    fit_main.save(tmp_path / "seven.nc")
+    opened = bs.open(tmp_path / "seven.nc")
     stored = opened["posterior"].to_dataset()
-    again = bs.draws_of(opened)
+    again = opened.draws
     for name, values in again.named().items():
         np.testing.assert_allclose(values, stored[name], rtol=1e-12, err_msg=name)
         np.testing.assert_array_equal(stored[name], fit_main["posterior"][name])
@@ -132,7 +132,7 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
     rowwise, joint, mean = held_out(progress_fitter, fit_main, left, seed=2)
     assert joint == pytest.approx(rowwise[0]) == pytest.approx(np.log(refits[1][0].mean()))
     assert mean[0] == pytest.approx(refits[1][1].mean())
-    exact = exact_loo(fit_main, [row], seed=2, fitter=progress_fitter)
+    exact = exact_loo(fit_main, [row], seed=2)
     assert np.flatnonzero(exact["refitted"]).tolist() == [row]
     by_chain = refits[1][0].mean((1, 2))
     error = by_chain.std(ddof=1) / by_chain.mean() / 2
@@ -144,9 +144,9 @@ def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fit
 
 
 def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter, evaluations):
-    fit, mended, before = fits[18].copy(), psis(fits[18]), psis(fits[18])
+    fit, mended, before = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
     mended.pareto_k.values[[3, 77]] = 0.9, np.nan
-    found = resolve(fit, mended, fitter=progress_fitter, seed=5)
+    found = resolve(fit, mended, seed=5)
     assert np.flatnonzero(found["refitted"]).tolist() == [3, 77]
     predicted = cv.loo_predictions(fit, mended, found)
     for row in (3, 77):
@@ -165,13 +165,13 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
 
 
 def test_refits_are_kept_with_the_fit(fits, progress_fitter, tmp_path):
-    fit, mended, again = fits[18].copy(), psis(fits[18]), psis(fits[18])
+    fit, mended, again = fits[18].changed({}, fits[18].record), psis(fits[18]), psis(fits[18])
     for result in (mended, again):
         result.pareto_k.values[5] = 0.9
-    found = resolve(fit, mended, fitter=progress_fitter, seed=5)
-    assert STORED not in fits[18].children
-    bs.save_fit(fit, tmp_path / "fit.nc")
-    opened = bs.open_fit(tmp_path / "fit.nc")
+    found = resolve(fit, mended, seed=5)
+    assert STORED not in fit and fit.computed[STORED] is found
+    fit.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
     kept = resolve(opened, again, seed=6)
     assert kept.identical(found)
     np.testing.assert_array_equal(again.elpd_i, mended.elpd_i)
@@ -184,7 +184,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     observed = np.log(evaluations["perplexity"].to_numpy())
     for k, fit in fits.items():
         result = psis(fit)
-        refitted = resolve(fit, result, fitter=progress_fitter)
+        refitted = resolve(fit, result)
         assert table.loc[k, "refitted"] == refitted["refitted"].sum() == (psis(fit).pareto_k > 0.7).sum()
         np.testing.assert_allclose(pointwise[k], result.elpd_i.values)
         difference = (pointwise[k] - pointwise[7]).to_numpy()
@@ -209,19 +209,17 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     assert other["p_worse"] == stats.norm.cdf(-other["elpd_diff"] / other["dse_by_paper"])
     assert table.attrs["sentence"].startswith(f"specification {table.index[0]} ")
     with pytest.raises(bs.InputError, match="different observations"):
-        cv.compare_progress(
-            fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)}, fitter=progress_fitter
-        )
+        cv.compare_progress(fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)})
 
 
 def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
-    found = bs.loo_by_group(fit_main, fitter=progress_fitter)
+    found = fit_main.loo(by="paper_id")
     assert (len(found), found["refitted"].sum()) == (144, comparison[0].loc[7, "papers_refitted"])
     assert (found["refitted"] == ~(found["pareto_k"] <= 0.7)).all()
     assert found["overlap"].notna().equals(found["refitted"])
     elpd = found["elpd"].to_numpy()
     assert elpd.sum() == pytest.approx(comparison[0].loc[7, "elpd_papers"])
-    draws = bs.draws_of(fit_main)
+    draws = fit_main.draws
     ids, counts = np.unique(evaluations["paper_id"], return_counts=True)
     for i in np.argsort(-counts)[:2]:
         left = (evaluations["paper_id"] == ids[i]).to_numpy()

@@ -72,18 +72,18 @@ def test_a_rollout_is_a_fit_to_the_rows_below_and_a_prediction_of_the_others(law
         np.testing.assert_array_equal(found["value"], ahead["training_flop"])
         np.testing.assert_allclose(found["observed"], np.log(ahead["loss"]))
         fit = bs.fit(law, past, seed=3, **SHORT)
-        foretold = np.log(bs.predict(fit, ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
+        foretold = np.log(fit.predict(ahead, seed=3, beyond="none")["loss"].values.reshape(-1, len(ahead)))
         for name, level in rolling.QUANTILES.items():
             np.testing.assert_allclose(found[name], np.quantile(foretold, level, axis=0), rtol=1e-9)
         np.testing.assert_allclose(found["pit"], (foretold < found["observed"].values).mean(0))
         np.testing.assert_allclose(found["crps"], crps(foretold, found["observed"].values), rtol=1e-8)
         density = stats.norm.pdf(
             np.log(ahead["loss"].to_numpy()),
-            np.log(bs.predict(fit, ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),
+            np.log(fit.predict(ahead, noise=False, beyond="none")["loss"].values.reshape(-1, len(ahead))),
             fit["posterior"]["sigma"].values.reshape(-1, 1),
         )
         np.testing.assert_allclose(found["log_score"], np.log(density.mean(0)), rtol=1e-8)
-        assert summary["r_hat_max"] == bs.diagnose(fit)["r_hat_max"]
+        assert summary["r_hat_max"] == fit.diagnostics["r_hat_max"]
 
 
 def test_the_drift_widens_what_lies_beyond_the_runs_and_leaves_the_rest_unchanged(law, runs, rolled):

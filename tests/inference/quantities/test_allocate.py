@@ -8,7 +8,7 @@ import xarray as xr
 from bayescaling.models.loss.noise import huber_logp
 from scipy import stats
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 BUDGETS = np.array([1e17, 1e20, 5.76e23, 1e26])
 
@@ -63,7 +63,7 @@ def test_budgets_that_are_none_are_refused(fit_default, budget):
 
 
 def test_means_are_those_of_the_law(fit_default, draws, sizes):
-    found = bs.predict(fit_default, sizes, beyond="none", noise=False)
+    found = fit_default.predict(sizes, beyond="none", noise=False)
     assert found["loss"].dims == ("chain", "draw", "run")
     for row, (parameters, tokens) in enumerate(sizes.itertuples(index=False)):
         expected = draws["E"] + draws["A"] / parameters ** draws["alpha"] + draws["B"] / tokens ** draws["beta"]
@@ -72,8 +72,8 @@ def test_means_are_those_of_the_law(fit_default, draws, sizes):
 
 
 def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, sizes, runs):
-    found = np.log(bs.predict(fit_default, sizes, beyond="none", seed=5)["loss"])
-    mean = np.log(bs.predict(fit_default, sizes, beyond="none", noise=False)["loss"])
+    found = np.log(fit_default.predict(sizes, beyond="none", seed=5)["loss"])
+    mean = np.log(fit_default.predict(sizes, beyond="none", noise=False)["loss"])
     slopes = {name: draws[f"sigma_{name}"] for name in sizes}
     held = {name: np.log(sizes[name]).clip(np.log(runs[name]).min(), np.log(runs[name]).max()) for name in sizes}
     away = {name: xr.DataArray(held[name] - np.log(runs[name]).mean(), dims="run") for name in sizes}
@@ -89,16 +89,16 @@ def test_predictions_scatter_as_student_t_about_each_draw(fit_default, draws, si
 
 
 def test_seed_of_a_prediction(fit_default, sizes):
-    first, again = bs.predict(fit_default, sizes), bs.predict(fit_default, sizes)
+    first, again = fit_default.predict(sizes), fit_default.predict(sizes)
     assert first.identical(again)
-    assert bs.predict(fit_default, sizes, seed=1).identical(first)
-    assert not bs.predict(fit_default, sizes, seed=2).identical(first)
+    assert fit_default.predict(sizes, seed=1).identical(first)
+    assert not fit_default.predict(sizes, seed=2).identical(first)
 
 
 def test_prediction_leaves_the_reading_error_out(fit_reading_error, sizes):
     draws = fit_reading_error["posterior"].to_dataset()
-    found = bs.predict(fit_reading_error, sizes, beyond="none", seed=1)["loss"]
-    mean = bs.predict(fit_reading_error, sizes, beyond="none", noise=False)["loss"]
+    found = fit_reading_error.predict(sizes, beyond="none", seed=1)["loss"]
+    mean = fit_reading_error.predict(sizes, beyond="none", noise=False)["loss"]
     unit = ((found - mean) / draws["sigma"]).values
     grid = np.linspace(-40, 40, 80_001)
     cumulative = np.cumsum(np.exp(huber_logp(grid, 1.0, 1.345))) * (grid[1] - grid[0])
@@ -108,9 +108,9 @@ def test_prediction_leaves_the_reading_error_out(fit_reading_error, sizes):
 
 def test_tables_without_sizes_are_refused(fit_default, sizes):
     with pytest.raises(bs.InputError, match='a prediction needs "tokens"'):
-        bs.predict(fit_default, sizes.drop(columns="tokens"))
+        fit_default.predict(sizes.drop(columns="tokens"))
     for wrong in (0, -1e9, np.nan, np.inf, "big"):
         spoilt = sizes.astype(object)
         spoilt.loc[1, "tokens"] = wrong
         with pytest.raises(bs.InputError, match=r"column 'tokens' is .* in row 1, which is not a positive number"):
-            bs.predict(fit_default, spoilt)
+            fit_default.predict(spoilt)

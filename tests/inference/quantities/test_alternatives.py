@@ -24,11 +24,11 @@ def fit_shared(truth):
 @pytest.fixture(scope="module")
 def others(fit_shared):
     """The laws that were tried on them."""
-    return bs.alternatives(fit_shared)
+    return fit_shared.alternatives()
 
 
 def test_sizes_that_deviate_are_seen_and_their_effects_are_recommended(fit_shared, others):
-    assert "means by size" in bs.judge(fit_shared)["rejected_by"] and worth_trying(fit_shared)
+    assert "means by size" in fit_shared.check()["rejected_by"] and worth_trying(fit_shared)
     best = others[0]
     assert best["options"]["size_effects"] and best["elpd_diff_by_size"] > 2 * best["dse_by_size"] > 0
     assert best["verdict"]["tests"]["means by size"]["fits"]
@@ -44,9 +44,9 @@ def test_sizes_that_deviate_are_seen_and_their_effects_are_recommended(fit_share
 def test_the_difference_by_size_is_that_of_leave_one_group_out(fit_shared, others):
     best = others[0]
     law = bs.models.law(best["name"], **best["options"])
-    other = bs.fit(law, bs.table_of(fit_shared), seed=1, **SHORT)
+    other = bs.fit(law, fit_shared.rows, seed=1, **SHORT)
     options = {"by": "parameters", "most": MOST_REFITS, "seed": 1}
-    apart = bs.loo_by_group(other, **options)["elpd"] - bs.loo_by_group(fit_shared, **options)["elpd"]
+    apart = other.loo(**options)["elpd"] - fit_shared.loo(**options)["elpd"]
     assert best["sizes"] == len(apart) == len(SIZES)
     assert best["elpd_diff_by_size"] == pytest.approx(apart.sum())
     assert best["dse_by_size"] == pytest.approx(np.sqrt(len(apart)) * apart.std())
@@ -54,13 +54,13 @@ def test_the_difference_by_size_is_that_of_leave_one_group_out(fit_shared, other
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_the_largest_sizes_are_fitted_again_first(fit_shared):
-    plain = bs.loo_by_group(fit_shared, by="parameters", mend="none")
+    plain = fit_shared.loo(by="parameters", mend="none")
     high = plain.index[plain["pareto_k"] > 0.7]
     assert len(high)  # a size of a law without size effects informs it more than importance sampling can undo
-    one = bs.loo_by_group(fit_shared, by="parameters", most=1)
+    one = fit_shared.loo(by="parameters", most=1)
     assert one.index[one["refitted"]].tolist() == [high[-1]]
     pd.testing.assert_series_equal(one["elpd"].drop(high[-1]), plain["elpd"].drop(high[-1]))
-    assert not bs.loo_by_group(fit_shared, by="parameters", most=0)["refitted"].any()
+    assert not fit_shared.loo(by="parameters", most=0)["refitted"].any()
 
 
 def entry(name, rows, sizes=None, unreliable=0):
@@ -97,5 +97,5 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     table = table.assign(loss=law.simulate(truth, table, np.random.default_rng(1)))
     assert law.repeated_size(table) is None and "means by size" not in law.contrasts(table)
     assert not any(other.size_effects for other in law.alternatives(table))
-    found = bs.alternatives(bs.fit(law, table, seed=1, draws=250, tune=400), most=1, draws=250, tune=400)
+    found = bs.fit(law, table, seed=1, draws=250, tune=400).alternatives(most=1, draws=250, tune=400)
     assert [found[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4

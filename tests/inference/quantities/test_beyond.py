@@ -52,27 +52,27 @@ def test_decades_are_counted_from_the_largest_run_of_the_group():
 
 
 def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit_default, ahead):
-    with_drift, alone = (np.log(bs.predict(fit_default, ahead, beyond=x)["loss"]) for x in ("drift", "none"))
+    with_drift, alone = (np.log(fit_default.predict(ahead, beyond=x)["loss"]) for x in ("drift", "none"))
     np.testing.assert_array_equal(with_drift.isel(run=0), alone.isel(run=0))
     difference = with_drift - alone
     sd = difference.isel(run=[1, 2]).std(("chain", "draw"))
     assert float(sd[0]) > 0.01 and float(sd[1]) > 1.5 * float(sd[0])
     correlation = np.corrcoef(difference[..., 1].values.ravel(), difference[..., 2].values.ravel())[0, 1]
     assert correlation > 0.95  # one error a decade for all runs of a draw
-    found = bs.predict(fit_default, ahead, noise=False)
+    found = fit_default.predict(ahead, noise=False)
     np.testing.assert_allclose(found["beyond"], [0, 1, 2], atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:chinchilla. a loss of 1.95:bayescaling.DiagnosticWarning")
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_default, what):
-    at, alone = (bs.allocate(fit_default, **what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope, _ = drift_errors(fit_default, bs.draws_of(fit_default))
+    at, alone = (fit_default.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
+    slope, _ = drift_errors(fit_default, fit_default.draws)
     draws = {name: fit_default["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
     decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_default)[1]).clip(min=0)
     if "demand" not in what:
-        best = bs.allocate(fit_default, 1e23, beyond="none", robust=False)
+        best = fit_default.allocate(1e23, beyond="none", robust=False)
         ratio = best["parameters"].isel(compute=0) / (1e23 / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
         n = ratio * (at["training_compute"].isel(target=0) / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
         d = at["training_compute"].isel(target=0) / 6 / n
@@ -87,7 +87,7 @@ def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_default, what):
 
 def test_an_allocation_spends_its_budget_whatever_is_added(fit_default):
     for what in ({}, {"demand": 1e12}, {"near_optimal": 1e-3}):
-        at = bs.allocate(fit_default, [1e21, 1e24], **what)
+        at = fit_default.allocate([1e21, 1e24], **what)
         spent = 6 * at["parameters"] * at["tokens"] + 2 * at["parameters"] * what.get("demand", 0.0)
         np.testing.assert_allclose((spent / at["compute"]).values, 1, rtol=1e-9)
         np.testing.assert_allclose((at["tokens"] / at["parameters"] / at["tokens_per_parameter"]).values, 1, rtol=1e-9)
@@ -98,8 +98,8 @@ def test_an_allocation_spends_its_budget_whatever_is_added(fit_default):
 
 def test_an_allocation_is_as_wide_as_its_robust_interval_and_the_drift_together(fit_default):
     inside, beyond = 1e21, 1e24
-    law = bs.allocate(fit_default, [inside, beyond], beyond="none", robust=False)["parameters"]
-    quoted = bs.allocate(fit_default, [inside, beyond])["parameters"]
+    law = fit_default.allocate([inside, beyond], beyond="none", robust=False)["parameters"]
+    quoted = fit_default.allocate([inside, beyond])["parameters"]
     log_size = np.log(law.sel(compute=inside, drop=True))
     expected = quotable(fit_default, {"size": log_size})["size"]
     assert float(np.log(quoted.sel(compute=inside)).std()) == pytest.approx(float(expected.std()), rel=0.05)

@@ -104,7 +104,7 @@ def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
     with pytest.raises(bs.InputError, match="lengths law needs"):
         bs.fit(bs.Lengths(), runs)
     with pytest.raises(bs.InputError, match="no compute-optimal size"):
-        bs.allocate(lengths_fit, 1e20)
+        lengths_fit.allocate(1e20)
 
 
 @pytest.mark.thorough
@@ -125,7 +125,7 @@ def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, m
     text = call("fit", "lengths", *short, "--noise", "binomial", "--option", "shape=linear", "--out", "b.nc")
     assert "digits, of a run with a new seed" in text
     assert "contrasts of embeddings" in text
-    bs.save_fit(lengths_fit, "a.nc")
+    lengths_fit.save("a.nc")
     models = json.loads(call("compare", "a.nc", "b.nc", "--json"))["models"]
     assert models["a.nc"]["elpd_diff"] == 0
     assert models["b.nc"]["elpd_diff"] < 0

@@ -41,13 +41,13 @@ def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
 
 
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
-    draws = bs.draws_of(fit_default)
+    draws = fit_default.draws
     law, name, value = draws.law.wider
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
     by_hand = {}
     for q in bs.Chinchilla.mean_parameters:
         up, down = (
-            bs.draws_of(fit_default).law.draws(
+            fit_default.draws.law.draws(
                 draws.sampled.assign({q.name: draws.sampled[q.name] * factor}), draws.rows, draws.reference
             )
             for factor in (1.0001, 0.9999)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
+from bayescaling.inference.fit import Fit
+from bayescaling.inference.fitting.fitter import fitter_of
 from bayescaling.inference.quantities.planning import near_range
-from bayescaling.inference.storage import with_metadata
 from bayescaling.models.loss.sizes import family_constant
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 GAMMA = family_constant()
 DRAWN = 4
@@ -50,7 +51,7 @@ def fit_to(law, spread=0.1):
         "constant_data": KINDS["runs"].to_dataset(rows),
     }
     said = {"law": {"name": law.name, "options": law.options, "reference": reference}, "data": {"source": "test"}}
-    return with_metadata(xr.DataTree.from_dict(groups), json.loads(json.dumps(said)))
+    return Fit.of(groups, json.loads(json.dumps(said)), fitter_of)
 
 
 @pytest.fixture(scope="module", params=list(LAWS))
@@ -65,7 +66,7 @@ def plain():
 
 def one_draw(fit, i):
     """The law's loss under one draw, of N_T and D, written out here once more."""
-    law = bs.law_of(fit)
+    law = fit.law
     posterior = fit["posterior"].to_dataset().stack(sample=("chain", "draw")).isel(sample=i)
     constants = {name: float(x) for name, x in posterior.data_vars.items()}
 
@@ -223,7 +224,7 @@ def test_a_target_that_no_draw_reaches_is_refused(plain):
 
 
 def test_how_far_an_answer_lies_beyond_the_runs_is_said_by_draw(plain):
-    runs = bs.table_of(plain)
+    runs = plain.rows
     found = law_alone(plain, loss=TARGET, demand=[0, 1e16])
     compute, ratio = 6 * runs["parameters"] * runs["tokens"], runs["tokens"] / runs["parameters"]
     above = np.log10(found["training_compute"] / compute.max()).clip(min=0)

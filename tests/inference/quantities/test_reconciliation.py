@@ -14,7 +14,7 @@ from bayescaling.inference.quantities.reconciliation import (
 from bayescaling.models.loss import coupled, embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
@@ -227,9 +227,7 @@ def test_shapes_that_are_none_are_refused(chinchilla, option):
 
 def test_a_fit_of_sizes_has_no_optimal_size(runs):
     fit = bs.fit(bs.Configurations(delta=1 / 3), runs, seed=1)
-    assert (
-        len(bs.table_of(fit)) == runs[["parameters", "parameters_nonembedding"]].drop_duplicates().shape[0] < len(runs)
-    )
+    assert len(fit.rows) == runs[["parameters", "parameters_nonembedding"]].drop_duplicates().shape[0] < len(runs)
     with pytest.raises(InputError, match="configurations has no compute-optimal size"):
         law_alone(fit, BUDGETS)
     with pytest.raises(InputError, match="configurations does not state the loss"):

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.inference.quantities.robust import influence
-from bayescaling.reports.results import robust_entries
+from bayescaling.inference.intervals import robust_entries
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 LESS = 0.02  # of a row's weight: influence is to first order
 
@@ -16,7 +16,7 @@ def test_influence_is_what_a_row_does_to_the_mean(fit_one_sigma):
     """Weighing a row up by a little moves the posterior mean by its influence: here a row is left out."""
     exponent = fit_one_sigma["posterior"]["exponent_parameters"]
     found = influence(fit_one_sigma, exponent)
-    weights = np.exp(-bs.draws_of(fit_one_sigma).log_likelihood())
+    weights = np.exp(-fit_one_sigma.draws.log_likelihood())
     for row in (int(np.abs(found.values).argmax()), 50, 200):
         own = weights.isel(run=row)
         without = float((exponent * own).sum() / own.sum())
@@ -30,7 +30,7 @@ def test_where_the_law_holds_the_robust_sd_is_the_posterior_one(fitter_normal, s
     for seed in range(4):
         table = runs.assign(loss=law.simulate(values, runs, np.random.default_rng(seed)))
         fit = fitter_normal.fit(table, seed=1)
-        ratios.append(bs.robust_sd(fit, fit["posterior"]["exponent_parameters"]).loc["unit", "ratio"])
+        ratios.append(fit.robust_sd(fit["posterior"]["exponent_parameters"]).loc["unit", "ratio"])
     assert np.mean(ratios) == pytest.approx(1, abs=0.15)
 
 
@@ -42,7 +42,7 @@ def test_rows_written_twice_are_found_out_by_cluster(fitter_normal, runs, truth)
     once = once.assign(loss=law.simulate(values, once, np.random.default_rng(3)), run=np.arange(len(once)))
     fourfold = once.loc[np.repeat(once.index, 4)].reset_index(drop=True)
     fit = bs.fit(law, fourfold, seed=1)
-    table = bs.robust_sd(fit, fit["posterior"]["exponent_parameters"])
+    table = fit.robust_sd(fit["posterior"]["exponent_parameters"])
     assert table.loc["run", "clusters"] == len(once)
     assert table.loc["unit", "ratio"] == pytest.approx(1, abs=0.25)
     assert table.loc["run", "ratio"] == pytest.approx(2, rel=0.25)
@@ -52,15 +52,15 @@ def test_rows_written_twice_are_found_out_by_cluster(fitter_normal, runs, truth)
 def test_the_runs_of_chinchilla(fit_one_sigma):
     """An independent calculation: by row .0177, by size .0207, against a posterior sd of .0111."""
     exponent = fit_one_sigma["posterior"]["exponent_parameters"]
-    table = bs.robust_sd(fit_one_sigma, exponent)
+    table = fit_one_sigma.robust_sd(exponent)
     assert table.loc["unit", "robust_sd"] == pytest.approx(0.0177, rel=0.08)
     assert table.loc["parameters", "robust_sd"] == pytest.approx(0.0207, rel=0.08)
     assert table["wider"].all()
-    wide = bs.robust(fit_one_sigma, exponent)
+    wide = fit_one_sigma.robust(exponent)
     assert float(wide.median()) == pytest.approx(float(exponent.median()), abs=5e-4)
     assert float(wide.std()) == pytest.approx(table["robust_sd"].max(), rel=0.02)
     log_size = np.log(law_alone(fit_one_sigma, 1e24)["parameters"].isel(compute=0))
-    assert (bs.robust(fit_one_sigma, np.exp(log_size)) > 0).all()
+    assert (fit_one_sigma.robust(np.exp(log_size)) > 0).all()
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_the_robust_sd_of_a_group_alone_is_that_of_its_law_alone(halves):
     for half, rows in halves.groupby("half"):
         alone = bs.fit(law, rows.reset_index(drop=True), seed=2, draws=4000)
         for name in ("exponent_parameters", "E", "sigma"):
-            table = bs.robust_sd(alone, alone["posterior"][name])
+            table = alone.robust_sd(alone["posterior"][name])
             each[half, name] = entries[f"{name}[{half}]"]["robust_sd"] / table["robust_sd"].max()
             assert entries[f"{name}[{half}]"]["posterior_sd"] == pytest.approx(table["posterior_sd"].iloc[0], rel=0.08)
     assert list(each.values()) == [pytest.approx(1, abs=0.2)] * len(each)
@@ -91,7 +91,7 @@ def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
     fit = bs.fit(law, halves, seed=1, draws=1500)
     exponent = fit["posterior"]["alpha"].sel(group="even", drop=True)
     found = influence(fit, exponent).values
-    likelihood = bs.draws_of(fit).log_likelihood()
+    likelihood = fit.draws.log_likelihood()
     of_even = (halves["half"] == "even").to_numpy()
     assert np.abs(found[of_even]).sum() > 1.5 * np.abs(found[~of_even]).sum() > 0
     for own in (of_even, ~of_even):
@@ -104,8 +104,8 @@ def test_rows_of_other_groups_have_influence_where_groups_are_pooled(halves):
 def test_few_clusters_and_draws_that_are_not_finite(fit_default):
     exponent = fit_default["posterior"]["exponent_parameters"]
     with pytest.raises(bs.InputError, match="of the draws are not finite"):
-        bs.robust_sd(fit_default, xr.where(exponent > exponent.median(), exponent, np.inf))
-    assert "seed" not in bs.robust_sd(fit_default, exponent).index
+        fit_default.robust_sd(xr.where(exponent > exponent.median(), exponent, np.inf))
+    assert "seed" not in fit_default.robust_sd(exponent).index
 
 
 def test_papers_are_the_groups_under_paper_effects(progress_draws, evaluations):

@@ -6,8 +6,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.quantities.alternatives import suggestion, worth_trying
-from bayescaling.inference.quantities.verdict import _beside, judge, verdict_sentence
-from bayescaling.inference.storage import metadata
+from bayescaling.inference.quantities.verdict import _beside, verdict_sentence
 from bayescaling.reports.drawing import tables
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
@@ -15,7 +14,7 @@ SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 
 @pytest.fixture(scope="module")
 def judged(fit_default):
-    return judge(fit_default)
+    return fit_default.check()
 
 
 def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_default, judged, quiet):
@@ -24,7 +23,7 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
     assert set(judged["rejected_by"]) == {"score", "slopes by compute"}
     assert verdict_sentence(judged).startswith("the law is off by 0.")
     assert worth_trying(fit_default)
-    found = bs.alternatives(fit_default)
+    found = fit_default.alternatives()
     best, effects = found
     assert best["name"] == "coupled" and not best["options"]["size_effects"]
     assert effects["options"]["size_effects"] and effects["elpd_diff_by_size"] < best["elpd_diff_by_size"]
@@ -36,14 +35,14 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
 
 
 def test_a_law_that_is_true_fits_and_one_that_is_far_off_does_not(fitter, runs, truth, simulated, quiet):
-    true = judge(fitter.fit(simulated(3), seed=1, **SHORT))
+    true = fitter.fit(simulated(3), seed=1, **SHORT).check()
     assert true["verdict"] == "fits" and true["rejected_by"] == [] and true["size"] is None
     assert "no test rejects it" in verdict_sentence(true) and "misfits" not in verdict_sentence(true)
     bent = bs.Coupled().simulate(truth | {"kappa": 0.2}, runs, np.random.default_rng(1))
     wrong = runs.assign(loss=bent * (1 + 0.04 * np.cos(np.log(runs["training_flop"]))))
     far = fitter.fit(wrong, seed=1, **SHORT)
-    assert judge(far)["verdict"] == "does not fit" and judge(far)["size"] > 0.01
-    assert "does not fit its rows: off by" in verdict_sentence(judge(far))
+    assert far.check()["verdict"] == "does not fit" and far.check()["size"] > 0.01
+    assert "does not fit its rows: off by" in verdict_sentence(far.check())
 
 
 def test_the_size_is_that_of_what_was_done_to_the_runs(fitter, runs, simulated, quiet):
@@ -60,7 +59,7 @@ def test_the_bin_in_which_the_law_is_furthest_off_is_named(fitter, runs, simulat
     plain = simulated(6)
     order = np.argsort(np.argsort(runs["training_flop"].to_numpy(), kind="stable"), kind="stable")
     moved = plain.assign(loss=plain["loss"] * np.where(order * 10 // len(runs) == 9, 1.04, 1.0))
-    judged = judge(fitter.fit(moved, seed=1, **SHORT))
+    judged = fitter.fit(moved, seed=1, **SHORT).check()
     test = judged["tests"]["means by compute"]
     assert test["worst_where"] == "the bin of largest compute"
     assert test["size"] < judged["size"] + 1e-12 and test["worst_size"] > 2 * test["size"]
@@ -75,10 +74,10 @@ def test_groups_that_the_law_takes_no_account_of_are_named(fitter, simulated, qu
     plain = simulated(7)
     group = rng.choice(["first", "second"], len(plain))
     noted = plain.assign(batch=group, colour=rng.choice(["red", "green", "blue"], len(plain)))
-    assert judge(fitter.fit(noted, seed=1, **SHORT))["verdict"] == "fits"
+    assert fitter.fit(noted, seed=1, **SHORT).check()["verdict"] == "fits"
     apart = noted.assign(loss=plain["loss"] * np.where(group == "first", 1.01, 1.0))
     fit = fitter.fit(apart, seed=1, **SHORT)
-    test = judge(fit)["tests"]["means by column batch"]
+    test = fit.check()["tests"]["means by column batch"]
     assert test["p"] < 1e-6 and "2 times" in test["what"]
     assert test["worst_where"] in ("batch first", "batch second") and test["worst_size"] >= test["size"]
     assert "'batch' names differ" in suggestion(fit, [])
@@ -101,9 +100,9 @@ def test_iso_flop_and_frontier_are_tested_where_the_table_has_them(judged):
 
 
 def test_the_verdict_is_kept_in_the_file(fit_default, judged, tmp_path):
-    bs.save_fit(fit_default, tmp_path / "fit.nc")
-    opened = bs.open_fit(tmp_path / "fit.nc")
-    assert metadata(opened)["verdict"] == json.loads(json.dumps(judged)) == judge(opened)
+    fit_default.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
+    assert opened.record["verdict"] == json.loads(json.dumps(judged)) == opened.check()
 
 
 def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged):
@@ -120,11 +119,11 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
 
 def test_what_the_prior_decides_is_named(runs, quiet):
     sharp = bs.Chinchilla(priors={"beta": "LogNormal(-1.0, 0.001)"})
-    found = judge(bs.fit(sharp, runs, seed=1, draws=300, tune=400, chains=2))["prior_driven"]
+    found = bs.fit(sharp, runs, seed=1, draws=300, tune=400, chains=2).check()["prior_driven"]
     assert "beta" in found and found["beta"] > 0.8 and "alpha" not in found
 
 
 def test_evaluations_and_counts_are_judged_too(progress_fitter, quiet):
-    found = judge(progress_fitter.fit(law=bs.Progress(7), seed=1, draws=300, tune=300, chains=2))
+    found = progress_fitter.fit(law=bs.Progress(7), seed=1, draws=300, tune=300, chains=2).check()
     assert found["verdict"] == "off" and found["rejected_by"] == ["means by paper"]
     assert found["share_of"] == "the loss"

@@ -66,10 +66,10 @@ def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
 
 
 def test_points_of_importance_sampling_agree_between_seeds(lengths_fit):
-    draws = bs.draws_of(lengths_fit)
+    draws = lengths_fit.draws
     once, again = (draws.log_likelihood(seed=seed) for seed in (1, 2))
     assert float(np.abs(once - again).mean()) < 0.05
-    assert bs.diagnose(lengths_fit)["integration_efficiency_min"] > LEAST_EFFICIENCY
+    assert lengths_fit.diagnostics["integration_efficiency_min"] > LEAST_EFFICIENCY
 
 
 def test_an_integral_of_few_points_is_a_fault():
@@ -82,7 +82,7 @@ def test_an_integral_of_few_points_is_a_fault():
 
 def test_a_run_left_out_is_foretold_from_its_condition(lengths_fit, lengths_design):
     """Density of a run left out, by integrating over new runs drawn by plain Monte Carlo."""
-    draws = bs.draws_of(lengths_fit)
+    draws = lengths_fit.draws
     density, _ = of_draws(draws, Points(draws), 1)
     rng = np.random.default_rng(0)
     curve = draws.typical(draws.runs)

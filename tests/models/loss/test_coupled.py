@@ -71,8 +71,8 @@ def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
     assert float(posterior["kappa"].mean()) == pytest.approx(0.69, abs=0.01)
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.531, abs=0.003)
     assert float(posterior["exponent_parameters"].std()) == pytest.approx(0.010, abs=0.001)
-    assert bs.loo(fit_by_size).elpd == pytest.approx(892.3, abs=1.0)
-    assert bs.diagnose(fit_by_size)["ok"]
+    assert fit_by_size.loo().elpd == pytest.approx(892.3, abs=1.0)
+    assert fit_by_size.diagnostics["ok"]
 
 
 def test_embedding_laws_take_the_coupled_form(runs):

@@ -9,7 +9,7 @@ from bayescaling.models.loss import chinchilla
 from bayescaling.models.loss.data_constrained import PUBLISHED, loss, optimal_parameters
 from bayescaling.models.loss.search import least_on_budget
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 # The constants that Muennighoff et al. (2023) held while they fitted the two decays.
 CONSTANTS = {
@@ -189,7 +189,7 @@ def test_the_law_has_its_loss_of_data_seen_once_at_the_centre(repeated):
 
 def test_a_fit_to_simulated_runs_recovers_the_truth(repeated_fit):
     posterior = repeated_fit["posterior"]
-    assert bs.diagnose(repeated_fit)["divergences"] < 20
+    assert repeated_fit.diagnostics["divergences"] < 20
     for name, true in TRUTH.items():
         low, high = np.quantile(posterior[name], [0.005, 0.995])
         assert low < true < high, name

@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats as st
-from bayescaling.inference import Fitter, law_of, metadata
+from bayescaling.inference import Fitter
 from bayescaling.inference.fitting.samplers import Program
 from bayescaling.models.laws import law as named
 from bayescaling.models.loss import embeddings
@@ -101,9 +101,9 @@ def test_kaplans_law_wins_on_its_own_runs_and_is_kept_whole(kaplan_fit, small, t
     other = bs.fit(bs.EmbeddingWeighted(omega=0.0), table, seed=2)
     compared = bs.compare({"kaplan": kaplan_fit, "weighted": other})
     assert compared.index[0] == "kaplan" and (compared["k_above_0.7"] == 0).all()
-    bs.save_fit(kaplan_fit, tmp_path / "kaplan.nc")
-    opened = bs.open_fit(tmp_path / "kaplan.nc")
-    assert law_of(opened) == bs.Kaplan()
+    kaplan_fit.save(tmp_path / "kaplan.nc")
+    opened = bs.open(tmp_path / "kaplan.nc")
+    assert opened.law == bs.Kaplan()
     assert opened["posterior"]["Nc"].equals(kaplan_fit["posterior"]["Nc"])
 
 
@@ -181,7 +181,7 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
 
     monkeypatch.setattr(Program, "sample", diverging)
     law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
-    found = bs.diagnose(bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500))
+    found = bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500).diagnostics
     assert found["divergences"] == found["imputations_refitted"] == len(calls) - 2 > 0
     assert not found["ok"] and len(set(found["warnings"])) == len(found["warnings"])
 
@@ -192,15 +192,15 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     cut = bs.fit(law, table, seed=3)
     # Draws at the ends are sampled anew, those further in are weighted.
-    assert 0 < metadata(cut)["diagnostics"]["imputations_refitted"] < 50
-    assert metadata(cut)["diagnostics"]["imputation_k_max"] > 0.7
+    assert 0 < cut.record["diagnostics"]["imputations_refitted"] < 50
+    assert cut.record["diagnostics"]["imputation_k_max"] > 0.7
     centre = law.reference(table)
     row = table.iloc[:1].assign(parameters=centre["reference_parameters"], tokens=centre["reference_tokens"])
     posterior = cut["posterior"]
     gammas, fitter = np.unique(posterior["gamma"]), Fitter(bs.Chinchilla(), table)
     for gamma in gammas[[0, 15, -15, -1]]:
         known = table.assign(parameters=embeddings.total(table["parameters_nonembedding"], gamma))
-        exact = bs.predict(fitter.fit(known, seed=4), row, noise=False)["loss"].values
+        exact = fitter.fit(known, seed=4).predict(row, noise=False)["loss"].values
         chosen = posterior["loss_centre"].values[posterior["gamma"].values == gamma]
         assert len(chosen) >= 40
         assert chosen.mean() == pytest.approx(exact.mean(), abs=5 * exact.std() / np.sqrt(40))
@@ -217,7 +217,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     joint = fit["posterior"]["gamma"]
     assert covers(alone, 20_000) and covers(joint, 26_000) and not covers(joint, 20_000)
     assert float(joint.std()) < 0.6 * float(alone.std())
-    assert np.isfinite(bs.loo(fit).elpd)
+    assert np.isfinite(fit.loo().elpd)
 
 
 def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
@@ -245,11 +245,11 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
 
 
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
-    bs.save_fit(corrected, tmp_path / "cut.nc")
-    opened = bs.open_fit(tmp_path / "cut.nc")
-    assert law_of(opened) == bs.EmbeddingCorrected(scatter="one")
-    assert bs.loo(opened).elpd == pytest.approx(bs.loo(corrected).elpd, rel=1e-9)
-    said = metadata(opened)["diagnostics"]
+    corrected.save(tmp_path / "cut.nc")
+    opened = bs.open(tmp_path / "cut.nc")
+    assert opened.law == bs.EmbeddingCorrected(scatter="one")
+    assert opened.loo().elpd == pytest.approx(corrected.loo().elpd, rel=1e-9)
+    said = opened.record["diagnostics"]
     assert said["imputation_k_max"] < 0.7 or said["imputations_refitted"] > 0
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from bayescaling.models.loss import chinchilla, frontier
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
 TRUTH = {
@@ -54,7 +54,7 @@ def test_a_fit_recovers_the_truth(frontier_of_best, best_runs):
         low, high = np.quantile(posterior[name], [0.005, 0.995])
         assert low < true < high, name
     assert float(posterior["gamma"].std()) < 0.03
-    assert bs.diagnose(frontier_of_best)["ok"], bs.diagnose(frontier_of_best)["warnings"]
+    assert frontier_of_best.diagnostics["ok"], frontier_of_best.diagnostics["warnings"]
 
 
 def test_an_allocation_gives_the_loss_alone(frontier_of_best):

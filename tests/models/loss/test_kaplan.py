@@ -9,7 +9,7 @@ from bayescaling.inference.quantities.rules import chinchilla_over_kaplan
 from bayescaling.models.loss import chinchilla, kaplan, rules
 from scipy.optimize import brentq, minimize_scalar
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 # As Ho et al. (2024), appendix B, take them from Hoffmann et al. (2022).
 HOFFMANN = {"E": 1.69, "A": 406.4, "B": 410.7, "alpha": 0.34, "beta": 0.28}

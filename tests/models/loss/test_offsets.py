@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bayescaling.models.loss import chinchilla, offsets
 
-law_alone = partial(bs.allocate, beyond="none", robust=False)
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
 VALUES = {"loss_centre": 2.6, "reducible_share": 0.34, "parameter_share": 0.4, "alpha": 0.37, "beta": 0.35}
 SHIFTS = {"parameters_shift": 1.3, "tokens_shift": 0.2}
@@ -46,8 +46,8 @@ def test_the_runs_of_chinchilla_with_shifted_sizes(runs):
     posterior = fit["posterior"]
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.480, abs=0.006)
     assert float(posterior["tokens_shift"].mean()) == pytest.approx(0.18, abs=0.02)
-    assert bs.loo(fit).elpd == pytest.approx(884.6, abs=2.0)
-    law, at = bs.law_of(fit), law_alone(fit, [1e21, 1e24])
+    assert fit.loo().elpd == pytest.approx(884.6, abs=2.0)
+    law, at = fit.law, law_alone(fit, [1e21, 1e24])
     for factor in (0.9, 1.1):
         elsewhere = {"parameters": at["parameters"] * factor, "tokens": at["tokens"] / factor}
         assert (law.mean(posterior, elsewhere) > at["loss"]).all()

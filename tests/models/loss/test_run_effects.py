@@ -211,7 +211,7 @@ def fit_effects(fitter_effects, simulated_curves):
 
 def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, simulated_curves, known):
     posterior = fit_effects["posterior"]
-    assert bs.diagnose(fit_effects)["ok"]
+    assert fit_effects.diagnostics["ok"]
     for name in fit_effects["log_prior"].data_vars:
         low, high = posterior[name].quantile([0.025, 0.975]).values
         assert low < known[name] < high, name
@@ -219,11 +219,11 @@ def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, sim
     assert float(posterior["rho"].mean()) == pytest.approx(rho, abs=0.06)
     alone = bs.fit(bs.Chinchilla(noise="normal", scatter="one"), simulated_curves, seed=1, draws=500, tune=500)
     assert float(posterior["alpha"].std()) > 1.3 * float(alone["posterior"]["alpha"].std())
-    assert bs.loo_by_group(fit_effects)["elpd"].sum() > bs.loo_by_group(alone)["elpd"].sum() + 20
+    assert fit_effects.loo(by="run")["elpd"].sum() > alone.loo(by="run")["elpd"].sum() + 20
 
 
 def test_a_run_left_out_is_what_a_refit_without_it_says(fit_effects, fitter_effects, simulated_curves):
-    found = bs.loo_by_group(fit_effects, fitter=fitter_effects)
+    found = fit_effects.loo(by="run")
     assert list(found.index) == sorted(simulated_curves["run"].unique())
     name = found["pareto_k"].idxmax()
     left = simulated_curves["run"] == name
@@ -239,8 +239,8 @@ def test_predictions_of_runs_not_made_draw_their_effects(fit_effects, curves):
     one_run, no_runs = curves.iloc[:8], curves.iloc[:8].drop(columns="run")
     spread = {}
     for name, rows in (("one", one_run), ("none", no_runs)):
-        loss = np.log(bs.predict(fit_effects, rows)["loss"].values) - np.log(
-            bs.predict(fit_effects, rows, noise=False)["loss"].values
+        loss = np.log(fit_effects.predict(rows)["loss"].values) - np.log(
+            fit_effects.predict(rows, noise=False)["loss"].values
         )
         spread[name] = np.corrcoef(loss.reshape(-1, 8).T)[0, 1:].mean()
     assert spread["one"] == pytest.approx(float(fit_effects["posterior"]["rho"].mean()), abs=0.05)

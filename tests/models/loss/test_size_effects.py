@@ -136,7 +136,7 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     law = law_of("normal", scatter="one")
     table = grid.assign(loss=law.simulate(known, grid, np.random.default_rng(7)))
     fit = bs.fit(law, table, seed=1, draws=500, tune=500)
-    assert bs.diagnose(fit)["ok"]
+    assert fit.diagnostics["ok"]
     for name in ("size_sd", "sigma", "alpha", "beta"):
         low, high = fit["posterior"][name].quantile([0.005, 0.995]).values
         assert low < known[name] < high, name
@@ -144,12 +144,12 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     ahead = bs.read(pd.DataFrame({"parameters": 6e9, "tokens": TOKENS, "loss": 2.0}))
     spread, apart = {}, {}
     for name, one in (("shared", fit), ("independent", plain)):
-        noise = np.log(bs.predict(one, ahead, beyond="none")["loss"].values) - np.log(
-            bs.predict(one, ahead, noise=False, beyond="none")["loss"].values
+        noise = np.log(one.predict(ahead, beyond="none")["loss"].values) - np.log(
+            one.predict(ahead, noise=False, beyond="none")["loss"].values
         )
         apart[name] = np.corrcoef(noise.reshape(-1, len(ahead)).T)[0, 1:].mean()
-        spread[name] = np.log(bs.predict(one, ahead, beyond="none")["loss"]).std(("chain", "draw")).mean()
+        spread[name] = np.log(one.predict(ahead, beyond="none")["loss"]).std(("chain", "draw")).mean()
     assert apart["shared"] == pytest.approx(float(fit["posterior"]["rho"].mean()), abs=0.05)
     assert abs(apart["independent"]) < 0.05
     assert float(spread["shared"]) > float(spread["independent"])
-    assert bs.loo_by_group(fit)["elpd"].sum() > bs.loo_by_group(plain, by="parameters")["elpd"].sum() + 10
+    assert fit.loo(by=fit.law.group)["elpd"].sum() > plain.loo(by="parameters")["elpd"].sum() + 10

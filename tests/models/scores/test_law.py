@@ -339,7 +339,7 @@ def test_what_was_simulated_is_recovered(fit_linear):
         assert float((z**2).mean()) < 3, name
     for name, truth in design.truth.items():
         assert abs(float(posterior[name].mean()) - truth) < 3.5 * float(posterior[name].std()), name
-    assert bs.diagnose(fit)["divergences"] == 0
+    assert fit.diagnostics["divergences"] == 0
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_what_an_option_adds_is_recovered(options, own, scores_design):
 
 def test_scores_left_out_by_model_are_foretold_worse_than_by_score(fit_linear):
     _, fit = fit_linear
-    by_model = bs.loo_by_group(fit, "model", draws=200, tune=200)
+    by_model = fit.loo("model", draws=200, tune=200)
     assert len(by_model) == 48
     assert by_model["elpd"].sum() < importance_sampling(fit).elpd
 
@@ -384,8 +384,8 @@ def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
     kept = design.table[design.table["model"] != name].reset_index(drop=True)
     fitter = bs.Fitter(bs.Scores(pace="linear"), design.table)
     without = fitter.sample(kept, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
-    draws, left = bs.draws_of(fit), design.table[design.table["model"] == name].reset_index(drop=True)
+    draws, left = fit.draws, design.table[design.table["model"] == name].reset_index(drop=True)
     lacking = draws.left_out_group(without, left, "model").values
     exact = logsumexp(lacking) - np.log(lacking.size)
-    found = bs.loo_by_group(fit, "model", draws=200, tune=200).loc[name]
+    found = fit.loo("model", draws=200, tune=200).loc[name]
     assert found["elpd"] == pytest.approx(exact, abs=0.3)

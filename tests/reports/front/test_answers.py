@@ -7,8 +7,8 @@ import re
 
 import bayescaling as bs
 import pytest
+from bayescaling.inference.words import months, size, sizes
 from bayescaling.reports.drawing.optimum import largest_run, preferred, rivals
-from bayescaling.reports.drawing.words import months, size, sizes
 from bayescaling.reports.front.answers import answers, lines
 from bayescaling.reports.front.page import front
 from bayescaling.reports.front.picture import panels

@@ -51,10 +51,10 @@ def made(tmp_path_factory):
 def test_what_is_trained_is_fitted(made):
     folder, said = made
     runs = bs.read(folder / "out" / "runs.csv", unit={"parameters": 1})
-    fit = bs.open_fit(folder / "fit.nc")
+    fit = bs.open(folder / "fit.nc")
     assert len(runs) == 3 * 8 and fit["observed_data"].sizes["run"] == len(runs)
     assert said["law"] == "embedding-weighted"
-    predicted = bs.predict(fit, runs, noise=False)["loss"].median(("chain", "draw")).values
+    predicted = fit.predict(runs, noise=False)["loss"].median(("chain", "draw")).values
     # The law is meant for the end of training; what is tested is that it was fitted to these runs and no others.
     assert abs(predicted / runs["loss"] - 1).median() < 0.02
     floor = runs["irreducible_loss"].iloc[0]

@@ -120,18 +120,18 @@ def test_other_fits_have_no_capabilities(lengths_fit):
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_leaving_models_out_can_go_without_refits(fits):
-    found = bs.loo_by_group(fits["linear"], "model", mend="none")
+    found = fits["linear"].loo("model", mend="none")
     assert not found["refitted"].any()
     assert isinstance(found, pd.DataFrame)
     with pytest.raises(bs.InputError, match="choose one of refit, none"):
-        bs.loo_by_group(fits["linear"], mend="moment_matching")
+        fits["linear"].loo(by="model", mend="moment_matching")
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_leaving_benchmarks_out_refits_without_them(design):
     table = design.table[design.table["model"] < "model 12"].reset_index(drop=True)
     fit = fitted(bs.Scores(), table)
-    found = bs.loo_by_group(fit, "benchmark", draws=200, tune=300, chains=2)
+    found = fit.loo("benchmark", draws=200, tune=300, chains=2)
     assert len(found) == 6
     assert np.isfinite(found["elpd"]).all()
     assert found["refitted"].any()
@@ -155,8 +155,8 @@ def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_pa
     known = law.known_draws(values | TRUTHS[pace], reference, rows, np.random.default_rng(4))
     scores = known.replicate(np.random.default_rng(5)).values[0, 0]
     fit = fitted(law, rows.assign(score=scores))
-    bs.save_fit(fit, tmp_path / "fit.nc")
-    opened = bs.open_fit(tmp_path / "fit.nc")
+    fit.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
     years = (2023.5, 2025.5)
     found, truth = bs.progress_at_fixed_compute(opened, at=years), known.gain(years).values[0, 0]
     np.testing.assert_array_equal(found["gain"], bs.progress_at_fixed_compute(fit, at=years)["gain"])

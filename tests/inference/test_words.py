@@ -1,5 +1,5 @@
 import pytest
-from bayescaling.reports.drawing.words import yearly
+from bayescaling.inference.words import yearly
 
 
 @pytest.mark.parametrize(

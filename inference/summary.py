@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..inference import gain_times, law_of, length_summary, metadata, progress_summary
-from ..inference.diagnostics import sentence
-from ..inference.quantities.robust import quotable
-from ..inference.quantities.verdict import FITS, judge, verdict_sentence
-from . import results
-from .drawing.words import HIGH, LOW, MIDDLE, digits, factor, months, plain, probability
+from . import intervals
+from .diagnostics import sentence
+from .quantities.gain import gain_times
+from .quantities.lengths import length_summary
+from .quantities.robust import quotable
+from .quantities.scores.compute import progress_summary
+from .quantities.verdict import FITS, verdict_sentence
+from .words import HIGH, LOW, MIDDLE, digits, factor, months, plain, probability
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from .fit import Fit
+
 
 EXPONENT = "exponent_parameters"
 MOST_LEVELS = 20  # of a quantity that is shown level by level
@@ -72,12 +75,12 @@ class Summary:
         return f"<p><strong>{escape(self.title)}</strong></p>{self.shown().to_html(index_names=False)}{below}"
 
 
-def summary(fit: xr.DataTree) -> Summary:
+def summary(fit: Fit) -> Summary:
     """Sum a fit up: whether its chains converged, whether its law fits, its constants, and what to quote.
 
     Parameters
     ----------
-    fit : DataTree
+    fit : Fit
         From `fit` or `open_fit`. It is judged by `judge` if it was not before, which keeps the verdict in its record.
 
     Returns
@@ -96,20 +99,20 @@ def summary(fit: xr.DataTree) -> Summary:
     --------
     >>> import bayescaling as bs
     >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> print(bs.summary(fit).chains.partition(":")[0])
+    >>> print(fit.summary().chains.partition(":")[0])
     converged
-    >>> print(bs.summary(fit).quote[0][:63])
+    >>> print(fit.summary().quote[0][:63])
     Compute-optimal parameters grow as training compute to the powe
     """
-    record, law, verdict = metadata(fit), law_of(fit), judge(fit)
+    record, law, verdict = fit.record, fit.law, fit.check()
     source = f"{record['data']['rows']} rows of {record['data']['source']}"
     title = f"{law.label} on {source}, {law.noise} noise on {law.scale}"
-    wider = results.robust_entries(fit)
+    wider = intervals.robust_entries(fit)
     table = pd.DataFrame.from_dict(
         {
             name: {key: q[key] for key in (MIDDLE, LOW, HIGH, "sd")}
             | {"robust_sd": wider.get(name, {}).get("robust_sd")}
-            for name, q in results.parameters(fit).items()
+            for name, q in intervals.parameters(fit).items()
         },
         orient="index",
         dtype=float,
@@ -123,7 +126,7 @@ def _of_runs(fit, of, fits):
     draws = fit["posterior"].get(EXPONENT)
     if draws is None or draws.dims != ("chain", "draw"):
         return
-    q = results.summary(quotable(fit, {EXPONENT: draws})[EXPONENT])
+    q = intervals.summary(quotable(fit, {EXPONENT: draws})[EXPONENT])
     widened = "" if fits else "; robust, since the rows reject the law"
     yield f"Compute-optimal parameters grow as training compute to the power {plain(q)} ({of}, 95% interval{widened})."
 
@@ -145,7 +148,7 @@ def _of_counts(fit, of, fits):
 
 
 def _of_scores(fit, of, fits):
-    if law_of(fit).pace is None:
+    if fit.law.pace is None:
         return
     found = progress_summary(fit)
     for (period, unit), row in found[found.index.get_level_values("period") != "change"].iterrows():

@@ -1,17 +1,15 @@
 import re
 
-import bayescaling as bs
 import pytest
-from bayescaling.inference.storage import with_metadata
 
 
 @pytest.fixture(scope="module")
 def found(fit_default):
-    return bs.summary(fit_default)
+    return fit_default.summary()
 
 
 def test_the_sentence_to_quote_has_the_interval_of_the_exponent(fit_default, found):
-    draws = bs.robust(fit_default, fit_default["posterior"]["exponent_parameters"])
+    draws = fit_default.robust(fit_default["posterior"]["exponent_parameters"])
     low, middle, high = draws.quantile([0.025, 0.5, 0.975]).values
     (said,) = found.quote
     assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in said
@@ -28,10 +26,7 @@ def test_text_and_html_say_the_same(found):
 
 
 def test_nothing_is_quoted_of_chains_that_did_not_converge(fit_default):
-    record = bs.diagnose(fit_default) | {"ok": False, "warnings": ["r_hat reaches 1.2"]}
-    spoilt = fit_default.copy()
-    spoilt.attrs = dict(fit_default.attrs)
-    whole = bs.inference.metadata(fit_default) | {"diagnostics": record}
-    found = bs.summary(with_metadata(spoilt, whole))
+    record = fit_default.diagnostics | {"ok": False, "warnings": ["r_hat reaches 1.2"]}
+    found = fit_default.changed({}, fit_default.record | {"diagnostics": record}).summary()
     assert not found.ok and found.quote == () and "Nothing here is to be quoted." in str(found)
     assert "NOT TO BE TRUSTED" in found._repr_html_()

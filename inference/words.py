@@ -1,10 +1,8 @@
-"""Numbers and names of results.json in the words of the page."""
+"""Numbers with their intervals, and names, as a person reads them."""
 
 import calendar
 import math
 import re
-
-from .style import si
 
 NOISES = {"paper effects": "with effects of papers", "rows independent": "without effects of papers"}
 LOW, MIDDLE, HIGH = "q2.5", "q50", "q97.5"
@@ -174,3 +172,17 @@ def borne(q, most=3):
 def decimals(sd):
     """Decimals that show two digits of a standard deviation."""
     return max(0, 1 - math.floor(math.log10(sd))) if sd > 0 else 0
+
+
+def si(x, form="{:.3g}".format):
+    """Write a number in the short form of model sizes: 70B, 1.4T; ``form`` writes what stands before the letter.
+
+    Examples
+    --------
+    >>> si(70e9), si(1.4e12), si(999.9e6)
+    ('70B', '1.4T', '1B')
+    """
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(x) >= 0.9995 * size:
+            return f"{form(x / size)}{letter}"
+    return form(x)

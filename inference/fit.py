@@ -1,0 +1,259 @@
+"""A fit: a law, the rows that it was fitted to, its draws and its record, each made once."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+import xarray as xr
+
+from .. import sealed
+from ..datasets import KINDS
+from ..models import law as named_law
+from . import summary as summaries
+from .loo.groups import loo_by_group
+from .loo.importance import STORED as WEIGHTED
+from .loo.importance import WEIGHTS
+from .loo.loo import loo
+from .loo.refits import STORED as LEFT_OUT
+from .quantities.allocation import allocate
+from .quantities.alternatives import alternatives
+from .quantities.prediction import predict
+from .quantities.robust import robust, robust_sd
+from .quantities.verdict import KEY as VERDICT
+from .quantities.verdict import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from ..models.draws import Draws
+    from ..models.law import Law
+    from .fitting.fitter import Fitter
+
+KEY = "bayescaling"  # attribute of the tree that holds the record
+HEAVY = (WEIGHTS, "exchangeable")  # results that are as large as the log densities
+SAVED = (WEIGHTED, LEFT_OUT)  # results that a file of a fit holds as groups
+
+
+@functools.lru_cache(maxsize=64)
+def _law(name, options):
+    """Make a law; laws cannot be changed, so that one object serves every fit with the same options."""
+    return named_law(name, **json.loads(options))
+
+
+class Fit:
+    """A law fitted to a table.
+
+    `fit` and `open` return it. No method changes `tree`.
+
+    Parameters
+    ----------
+    tree : DataTree
+        With the groups that `fit` describes.
+    make_fitter : callable
+        Makes the `Fitter` of this fit's law and rows where a method fits again.
+    fitter : Fitter, optional
+        The one that made it.
+
+    Attributes
+    ----------
+    tree : DataTree
+        What ArviZ takes: ``posterior``, ``sample_stats``, ``log_likelihood``, ``observed_data`` and others;
+        ``fit["posterior"]`` is a group of it.
+    computed : dict of str
+        Results of methods, each computed once; `save` writes those that took long.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> fit.law.label, len(fit.rows), fit.diagnostics["divergences"]
+    ('chinchilla', 245, 0)
+    """
+
+    def __init__(self, tree: xr.DataTree, make_fitter: Callable[[Fit], Fitter], fitter: Fitter | None = None) -> None:
+        self.tree = tree
+        self.computed: dict[str, Any] = {}
+        self._make_fitter, self._fitter = make_fitter, fitter
+        self.computed |= {name: tree[name].to_dataset() for name in SAVED if name in tree.children}
+        self.computed |= {VERDICT: self.record[VERDICT]} if VERDICT in self.record else {}
+
+    @classmethod
+    def of(
+        cls,
+        groups: dict[str, xr.Dataset],
+        record: dict[str, Any],
+        make_fitter: Callable[[Fit], Fitter],
+        fitter: Fitter | None = None,
+    ) -> Fit:
+        """Make a fit of the groups of its tree and its record."""
+        tree = xr.DataTree.from_dict(groups)
+        tree.attrs[KEY] = json.dumps(record)
+        return cls(tree, make_fitter, fitter)
+
+    def __getstate__(self):
+        """Leave out what follows from the rest, and the fitter, which another process makes for itself."""
+        made = {
+            name for name, attribute in vars(type(self)).items() if isinstance(attribute, functools.cached_property)
+        }
+        return {n: x for n, x in vars(self).items() if n not in made} | {"_fitter": None, "computed": self.light}
+
+    def __getitem__(self, group: str) -> xr.DataTree:
+        """Return a group of the tree."""
+        return self.tree[group]
+
+    def __contains__(self, group: str) -> bool:
+        """Whether the tree has a group."""
+        return group in self.tree.children
+
+    # What it was made of ----------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def record(self) -> dict[str, Any]:
+        """What the fit was: law, priors, fingerprint of the table, seed, sampler, settings, versions, diagnostics."""
+        return json.loads(self.tree.attrs[KEY])
+
+    @functools.cached_property
+    def law(self) -> Law:
+        """The law, with its options and priors."""
+        entry = self.record["law"]
+        return _law(entry["name"], json.dumps(entry["options"]))
+
+    @functools.cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows that were fitted, with every column of the table as it was read."""
+        table = KINDS[self.law.kind].from_dataset(self["constant_data"].to_dataset())
+        table.attrs = {name: x for name, x in self.record["data"].items() if name in ("source", "reading")}
+        return table
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """What the sampled quantities refer to, such as the geometric means of sizes."""
+        return self.record["law"]["reference"]
+
+    @functools.cached_property
+    def draws(self) -> Draws:
+        """The draws of the posterior, which evaluate the law at rows."""
+        sampled = self["posterior"].to_dataset().assign(z=self["unconstrained_posterior"]["z"])
+        return self.law.draws(sampled, self.rows, self.reference)
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """Diagnostics of the chains: figures, ``ok`` and ``warnings``."""
+        return self.record["diagnostics"]
+
+    @property
+    def place(self) -> str:
+        """Where the fit came from, for messages."""
+        return self.tree.encoding.get("source") or f"a {type(self).__name__}"
+
+    @property
+    def fitter(self) -> Fitter:
+        """The `Fitter` of the law and its rows."""
+        if self._fitter is None:
+            self._fitter = self._make_fitter(self)
+        return self._fitter
+
+    @property
+    def light(self) -> dict[str, Any]:
+        """The results of `computed` but for those that are as large as the log densities."""
+        return {name: x for name, x in self.computed.items() if name not in HEAVY}
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return a result by name, computed by `make` the first time."""
+        if name not in self.computed:
+            self.computed[name] = make()
+        return self.computed[name]
+
+    def changed(self, groups: dict[str, xr.Dataset], record: dict[str, Any]) -> Fit:
+        """Return a fit with other groups and another record, and without the results of this one."""
+        own = {name: node.to_dataset() for name, node in self.tree.children.items()}
+        return Fit.of(own | groups, record, self._make_fitter, self._fitter)
+
+    # What is asked of it ----------------------------------------------------------------------------------------------
+
+    def check(self) -> dict[str, Any]:
+        """Check whether the law fits its rows; see `checked`."""
+        return self.once(VERDICT, lambda: checked(self))
+
+    def summary(self) -> summaries.Summary:
+        """Summarise the fit: whether its chains converged, whether its law fits, its constants, and what to quote."""
+        return summaries.summary(self)
+
+    def loo(self, by: str | None = None, *, seed: int = 1, progress: bool = False, **options: Any) -> Any:
+        """Estimate the expected log predictive density by leave-one-out; see `loo` and `loo_by_group`.
+
+        Parameters
+        ----------
+        by : str, optional
+            Column whose rows of one value are left out together; single units by default.
+        seed : int
+            Of refits.
+        progress : bool
+            Name what runs on standard error.
+        **options
+            As for these functions.
+
+        Returns
+        -------
+        ELPDData, or DataFrame by group
+        """
+        options = {name: x for name, x in options.items() if x is not None} | {"seed": seed}
+        name = f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
+        if by is not None:
+            return self.once(name, lambda: loo_by_group(self, by, **options))
+        return self.once(name, lambda: loo(self, progress=progress, **options))
+
+    def robust(self, quantity: xr.DataArray) -> xr.DataArray:
+        """Return draws of a quantity spread to its robust (sandwich) standard error; see `robust`."""
+        return robust(self, quantity)
+
+    def robust_sd(self, quantity: xr.DataArray) -> pd.DataFrame:
+        """Compare the posterior sd of a quantity with robust ones, by unit and by clusters; see `robust_sd`."""
+        return robust_sd(self, quantity)
+
+    def alternatives(self, **options: Any) -> list[dict[str, Any]]:
+        """Fit wider laws to the same rows and compare them by leave-one-out; see `alternatives`."""
+        return alternatives(self, **options)
+
+    def predict(self, runs: pd.DataFrame, **options: Any) -> xr.Dataset:
+        """Predict losses of runs, draw by draw; see `predict`."""
+        return predict(self, runs, **options)
+
+    def allocate(self, compute: ArrayLike | None = None, **options: Any) -> xr.Dataset:
+        """Compute the best sizes at a budget, or to reach a loss, for each draw; see `allocate`."""
+        return allocate(self, compute, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.
+
+        Parameters
+        ----------
+        path : path-like
+            Replaced if it exists.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        groups = {name: self.computed[name] for name in SAVED if name in self.computed and name not in self}
+        tree = self.tree
+        if groups or VERDICT in self.computed:
+            tree = tree.copy().assign({name: xr.DataTree(x) for name, x in groups.items()})
+            checks = {VERDICT: self.computed[VERDICT]} if VERDICT in self.computed else {}
+            tree.attrs = self.tree.attrs | {KEY: json.dumps(self.record | checks)}
+        sealed.write(tree, path)
+
+    # How it is shown --------------------------------------------------------------------------------------------------
+
+    def __repr__(self):
+        return str(summaries.brief(self))
+
+    def _repr_html_(self):
+        return summaries.brief(self)._repr_html_()

@@ -1,0 +1,74 @@
+"""Intervals of posterior draws as plain numbers: of one quantity, and of every quantity of a fit."""
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from ..models.draws import DRAWS, flatten
+from .quantities.robust import quotable, robust_sds
+
+QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
+ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")
+
+
+def summary(draws, *, ratio=False):
+    """Mean, standard deviation and quantiles of draws.
+
+    Parameters
+    ----------
+    draws : array_like
+        Draws of one quantity, of any shape.
+    ratio : bool
+        The quantity is a ratio or a time: its mean and standard deviation need not exist and are null.
+
+    Returns
+    -------
+    dict
+        ``mean``, ``sd``, ``q2.5``, ``q50``, ``q97.5``; a value that is not finite is null.
+    """
+    values = np.ravel(np.asarray(draws, float))
+    ratio = ratio or bool(np.isinf(values).any())
+    moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
+    # Between a finite and an infinite draw there is no linear interpolation.
+    method = "inverted_cdf" if np.isinf(values).any() else "linear"
+    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values()), method=method), strict=True))
+    return {name: finite(x) for name, x in (moments | quantiles).items()}
+
+
+def finite(x):
+    """Return `x` as a float, or None where it is None or not finite."""
+    return None if x is None or not math.isfinite(x) else float(x)
+
+
+def parameters(fit):
+    """Summarise every scalar of the posterior, ``alpha_year[ptb]`` where it has levels.
+
+    Of a law of runs that its rows reject the draws are those of `quotable`, so that one interval of each is printed.
+    """
+    draws = flatten(fit["posterior"].to_dataset())
+    if fit.law.kind == "runs":
+        quoted = quotable(fit, {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items()})
+        draws = {name: x.values for name, x in quoted.items()}
+    return {name: summary(x) for name, x in draws.items()}
+
+
+def robust_entries(fit):
+    """Posterior sd of each scalar of the posterior beside the largest of those that do not trust the law.
+
+    By level where it has levels, ``alpha[c4]``, but for what is of one unit, whose rows are all that inform it.
+    """
+    entries, unit = {}, fit.law.unit
+    kept = {name: x for name, x in fit["posterior"].to_dataset().data_vars.items() if unit not in x.dims}
+    draws = flatten(xr.Dataset(kept))
+    varying = {name: xr.DataArray(x, dims=DRAWS) for name, x in draws.items() if x.std() > 0}
+    for name, table in robust_sds(fit, varying).items():
+        if table.empty:
+            continue
+        widest = table["robust_sd"].idxmax()
+        row = table.loc[widest]
+        if not row["robust_sd"] > 0:  # nothing but Monte-Carlo error: the units say nothing of it
+            continue
+        entries[name] = {"by": widest} | {column: finite(row[column]) for column in ROBUST}
+        entries[name]["posterior_mean"] = finite(draws[name].mean())
+    return entries

@@ -1,0 +1,31 @@
+"""Refuse what is no fit, or a fit of a law of another kind, before anything is computed from it."""
+
+from ..errors import InputError
+
+NEEDED = {
+    "runs": "sizes and losses of runs need a law such as chinchilla",
+    "evaluations": "growth rates need one of progress-1 to progress-20",
+    "counts": "lengths need a fit of the law 'lengths'",
+    "scores": "capabilities need a fit of the law 'scores'",
+}
+
+
+def of_kind(fit, kind=None):
+    """Return a fit, refusing what is none or of a law of another kind.
+
+    Parameters
+    ----------
+    fit : Fit
+    kind : str, optional
+        The kind of law that is needed, a key of `datasets.KINDS`.
+
+    Raises
+    ------
+    InputError
+    """
+    law = getattr(fit, "law", None)
+    if law is None:
+        raise InputError(f"a {type(fit).__name__} is no fit of bayescaling; pass what fit() or open() returned")
+    if kind is not None and law.kind != kind:
+        raise InputError(f"{fit.place} is a fit of {law.name}; {NEEDED[kind]}")
+    return fit
