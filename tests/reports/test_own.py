@@ -7,9 +7,9 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.intervals import parameters
 from bayescaling.reports import kept
 from bayescaling.reports.own import build
-from bayescaling.inference.intervals import parameters
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"

@@ -4,8 +4,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.inference.quantities.robust import influence
 from bayescaling.inference.intervals import robust_entries
+from bayescaling.inference.quantities.robust import influence
 
 law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
 
