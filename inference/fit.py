@@ -17,6 +17,7 @@ from .loo.importance import STORED as WEIGHTED
 from .loo.importance import WEIGHTS
 from .loo.loo import loo
 from .loo.refits import STORED as LEFT_OUT
+from .printed import Printed, Text
 from .quantities.allocation import allocate
 from .quantities.alternatives import alternatives
 from .quantities.prediction import predict
@@ -46,7 +47,7 @@ def _law(name, options):
     return named_law(name, **json.loads(options))
 
 
-class Fit:
+class Fit(Printed):
     """A law fitted to a table.
 
     `fit` and `open` return it. No method changes `tree`.
@@ -250,10 +251,6 @@ class Fit:
             tree.attrs = self.tree.attrs | {KEY: json.dumps(self.record | checks)}
         sealed.write(tree, path)
 
-    # How it is shown --------------------------------------------------------------------------------------------------
-
-    def __repr__(self):
-        return str(summaries.brief(self))
-
-    def _repr_html_(self):
-        return summaries.brief(self)._repr_html_()
+    def text(self) -> Text:
+        """Return what the fit prints."""
+        return summaries.brief(self)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ..errors import InputError
+from ..models.draws import DRAWS
+from ..models.loss.budget import training_flop
 from . import intervals
 from .diagnostics import sentence
+from .printed import Printed, Text
 from .quantities.gain import gain_times
 from .quantities.lengths import length_summary
 from .quantities.robust import quotable
 from .quantities.scores.compute import progress_summary
 from .quantities.verdict import FITS, verdict_sentence
-from .words import HIGH, LOW, MIDDLE, digits, factor, months, plain, probability
+from .quantities.verdict import KEY as VERDICT
+from .words import HIGH, LOW, MIDDLE, digits, factor, flop, months, plain, probability, sizes, yearly
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -25,11 +30,20 @@ if TYPE_CHECKING:
 EXPONENT = "exponent_parameters"
 MOST_LEVELS = 20  # of a quantity that is shown level by level
 SHARE = 0.5  # of problems right at the lengths that are quoted
+MOST_ANSWERS = 5
+QUICK_ROWS = 1000  # of a table whose law is checked when a fit is printed
+AHEAD = 10  # times the largest run: the budget of the optimal size that a fit prints
+NAMES = {
+    "E": "E, nats per token",
+    "alpha": "alpha",
+    "beta": "beta",
+    EXPONENT: "exponent of the optimal parameters",
+}
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What a fit says; printed as text, in a notebook as a table between sentences.
+@dataclass(frozen=True, repr=False)
+class Summary(Printed):
+    """What a fit tells: its chains, its law, its quantities, and what to quote.
 
     Attributes
     ----------
@@ -54,25 +68,14 @@ class Summary:
     table: pd.DataFrame
     quote: tuple[str, ...]
 
-    def shown(self) -> pd.DataFrame:
-        """Return the rows of the table of quantities with at most 20 levels, as text to four digits."""
+    def text(self) -> Text:
+        """Return what is printed; of quantities with many levels the rows are left out."""
         counts = Counter(name.partition("[")[0] for name in self.table.index)
         few = [name for name in self.table.index if counts[name.partition("[")[0]] <= MOST_LEVELS]
-        return self.table.loc[few].map(lambda x: "–" if x != x else f"{x:.4g}")
-
-    def _after(self) -> list[str]:
-        quoted = [f"“{said}”" for said in self.quote]
-        return ["To quote:", *quoted] if quoted else ["Nothing here is to be quoted."] if not self.ok else []
-
-    def __str__(self):
-        below = [self.chains, self.verdict, *self._after()]
-        return "\n".join([self.title, "", self.shown().to_string(index_names=False), "", *below])
-
-    __repr__ = __str__
-
-    def _repr_html_(self):
-        below = "".join(f"<p>{escape(line)}</p>" for line in (self.chains, self.verdict, *self._after()))
-        return f"<p><strong>{escape(self.title)}</strong></p>{self.shown().to_html(index_names=False)}{below}"
+        table = self.table.loc[few].map(lambda x: "–" if x != x else f"{x:.4g}")
+        quoted = ["To quote:", *(f"“{sentence}”" for sentence in self.quote)] if self.quote else []
+        nothing = [] if self.ok else ["Nothing here is to be quoted."]
+        return Text(self.title, table, (self.chains, self.verdict, *(quoted or nothing)))
 
 
 def summary(fit: Fit) -> Summary:
@@ -81,7 +84,7 @@ def summary(fit: Fit) -> Summary:
     Parameters
     ----------
     fit : Fit
-        From `fit` or `open_fit`. It is judged by `judge` if it was not before, which keeps the verdict in its record.
+        Its law is checked if it was not before.
 
     Returns
     -------
@@ -104,9 +107,7 @@ def summary(fit: Fit) -> Summary:
     >>> print(fit.summary().quote[0][:63])
     Compute-optimal parameters grow as training compute to the powe
     """
-    record, law, verdict = fit.record, fit.law, fit.check()
-    source = f"{record['data']['rows']} rows of {record['data']['source']}"
-    title = f"{law.label} on {source}, {law.noise} noise on {law.scale}"
+    law, verdict, source = fit.law, fit.check(), _source(fit)
     wider = intervals.robust_entries(fit)
     table = pd.DataFrame.from_dict(
         {
@@ -117,9 +118,73 @@ def summary(fit: Fit) -> Summary:
         orient="index",
         dtype=float,
     ).rename_axis("quantity")
-    ok = record["diagnostics"]["ok"]
+    ok = fit.diagnostics["ok"]
     quote = OF_KIND[law.kind](fit, f"{law.label}, {source}", verdict["verdict"] == FITS) if ok else ()
-    return Summary(title, ok, sentence(record["diagnostics"]), verdict_sentence(verdict), table, tuple(quote))
+    return Summary(_title(fit), ok, sentence(fit.diagnostics), verdict_sentence(verdict), table, tuple(quote))
+
+
+def _source(fit):
+    return f"{fit.record['data']['rows']:,} rows of {fit.record['data']['source']}"
+
+
+def _title(fit):
+    return f"{fit.law.label} on {_source(fit)}, {fit.law.noise} noise on {fit.law.scale}"
+
+
+def brief(fit):
+    """Return the `Text` that a fit prints: whether its chains converged, whether its law fits, and a few answers.
+
+    The law is checked where that takes about a second; otherwise the text names the method that checks it.
+    """
+    quick = fit.law.effort.quick and len(fit.rows) <= QUICK_ROWS
+    if VERDICT not in fit.computed and not quick:
+        return Text(_title(fit), None, (sentence(fit.diagnostics), "The law was not checked yet: call fit.check()."))
+    rows = dict(ANSWERS[fit.law.kind](fit)) if fit.diagnostics["ok"] else {}
+    table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
+    return Text(_title(fit), table, (sentence(fit.diagnostics), verdict_sentence(fit.check())))
+
+
+def _answers_of_runs(fit):
+    """Answers of a law of runs, pairs of a name and an interval in words."""
+    posterior = fit["posterior"]
+    known = [name for name in NAMES if name in posterior and posterior[name].dims == DRAWS]
+    for name, draws in quotable(fit, {name: posterior[name] for name in known}).items():
+        yield NAMES[name], plain(intervals.summary(draws))
+    with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
+        budget = AHEAD * float(training_flop(fit.rows).max())
+        best = fit.allocate(budget)
+        yield f"optimal parameters at {flop(budget)}", sizes(intervals.summary(best["parameters"]))
+        yield f"tokens there, {AHEAD} times the largest run", sizes(intervals.summary(best["tokens"]))
+
+
+def _answers_of_evaluations(fit):
+    gain = gain_times(fit).loc["all"]
+    q = {name: gain[name] if gain[name] < float("inf") else None for name in (LOW, MIDDLE, HIGH)}
+    yield "doubling time of effective compute, months", months(q)
+    yield "probability of progress", probability(gain["p_progress"])
+
+
+def _answers_of_counts(fit):
+    for condition, row in length_summary(fit, SHARE).droplevel("share").head(MOST_ANSWERS).iterrows():
+        q = {name: row[name] or None for name in (LOW, MIDDLE, HIGH)}
+        yield f"digits at which half is right, {condition}", digits(q)
+
+
+def _answers_of_scores(fit):
+    if fit.law.pace is None:
+        return
+    table = progress_summary(fit)
+    for (period, unit), row in table[table.index.get_level_values("period") != "change"].iterrows():
+        q = {name: row[f"factor_{name}"] for name in (LOW, MIDDLE, HIGH)}
+        yield f"fall of compute at fixed capability, {period}, by {unit}", yearly(q)
+
+
+ANSWERS = {
+    "runs": _answers_of_runs,
+    "evaluations": _answers_of_evaluations,
+    "counts": _answers_of_counts,
+    "scores": _answers_of_scores,
+}
 
 
 def _of_runs(fit, of, fits):
