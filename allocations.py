@@ -2,7 +2,6 @@
 
 from . import console, inputs
 from .errors import InputError
-from .inference import storage
 
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
              "training_compute", "inference_compute", "total_compute", "saved")  # fmt: skip
@@ -37,6 +36,8 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
     asked = {"compute": compute, "loss": loss, "demand": demand}
     asked = {name: inputs.numbers(texts, f"--{name}") for name, texts in asked.items() if texts}
+    from .inference import storage
+
     fitted = storage.open(file)
     found = fitted.allocate(**asked, near_optimal=near_optimal, **planned)
     entries = results.allocation_entries(found, fitted.law.name)

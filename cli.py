@@ -24,7 +24,6 @@ from . import (
     sweeps,
 )
 from .errors import InputError
-from .inference import storage
 
 app = typer.Typer(
     help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
@@ -170,7 +169,7 @@ def doubling(
     They are at the evaluations' own sizes and dates, over all and by benchmark. With --compute or --year they are at a
     budget and a year, which may lie far from every evaluation.
     """
-    from .inference import doubling_times, gain_times
+    from .inference import doubling_times, gain_times, storage
     from .inference.quantities.growth import COMPUTE, YEAR
     from .reports import results
 
@@ -239,7 +238,7 @@ def reconcile(
     json: options.Json = False,
 ):
     """Print the exponents that a study like Kaplan's would have measured if a fitted law were true."""
-    from .inference import intervals
+    from .inference import intervals, storage
     from .inference.quantities.reconciliation import KAPLAN_EXPONENT
     from .inference.quantities.reconciliation import reconcile as reconciled
 

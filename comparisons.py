@@ -2,12 +2,11 @@
 
 from . import console
 from .errors import InputError
-from .inference import storage
 
 
 def of_files(files, weighting, json):
     """Compare saved fits of the same rows and print the verdict on the law of each."""
-    from .inference import compare
+    from .inference import compare, storage
     from .reports import results
 
     if len(set(files)) < len(files):

@@ -63,14 +63,14 @@ def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fr
     InputError
     """
     from . import inputs
-    from .inference import open_fit
+    from .inference import storage
     from .reports import report_fits, report_table
 
     showing = {"backdrop": backdrop, "progress": progress, "fresh": fresh}
     if files:
         if len(set(files)) < len(files):
             raise InputError("a file is named twice; name each fit once")
-        return report_fits(out, _named(files, open_fit), **showing)
+        return report_fits(out, _named(files, storage.open), **showing)
     option, table = ("data", data) if data else ("evaluations", evaluations)
     chosen = [inputs.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}

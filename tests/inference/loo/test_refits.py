@@ -8,6 +8,7 @@ import pytest
 from bayescaling.inference.loo import future
 from bayescaling.inference.loo import progress as cv
 from bayescaling.inference.loo.bridge import log_mean_exp
+from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.refits import REFIT, STORED, exact_loo, resolve, unreliable
 from bayescaling.inference.quantities.gain import gain_times
 from bayescaling.inference.quantities.growth import doubling_times, growth_rates
@@ -47,7 +48,7 @@ def comparison(progress_fitter, fits):
 def psis(fit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return fit.loo(mend="none")
+        return importance_sampling(fit)
 
 
 def refit(fitter, law, rows, seed):
