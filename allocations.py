@@ -40,7 +40,7 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
 
     fitted = storage.open(file)
     found = fitted.allocate(**asked, near_optimal=near_optimal, **planned)
-    entries = results.allocation_entries(found, fitted.law.name)
+    entries = found.entries(fitted.law.name)
     misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
     if json:
         document = {"allocation": entries, "diagnostics": fitted.diagnostics, "misfit": misfit, "verdict": verdict}
@@ -57,33 +57,19 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
 
 def print_one(entry):
     """Print one answer as a table of quantities."""
+    from .inference.quantities.allocated import asked_for, remarks, sentence
+
     rows = [
         (LABELS.get(name, name), *_row(entry, name))
         for name in (*ALLOCATED, *NEAR)
         if name in entry and not (name == "loss" and "target" in entry)
     ]
-    title = f"{entry['law']} {_asked(entry)}{_beyond(entry)}"
+    title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
     console.print_table(title, console.SUMMARY_HEADER, rows, least=("mean", "sd"))
     if None not in _quantiles(entry, "parameters"):
         print(sentence(entry))
-    for line in _said(entry):
+    for line in remarks(entry):
         print(line)
-
-
-def sentence(entry):
-    """Say one answer in the units of its readers: medians and 95% intervals."""
-    from .inference.words import plain, sizes
-
-    named = {
-        "parameters": ("{} parameters", sizes),
-        "tokens": ("on {} tokens", sizes),
-        "tokens_per_parameter": ("{} tokens a parameter", lambda q: plain(q, "{:.3g}")),
-        "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
-        "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
-    }
-    said = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
-    asked = _asked(entry)
-    return f"{asked[:1].upper()}{asked[1:]}: {said.replace('parameters, on', 'parameters on')}."
 
 
 def _quantiles(entry, name):
@@ -92,12 +78,14 @@ def _quantiles(entry, name):
 
 def print_together(entries):
     """Print many answers, one a row."""
+    from .inference.quantities.allocated import asked_for, remarks
+
     near = "near_optimal" in entries[0]
     ends = ("near, least", "near, most") if near else ()
     header = ("", "parameters", "2.5%", "97.5%", *ends, "tokens", "tokens/parameter", "loss", "decades beyond")
     rows = [
         (
-            _asked(entry),
+            asked_for(entry),
             *(_quantile(entry, "parameters", q) for q in ("q50", "q2.5", "q97.5")),
             *(console.number(entry[name]) for name in ("near_low", "near_high") if near),
             *(_quantile(entry, name, "q50") for name in ("tokens", "tokens_per_parameter", "loss")),
@@ -107,15 +95,8 @@ def print_together(entries):
     ]
     title = f"{entries[0]['law']}: medians, and 95% intervals of the parameters"
     console.print_table(title, header, rows, least=("tokens/parameter", "decades beyond", "loss"))
-    for line in dict.fromkeys(line for entry in entries for line in _said(entry, whole=False)):
+    for line in dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False)):
         print(line)
-
-
-def _asked(entry):
-    from .inference.words import flop
-
-    asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
-    return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
 
 
 def _beyond(entry):
@@ -136,27 +117,3 @@ def _quantile(entry, name, q):
     """Text of a quantile; where it is infinite, no size does what is asked."""
     value = entry.get(name, {}).get(q)
     return "never" if value is None and entry.get("p_reached", 1.0) < 1 else console.number(value)
-
-
-def _said(entry, *, whole=True):
-    """Sentences under a table."""
-    from .inference.words import size
-
-    if entry.get("p_reached", 1.0) < 1:
-        yield (
-            f"{_asked(entry)}: at or below the floor of the law in {1 - entry['p_reached']:.1%} of the draws, which "
-            "no size reaches (never)"
-        )
-    if beyond := entry.get("tokens_per_parameter_extrapolation"):
-        side = "above" if beyond > 0 else "below"
-        text = f"tokens per parameter {abs(beyond):.1f} decades {side} those of the fitted runs"
-        yield text if whole else f"{_asked(entry)}: {text}"
-    if "near_optimal" in entry and whole:
-        what = "loss" if "compute" in entry else "compute"
-        within = f"within {100 * entry['near_optimal']:.3g}% of the best {what}"
-        if entry["near_low"] is None:
-            most = f"{entry['near_probability']:.0%}, at {size(entry['near_parameters'])} parameters"
-            yield f"no size is {within}, with probability 0.5; the most is {most}"
-        else:
-            ends = f"{size(entry['near_low'])} to {size(entry['near_high'])} parameters"
-            yield f"{within}, with probability 0.5 or more: {ends}"

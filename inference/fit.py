@@ -18,12 +18,13 @@ from .loo.importance import WEIGHTS
 from .loo.loo import loo
 from .loo.refits import STORED as LEFT_OUT
 from .printed import Printed, Text
+from .quantities.allocated import Allocation
 from .quantities.allocation import allocate
-from .quantities.alternatives import alternatives
+from .quantities.alternatives import Alternatives, alternatives
 from .quantities.prediction import predict
 from .quantities.robust import robust, robust_sd
 from .quantities.verdict import KEY as VERDICT
-from .quantities.verdict import checked
+from .quantities.verdict import Check, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ class Fit(Printed):
         self.computed: dict[str, Any] = {}
         self._make_fitter, self._fitter = make_fitter, fitter
         self.computed |= {name: tree[name].to_dataset() for name in SAVED if name in tree.children}
-        self.computed |= {VERDICT: self.record[VERDICT]} if VERDICT in self.record else {}
+        self.computed |= {VERDICT: Check(self.record[VERDICT])} if VERDICT in self.record else {}
 
     @classmethod
     def of(
@@ -149,6 +150,11 @@ class Fit(Printed):
         return self.record["diagnostics"]
 
     @property
+    def table_named(self) -> str:
+        """How many rows of which table were fitted, in words."""
+        return f"{self.record['data']['rows']:,} rows of {self.record['data']['source']}"
+
+    @property
     def place(self) -> str:
         """Where the fit came from, for messages."""
         return self.tree.encoding.get("source") or f"a {type(self).__name__}"
@@ -178,7 +184,7 @@ class Fit(Printed):
 
     # What is asked of it ----------------------------------------------------------------------------------------------
 
-    def check(self) -> dict[str, Any]:
+    def check(self) -> Check:
         """Check whether the law fits its rows; see `checked`."""
         return self.once(VERDICT, lambda: checked(self))
 
@@ -218,7 +224,7 @@ class Fit(Printed):
         """Compare the posterior sd of a quantity with robust ones, by unit and by clusters; see `robust_sd`."""
         return robust_sd(self, quantity)
 
-    def alternatives(self, **options: Any) -> list[dict[str, Any]]:
+    def alternatives(self, **options: Any) -> Alternatives:
         """Fit wider laws to the same rows and compare them by leave-one-out; see `alternatives`."""
         return alternatives(self, **options)
 
@@ -226,7 +232,7 @@ class Fit(Printed):
         """Predict losses of runs, draw by draw; see `predict`."""
         return predict(self, runs, **options)
 
-    def allocate(self, compute: ArrayLike | None = None, **options: Any) -> xr.Dataset:
+    def allocate(self, compute: ArrayLike | None = None, **options: Any) -> Allocation:
         """Compute the best sizes at a budget, or to reach a loss, for each draw; see `allocate`."""
         return allocate(self, compute, **options)
 

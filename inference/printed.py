@@ -36,14 +36,36 @@ class Text:
 
 
 class Printed:
-    """A result that prints what its `text` returns."""
+    """A result that prints what its `text` returns; what it inherits prints it where that is None."""
 
-    def text(self) -> Text:
+    __slots__ = ()
+
+    def text(self) -> Text | None:
         """Return what is printed."""
         raise NotImplementedError
 
     def __repr__(self):
-        return str(self.text())
+        text = self.text()
+        return super().__repr__() if text is None else str(text)
 
     def _repr_html_(self):
-        return self.text()._repr_html_()
+        text = self.text()
+        return super()._repr_html_() if text is None else text._repr_html_()
+
+
+class PrintedTable(Printed, pd.DataFrame):
+    """A DataFrame that prints a `Text`; what is cut from it is an ordinary one."""
+
+    @classmethod
+    def of(cls, table):
+        """Make one of a DataFrame with its attributes."""
+        printed = cls(table)
+        printed.attrs = dict(table.attrs)
+        return printed
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame
+
+    def __str__(self):
+        return repr(self)

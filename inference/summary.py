@@ -107,7 +107,7 @@ def summary(fit: Fit) -> Summary:
     >>> print(fit.summary().quote[0][:63])
     Compute-optimal parameters grow as training compute to the powe
     """
-    law, verdict, source = fit.law, fit.check(), _source(fit)
+    law, verdict, source = fit.law, fit.check(), fit.table_named
     wider = intervals.robust_entries(fit)
     table = pd.DataFrame.from_dict(
         {
@@ -123,12 +123,8 @@ def summary(fit: Fit) -> Summary:
     return Summary(_title(fit), ok, sentence(fit.diagnostics), verdict_sentence(verdict), table, tuple(quote))
 
 
-def _source(fit):
-    return f"{fit.record['data']['rows']:,} rows of {fit.record['data']['source']}"
-
-
 def _title(fit):
-    return f"{fit.law.label} on {_source(fit)}, {fit.law.noise} noise on {fit.law.scale}"
+    return f"{fit.law.label} on {fit.table_named}, {fit.law.noise} noise on {fit.law.scale}"
 
 
 def brief(fit):

@@ -2,23 +2,15 @@
 
 import json
 
-import numpy as np
-
 from ..datasets.wording import p_value
 from ..files import written_whole
 from ..inference import calibration_table
 from ..inference.calibration.simulation import not_uniform, record_of
-from ..inference.intervals import finite, parameters, robust_entries, summary
+from ..inference.intervals import finite, parameters, robust_entries
 from ..inference.loo.refits import largest_k_left, unreliable
 from ..inference.quantities.verdict import verdict_sentence
 
 SCHEMA = 1
-SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
-         "training_compute", "inference_compute", "total_compute", "saved", "parameters_near_low",
-         "parameters_near_high", "tokens_near_low", "tokens_near_high")  # fmt: skip
-RATIOS = ("tokens_per_parameter", "epochs")
-BEYOND = ("extrapolation", "tokens_per_parameter_extrapolation")
-NEAR = ("near_low", "near_high", "near_parameters", "near_probability")
 
 
 def misfit_entries(fit):
@@ -68,30 +60,6 @@ def law_entry(fit, points=None):
         "ess_bulk_min": finite(diagnostics["ess_bulk_min"]),
         "divergences": diagnostics["divergences"],
     }
-
-
-def allocation_entries(allocation, law):
-    """Entries of results.json of what `allocate` returned, one a thing asked."""
-    dims = [dim for dim in ("compute", "target", "demand") if dim in allocation.dims]
-    places = np.ndindex(*(allocation.sizes[dim] for dim in dims))
-    chosen = (allocation.isel(dict(zip(dims, place, strict=True))) for place in places)
-    return [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
-
-
-def _allocated(at):
-    """Quantities of one allocation; those of draws that do not reach a target are infinite, null as quantiles."""
-    reached = at["reached"].values if "reached" in at else np.ones((), bool)
-    # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
-    found = {
-        name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
-    }
-    entry = {name: summary(x, ratio=name in RATIOS) for name, x in found.items()}
-    entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
-    if "reached" in at:
-        entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}
-    if "near_low" in at:
-        entry |= {"near_optimal": at.attrs["near_optimal"]} | {name: finite(at[name]) for name in NEAR}
-    return entry
 
 
 def provenance(fits):

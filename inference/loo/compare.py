@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 from ...errors import InputError
-from .differences import differences, sentence
+from ..printed import PrintedTable, Text
+from ..words import probability
+from .differences import MEANING, differences, sentence
 from .refits import largest_k_left, unreliable
 from .rollout import rollout
 from .weights import stacking, weigh
@@ -80,7 +82,7 @@ def compare(
     weighting: str = "stacking",
     mend: str | None = None,
     progress: bool = False,
-) -> pd.DataFrame:
+) -> Comparison:
     """Compare fits of the same rows by leave-one-out.
 
     Parameters
@@ -97,7 +99,8 @@ def compare(
 
     Returns
     -------
-    DataFrame
+    Comparison
+        A DataFrame that prints its sentence and a short table.
         One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
         its standard error ``dse``, ``p_worse``, the probability that this elpd is below the best one's (normal
         approximation; NaN of the best), ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit
@@ -149,4 +152,28 @@ def compare(
     table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     table.attrs["sentence"] = sentence(table, left_out=f"{next(iter(fits.values())).law.unit}s")
-    return table
+    table.attrs["weighting"] = weighting
+    return Comparison.of(table)
+
+
+class Comparison(PrintedTable):
+    """What `compare` returns: a DataFrame that prints its sentence and a short table."""
+
+    def text(self):
+        """Return what is printed; None of a part of a comparison."""
+        if not {"elpd_diff", "dse", "weight", "flags"} <= {*self.columns} or "sentence" not in self.attrs:
+            return None
+        rows = {
+            name: {
+                "elpd": f"{row['elpd']:.1f}",
+                "difference": "best" if row["rank"] == 1 else f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}",
+                "probability of worse": "–" if row["rank"] == 1 else probability(row["p_worse"]),
+                f"weight ({self.attrs['weighting']})": f"{row['weight']:.2f}",
+                "flags": row["flags"],
+            }
+            for name, row in self.iterrows()
+        }
+        flags = [flag for flag in MEANING if self["flags"].str.contains(flag, regex=False).any()]
+        meanings = [f"{flag}: {MEANING[flag]}" for flag in flags]
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        return Text(f"{self.attrs['sentence']}.", table, tuple(meanings))

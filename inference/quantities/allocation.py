@@ -12,6 +12,7 @@ from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
+from .allocated import Allocation
 from .beyond import check_beyond
 from .planning import planned_sizes
 from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drifting_target
@@ -35,7 +36,7 @@ def allocate(
     beyond: str = "drift",
     robust: bool = True,
     **planned: Any,
-) -> xr.Dataset:
+) -> Allocation:
     """Compute the best parameters and tokens at a budget, or to reach a loss, for each draw.
 
     Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
@@ -72,8 +73,9 @@ def allocate(
 
     Returns
     -------
-    Dataset
-        What the law's `plan` describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
+    Allocation
+        A Dataset that prints a short table; ``.table()`` returns its numbers. It holds what the law's `plan`
+        describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
         others, with ``tokens_per_parameter``, dims (chain, draw, compute or target) and, if asked, demand;
         ``extrapolation``, decades of training compute by which the answer lies above (positive) or below (negative) the
         fitted runs, 0 within; ``outside``, whether it is not 0. Both have the dim compute alone where the budget is one
@@ -159,12 +161,14 @@ def allocate(
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
+    result.attrs |= {"law": law.label, "table": fit.table_named, "robust": robust, "beyond": beyond}
     for key in result.data_vars:
         result[key].attrs["units"] = _unit(key)
     for key, unit in (("compute", "FLOP"), ("target", "nats/token"), ("demand", "tokens")):
         if key in result.coords:
             result[key].attrs["units"] = unit
-    return result.transpose("chain", "draw", name, ...)
+    result = result.transpose("chain", "draw", name, ...)
+    return Allocation(result.data_vars, result.coords, result.attrs)
 
 
 def _unit(name):

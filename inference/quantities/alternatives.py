@@ -17,7 +17,9 @@ from ..diagnostics import PARETO_K_LIMIT
 from ..executor import mapped
 from ..loo.groups import loo_by_group, unmended
 from ..loo.weights import sum_error
+from ..printed import Printed, Text
 from .misfit import BY_COLUMN
+from .robust import quotable
 from .verdict import EXPONENT, FITS, verdict_sentence
 
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ def alternatives(
     seed: int = 1,
     progress: bool = False,
     **settings: Any,
-) -> list[dict[str, Any]]:
-    """Fit the laws that this one's own verdict suggests, and compare them with it by leave-one-out.
+) -> Alternatives:
+    """Fit the laws that the check of this one suggests, and compare them with it by leave-one-out.
 
     Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out: importance
     sampling and, where Pareto k is above 0.7, refits without a size, of the three largest such sizes at most.
@@ -62,7 +64,8 @@ def alternatives(
 
     Returns
     -------
-    list of dict
+    Alternatives
+        A list of dict that prints which law predicts better.
         Best first, by sizes where there are enough: ``law`` (its label), ``name`` and ``options``, ``elpd_diff`` to
         the fit (above 0 where it predicts better), ``dse``, ``elpd_diff_by_size`` and ``dse_by_size``, the same of
         model sizes left out whole, ``sizes``, their number, and ``unreliable_sizes``, those with a Pareto k above 0.7
@@ -92,7 +95,39 @@ def alternatives(
             | {"verdict": other.check()}
             | exponent_of(other)
         )
-    return sorted(found, key=lambda each: -_gain(each)[0])
+    best_first = sorted(found, key=lambda each: -_gain(each)[0])
+    return Alternatives(best_first, suggestion(fit, best_first))
+
+
+class Alternatives(Printed, list):
+    """What `alternatives` returns: a list that prints which law predicts better and a short table."""
+
+    def __init__(self, entries, suggestion):
+        super().__init__(entries)
+        self.suggestion = suggestion
+
+    def table(self):
+        """Return the numbers of the laws, a DataFrame with one row a law."""
+        columns = ("elpd_diff", "dse", "elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")
+        return pd.DataFrame.from_records([{"law": entry["law"]} | {c: entry[c] for c in columns} for entry in self])
+
+    def text(self):
+        """Return what is printed."""
+        if not self:
+            return Text("The law suggests no other.")
+        rows = {
+            entry["law"]: {
+                "gain, rows left out": f"{entry['elpd_diff']:+.1f} ± {entry['dse']:.1f} nats",
+                "gain, sizes left out": "–"
+                if entry["elpd_diff_by_size"] is None
+                else f"{entry['elpd_diff_by_size']:+.1f} ± {entry['dse_by_size']:.1f} nats",
+                "its rows": entry["verdict"]["verdict"],
+            }
+            for entry in self
+        }
+        return Text(
+            f"{self.suggestion[:1].upper()}{self.suggestion[1:]}.", pd.DataFrame.from_dict(rows, orient="index")
+        )
 
 
 def _by_size(fit, seed):
@@ -142,7 +177,7 @@ def exponent_of(fit):
     """Quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
     if EXPONENT not in fit["posterior"]:
         return {}
-    values = np.quantile(fit["posterior"][EXPONENT], [0.025, 0.5, 0.975])
+    values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
     return {EXPONENT: dict(zip(("q2.5", "q50", "q97.5"), map(float, values), strict=True))}
 
 

@@ -18,7 +18,7 @@ from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
 from ...models.progress.growth import doubling_quantiles
 from ..needs import of_kind
-from .growth import linear
+from .growth import DoublingTimes, linear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ def gains_by_group(fit):
     return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
 
 
-def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> pd.DataFrame:
+def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> DoublingTimes:
     """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
 
     Parameters
@@ -134,7 +134,8 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)
 
     Returns
     -------
-    DataFrame
+    DoublingTimes
+        A DataFrame, which prints a short table.
         Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``; columns ``count``,
         ``p_progress`` (probability that the rate is positive), quantiles of the doubling time in months (infinite is
         "never") and ``not_positive`` (see `compute_equivalent_gain`).
@@ -146,7 +147,10 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)
     >>> bs.gain_times(fit).loc["all", "count"]
     np.int64(231)
     """
-    return times_of(gains_by_group(fit), probabilities)
+    table = times_of(gains_by_group(fit), probabilities)
+    title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
+    table.attrs = {"title": title}
+    return DoublingTimes.of(table)
 
 
 def times_of(gains, probabilities=(0.025, 0.5, 0.975)):

@@ -23,6 +23,8 @@ from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
 from ..needs import of_kind
+from ..printed import PrintedTable, Text
+from ..words import HIGH, LOW, MIDDLE, flop, months, probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +213,7 @@ def doubling_times(
     compute: float = COMPUTE,
     year: float = YEAR,
     probabilities: Sequence[float] = (0.025, 0.5, 0.975),
-) -> pd.DataFrame:
+) -> DoublingTimes:
     """Doubling time of effective compute, in closed form and by optimal scaling.
 
     Parameters
@@ -224,7 +226,8 @@ def doubling_times(
 
     Returns
     -------
-    DataFrame
+    DoublingTimes
+        A DataFrame, which prints a short table.
         One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
         time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
         ``no_optimum`` counts draws without an optimum, which both leave out.
@@ -258,7 +261,34 @@ def doubling_times(
                 for n, q in zip(named, np.quantile(months, probabilities, method="inverted_cdf"), strict=True)
             }
         )
-    return pd.DataFrame(rows).set_index("label")
+    table = pd.DataFrame(rows).set_index("label")
+    where = f"from {flop(compute)} in {year:g}, along compute-optimal sizes"
+    table.attrs = {"title": f"Doubling time of effective compute in months, {fit.law.label}, {where}"}
+    return DoublingTimes.of(table)
+
+
+class DoublingTimes(PrintedTable):
+    """A DataFrame of doubling times, which prints what they are of with medians and intervals."""
+
+    def text(self):
+        """Return what is printed; None of a part of the table."""
+        ends = [name for name in self.columns if name.startswith("q")]
+        if "title" not in self.attrs or len(ends) != 3 or "p_progress" not in self:
+            return None
+        rows = {
+            name: {
+                "months": months(dict(zip((LOW, MIDDLE, HIGH), (_finite(row[end]) for end in ends), strict=True))),
+                "probability of progress": probability(row["p_progress"]),
+            }
+            for name, row in self.iterrows()
+        }
+        probabilities = " and ".join(end.removeprefix("q") + "%" for end in (ends[0], ends[2]))
+        below = f"Median, and quantiles of {probabilities}; never: no progress."
+        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (below,))
+
+
+def _finite(months):
+    return float(months) if np.isfinite(months) else None
 
 
 def attribution(fit, systems, pairs=None):

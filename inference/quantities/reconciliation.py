@@ -13,23 +13,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models import Chinchilla
 from ...models.arrays import exp
+from ...models.draws import DRAWS
 from ...models.loss import embeddings
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.plan import LIMIT
 from ...models.loss.search import root
 from ...models.loss.sizes import family_constant
+from ..intervals import summary
 from ..needs import of_kind
+from ..printed import Printed, Text
+from ..words import plain, size
+from .robust import quotable
 
 if TYPE_CHECKING:
     from ..fit import Fit
 
 BASES = ("nonembedding", "total")
+NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}
 KAPLAN_EXPONENT = 0.73
 AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
 CHINCHILLA = Chinchilla()
@@ -254,7 +261,7 @@ def reconcile(
     aspect_ratio: float | None = None,
     configurations: Fit | None = None,
     study: Study | None = None,
-) -> dict[str, xr.Dataset]:
+) -> Exponents:
     """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
 
     Parameters
@@ -271,8 +278,8 @@ def reconcile(
 
     Returns
     -------
-    dict of str to Dataset
-        `frontier_exponents` for ``"nonembedding"`` and ``"total"``.
+    Exponents
+        A dict that prints the exponents: `frontier_exponents` for ``"nonembedding"`` and ``"total"``.
 
     Raises
     ------
@@ -292,10 +299,48 @@ def reconcile(
     constants, gamma, delta = constants_and_family(
         fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
     )
-    return {
+    found = {
         basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
         for basis in BASES
     }
+    return Exponents(found, fit, study or Study())
+
+
+class Exponents(Printed, dict):
+    """What `reconcile` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
+
+    What it prints are the intervals that are quoted, see `quotable`. A pickled one has no fit and prints as a dict.
+    """
+
+    def __init__(self, datasets, fit, study):
+        super().__init__(datasets)
+        self._fit, self.study = fit, study
+
+    def __getstate__(self):
+        return {"_fit": None, "study": self.study}
+
+    def table(self):
+        """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
+        draws = {(basis, name): x for basis, each in self.items() for name, x in each.items()}
+        if self._fit is not None:
+            draws = quotable(self._fit, {key: by_draw(self._fit, x) for key, x in draws.items()})
+        return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")
+
+    def text(self):
+        """Return what is printed; None without the fit."""
+        if self._fit is None:
+            return None
+        table = self.table().apply(plain, axis=1).unstack(sort=False).rename(index=NAMED)
+        least, greatest = (size(10.0**x) for x in self.study.sizes)
+        models = f"{self.study.models} models of {least} to {greatest} parameters without embeddings"
+        title = f"Exponents of a study of {models} if {self._fit.law.label} is true (medians and 95% intervals)"
+        return Text(title, table)
+
+
+def by_draw(fit, values):
+    """Put exponents, (draw,), under the chains and draws of the posterior that they were computed from."""
+    dims = fit["posterior"].sizes
+    return xr.DataArray(values.values.reshape(dims["chain"], dims["draw"]), dims=DRAWS)
 
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):

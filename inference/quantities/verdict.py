@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from ...datasets.columns import SIZES
 from ...datasets.wording import p_value
@@ -13,6 +14,7 @@ from ...deferred import stats as st
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
+from ..printed import Printed, Text
 from .misfit import MISFIT, misfit
 from .sensitivity import prior_driven
 
@@ -31,7 +33,7 @@ PRIOR_DRAWS = 1000
 FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
 
 
-def checked(fit: Fit) -> dict[str, Any]:
+def checked(fit: Fit) -> Check:
     """Check the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
 
     A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
@@ -45,7 +47,8 @@ def checked(fit: Fit) -> dict[str, Any]:
 
     Returns
     -------
-    dict
+    Check
+        A dict that prints its sentence and its tests; ``.table()`` returns these.
         ``verdict``, ``"fits"``, ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest
         of the tests that reject, a mean over rows as `misfit` gives it, None where none has one; ``share_of``, what it
         is a share of; ``rejected_by``, names of tests; ``tests``, by name, those of `misfit`, with ``worst_size`` and
@@ -65,15 +68,45 @@ def checked(fit: Fit) -> dict[str, Any]:
     rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
     verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
-    return {
-        "verdict": verdict,
-        "p": min(found["p"] for found in tests.values()),
-        "size": size,
-        "share_of": law.share_of,
-        "rejected_by": rejected,
-        "tests": tests,
-        "prior_driven": _decided_by_prior(fit),
-    }
+    return Check(
+        verdict=verdict,
+        p=min(found["p"] for found in tests.values()),
+        size=size,
+        share_of=law.share_of,
+        rejected_by=rejected,
+        tests=tests,
+        prior_driven=_decided_by_prior(fit),
+    )
+
+
+def _worst_of(test):
+    """Write the misfit where it is largest, and where that is."""
+    size = test.get("worst_size")
+    return "–" if size is None else f"{percent(size)}, {test['worst_where']}"
+
+
+class Check(Printed, dict):
+    """What `Fit.check` returns: a dict that prints its sentence and its tests."""
+
+    def table(self):
+        """Return the tests, a DataFrame with one row a test, the least p first."""
+        return pd.DataFrame.from_dict(self["tests"], orient="index").sort_values("p")
+
+    def text(self):
+        """Return what is printed."""
+        rows = {
+            name: {
+                "p": p_value(test["p"]).removeprefix("p = "),
+                "misfit on average": "–" if test["size"] is None else percent(test["size"]),
+                "at most": _worst_of(test),
+                "": "" if test["fits"] else "rejects the law",
+            }
+            for name, test in sorted(self["tests"].items(), key=lambda item: item[1]["p"])
+        }
+        driven = ", ".join(self["prior_driven"])
+        below = (f"The prior decides {driven}: the posterior is at most a fifth narrower.",) if driven else ()
+        sentence = verdict_sentence(self)
+        return Text(f"{sentence[:1].upper()}{sentence[1:]}.", pd.DataFrame.from_dict(rows, orient="index"), below)
 
 
 def _plain(row):

@@ -104,9 +104,7 @@ def _document(found, published):
         "laws": {
             name: fit_entry(f) | {"rank": int(found.comparison.loc[name, "rank"])} for name, f in found.fits.items()
         },
-        "allocation": [
-            entry for name in PLANNED for entry in results.allocation_entries(found.allocations[name], name)
-        ],
+        "allocation": [entry for name in PLANNED for entry in found.allocations[name].entries(name)],
         "earlier_runs": found.earlier,
         "stacking": found.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(found.comparison),

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import xarray as xr
 
 from ...datasets import CHINCHILLA_VOCABULARY, load
 from ...inference import compare, fit, intervals, reconcile
@@ -14,6 +13,7 @@ from ...inference.quantities.reconciliation import (
     BASES,
     KAPLAN_EXPONENT,
     Study,
+    by_draw,
     constants_and_family,
     exponents_within,
     frontier_exponents,
@@ -23,7 +23,6 @@ from ...inference.quantities.robust import quotable
 from ...inference.quantities.strength import DIRECTION
 from ...inference.words import si
 from ...models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
-from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.sizes import chinchilla_configurations, estimates
 from .. import results
@@ -170,12 +169,6 @@ def at_least(slopes, value=KAPLAN_EXPONENT):
     return float((slopes >= value).mean())
 
 
-def _by_draw(fit, values):
-    """Give values of draws laid flat the chains and draws of a fit."""
-    sizes = [fit["posterior"].sizes[dim] for dim in DRAWS]
-    return xr.DataArray(values.values.reshape(sizes), dims=DRAWS)
-
-
 def law_entries(found):
     """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
 
@@ -187,7 +180,7 @@ def law_entries(found):
     for name in sorted(values, key=lambda name: -values[name].sum()):
         difference = values[name] - values[best]
         error = float(sum_error(difference))
-        slopes = {basis: _by_draw(found.rivals[name], found.by_law[name][basis]["size"]) for basis in BASES}
+        slopes = {basis: by_draw(found.rivals[name], found.by_law[name][basis]["size"]) for basis in BASES}
         quoted = quotable(found.rivals[name], slopes)
         without, counted = (slopes[basis] for basis in BASES)
         entries[name] = {

@@ -14,7 +14,6 @@ from ..chinchilla.estimators import point_estimates
 from ..drawing import allocation, checks, law, tables
 from ..entries import fit_entry
 from ..groups import group_entries
-from ..results import allocation_entries
 from . import groups
 
 QUESTION = "How do these runs scale?"
@@ -45,7 +44,7 @@ def entries(fits):
         for planned in [{"group": group} for group in groups_of["rows"]] if groups_of else [{}]:
             budgets = [factor * compute_range(fit, **planned)[1] for factor in BEYOND]
             try:
-                at = allocation_entries(fit.allocate(budgets, **planned), name)
+                at = fit.allocate(budgets, **planned).entries(name)
             except InputError as error:
                 entry["no_allocation"] = str(error)
                 break

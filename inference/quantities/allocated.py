@@ -1,0 +1,156 @@
+"""What `allocate` returns: draws of the best sizes, which print a sentence and a short table."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ..intervals import finite, summary
+from ..printed import Printed, Text
+from ..words import flop, plain, size, sizes
+
+SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
+         "training_compute", "inference_compute", "total_compute", "saved", "parameters_near_low",
+         "parameters_near_high", "tokens_near_low", "tokens_near_high")  # fmt: skip
+RATIOS = ("tokens_per_parameter", "epochs")
+BEYOND = ("extrapolation", "tokens_per_parameter_extrapolation")
+NEAR = ("near_low", "near_high", "near_parameters", "near_probability")
+ASKED = ("compute", "target", "demand")
+SHOWN = {
+    "parameters": sizes,
+    "tokens": sizes,
+    "tokens_per_parameter": lambda q: plain(q, "{:.3g}"),
+    "loss": plain,
+    "total_compute": lambda q: plain(q, "{:.2g}"),
+}
+
+
+class Allocation(Printed, xr.Dataset):
+    """The best sizes at budgets or to reach losses, draw by draw; see `allocate`."""
+
+    __slots__ = ()
+
+    def entries(self, law=None):
+        """Summarise the draws, a list of dict, one a thing asked: quantiles of each quantity, and what is asked.
+
+        Parameters
+        ----------
+        law : str, optional
+            Name under which the law is entered; that of the fit by default.
+        """
+        dims = [dim for dim in ASKED if dim in self.dims]
+        places = np.ndindex(*(self.sizes[dim] for dim in dims))
+        law = self.attrs["law"] if law is None else law
+        chosen = (self.isel(dict(zip(dims, place, strict=True))) for place in places)
+        return [{"law": law, **{dim: float(at[dim]) for dim in dims}, **_allocated(at)} for at in chosen]
+
+    def table(self):
+        """Return medians and ends of 95% intervals, a DataFrame with one row a thing asked."""
+        rows = {}
+        for entry in self.entries():
+            columns = {(name, q): entry[name][q] for name in SIZES if name in entry for q in ("q2.5", "q50", "q97.5")}
+            rows[asked_for(entry)] = columns
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def text(self):
+        """Return what is printed; None of a part of an allocation."""
+        if (
+            not {*ASKED} & {*self.dims}
+            or "law" not in self.attrs
+            or not {"chain", "draw", "parameters", "tokens"} <= {*self.dims, *self.data_vars}
+        ):
+            return None
+        entries = self.entries()
+        rows = {asked_for(entry): _row(entry) for entry in entries}
+        said = [*dict.fromkeys(line for entry in entries for line in remarks(entry, whole=False))]
+        named = f"{self.attrs['law']}, {self.attrs['table']}"
+        return Text(f"Compute-optimal sizes ({named})", pd.DataFrame.from_dict(rows, orient="index"), (*said, self.how))
+
+    @property
+    def how(self):
+        """Name what the intervals hold."""
+        spread = "robust where the rows reject the law" if self.attrs["robust"] else "of the law alone"
+        beyond = ", with the drift beyond the largest run" if self.attrs["beyond"] == "drift" else ""
+        return f"Medians and 95% intervals, {spread}{beyond}."
+
+
+def _row(entry):
+    """Cells of one answer, text by column."""
+    row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
+    row["times the largest run"] = _times(entry["extrapolation"])
+    if "near_optimal" in entry:
+        within = f"parameters {_within(entry)}"
+        row[within] = (
+            "none" if entry["near_low"] is None else f"{size(entry['near_low'])} to {size(entry['near_high'])}"
+        )
+    return row
+
+
+def _within(entry):
+    what = "loss" if "compute" in entry else "compute"
+    return f"within {100 * entry['near_optimal']:.3g}% of the best {what}"
+
+
+def _times(decades):
+    """Write decades beyond the runs as a factor of the largest run, or below the least."""
+    if decades is None:
+        return "endless"
+    if not decades:
+        return "within the runs"
+    return f"{10**decades:.2g}" if decades > 0 else f"below the runs by {10**-decades:.2g}"
+
+
+def _allocated(at):
+    """Quantities of one allocation; those of draws that do not reach a target are infinite, null as quantiles."""
+    reached = at["reached"].values if "reached" in at else np.ones((), bool)
+    # Of what is infinite in both its parts a ratio has no value: those of the draws that reach the target.
+    found = {
+        name: at[name].values[reached] if name == "tokens_per_parameter" else at[name] for name in SIZES if name in at
+    }
+    entry = {name: summary(x, ratio=name in RATIOS) for name, x in found.items()}
+    entry |= {name: finite(at[name].median()) for name in BEYOND if name in at}
+    if "reached" in at:
+        entry |= {"p_reached": float(reached.mean()), "floor": summary(at["floor"])}
+    if "near_low" in at:
+        entry |= {"near_optimal": at.attrs["near_optimal"]} | {name: finite(at[name]) for name in NEAR}
+    return entry
+
+
+def sentence(entry):
+    """Say one answer in the units of its readers: medians and 95% intervals."""
+    named = {
+        "parameters": ("{} parameters", sizes),
+        "tokens": ("on {} tokens", sizes),
+        "tokens_per_parameter": ("{} tokens a parameter", lambda q: plain(q, "{:.3g}")),
+        "epochs": ("{} epochs", lambda q: plain(q, "{:.3g}")),
+        "loss": ("loss {}", lambda q: plain(q, "{:.3f}")),
+    }
+    said = ", ".join(text.format(form(entry[name])) for name, (text, form) in named.items() if name in entry)
+    asked = asked_for(entry)
+    return f"{asked[:1].upper()}{asked[1:]}: {said.replace('parameters, on', 'parameters on')}."
+
+
+def asked_for(entry):
+    """Name what is asked: a budget or a loss, and a demand."""
+    asked = f"at {flop(entry['compute'])}" if "compute" in entry else f"to a loss of {entry['target']:.4g}"
+    return asked + (f", demand {entry['demand']:.3g}".replace("e+", "e") if "demand" in entry else "")
+
+
+def remarks(entry, *, whole=True):
+    """Yield what to know of one answer, in sentences."""
+    if entry.get("p_reached", 1.0) < 1:
+        yield (
+            f"{asked_for(entry)}: at or below the floor of the law in {1 - entry['p_reached']:.1%} of the draws, which "
+            "no size reaches (never)"
+        )
+    if beyond := entry.get("tokens_per_parameter_extrapolation"):
+        side = "above" if beyond > 0 else "below"
+        text = f"tokens per parameter {abs(beyond):.1f} decades {side} those of the fitted runs"
+        yield text if whole else f"{asked_for(entry)}: {text}"
+    if "near_optimal" in entry and whole:
+        within = _within(entry)
+        if entry["near_low"] is None:
+            most = f"{entry['near_probability']:.0%}, at {size(entry['near_parameters'])} parameters"
+            yield f"no size is {within}, with probability 0.5; the most is {most}"
+        else:
+            ends = f"{size(entry['near_low'])} to {size(entry['near_high'])} parameters"
+            yield f"{within}, with probability 0.5 or more: {ends}"
