@@ -18,9 +18,8 @@ from .loo.importance import WEIGHTS
 from .loo.loo import loo
 from .loo.refits import STORED as LEFT_OUT
 from .printed import Printed, Text
-from .quantities.allocated import Allocation
 from .quantities.allocation import allocate
-from .quantities.alternatives import Alternatives, alternatives
+from .quantities.alternatives import alternatives
 from .quantities.prediction import predict
 from .quantities.robust import robust, robust_sd
 from .quantities.verdict import KEY as VERDICT
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import pandas as pd
-    from numpy.typing import ArrayLike
 
     from ..models.draws import Draws
     from ..models.law import Law
@@ -185,30 +183,76 @@ class Fit(Printed):
     # What is asked of it ----------------------------------------------------------------------------------------------
 
     def check(self) -> Check:
-        """Check whether the law fits its rows; see `checked`."""
+        """Check the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
+
+        A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
+        from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations, 5 in 100 for counts and scores, it
+        does not fit; below it is off by so much. These lines are our choice.
+
+        Returns
+        -------
+        Check
+            A dict that prints its sentence and its tests; ``.table()`` returns these. ``verdict``, ``"fits"``,
+            ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest of the tests that
+            reject, a mean over rows as `misfit` gives it, None where none has one; ``share_of``, what it is a share
+            of; ``rejected_by``, names of tests; ``tests``, by name, those of `misfit`, with ``worst_size`` and
+            ``worst_where``, and, where the table allows them, the exponent of the optimal size by iso-FLOP
+            parabolas and by the frontier against the same estimates of tables drawn from the law; ``prior_driven``,
+            quantities whose posterior is no more than a fifth narrower than their prior, with the ratio of widths.
+
+        Examples
+        --------
+        >>> import bayescaling as bs
+        >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+        >>> fit.check()["verdict"]
+        'off'
+        """
         return self.once(VERDICT, lambda: checked(self))
 
-    def summary(self) -> summaries.Summary:
-        """Summarise the fit: whether its chains converged, whether its law fits, its constants, and what to quote."""
-        return summaries.summary(self)
+    summary = summaries.summary
 
     def loo(self, by: str | None = None, *, seed: int = 1, progress: bool = False, **options: Any) -> Any:
-        """Estimate the expected log predictive density by leave-one-out; see `loo` and `loo_by_group`.
+        """Estimate the expected log predictive density by leave-one-out, or by leave-one-group-out.
+
+        Importance sampling, and refits bridged to the draws of the fit where the Pareto k is above 0.7. What is left
+        out is a run, an evaluation, a score or, of a law of counts, all counts of a run.
 
         Parameters
         ----------
         by : str, optional
-            Column whose rows of one value are left out together; single units by default.
+            Column whose rows of one value are left out together, such as ``"parameters"``; single units by default.
         seed : int
             Of refits.
         progress : bool
-            Name what runs on standard error.
+            Name what runs on standard error, with a bar for refits and for large tables.
         **options
-            As for these functions.
+            ``mend``, what to do where the Pareto k is above 0.7: ``"refit"``, ``"none"`` or, of single units,
+            ``"moment_matching"``; ``most``, of groups how many are refitted at most, those of the highest values of
+            the column; and settings of refits, 4 x (500 + 500) by default.
 
         Returns
         -------
-        ELPDData, or DataFrame by group
+        arviz_stats.ELPDData, or DataFrame by group
+            ``elpd``, ``se``, ``p`` and, pointwise, ``elpd_i`` and ``pareto_k``, on the scale of the fit's residuals. By
+            group in order of the column's values ``elpd``, the log density of its rows together, ``pareto_k``,
+            ``refitted`` and, of refits, ``elpd_se`` and ``overlap``.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, the table lacks the column or a row has no value in it.
+
+        Warns
+        -----
+        DiagnosticWarning
+            If a Pareto k above 0.7 remains, or draws of a refit diverged.
+
+        Examples
+        --------
+        >>> import bayescaling as bs
+        >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+        >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
+        (True, True)
         """
         options = {name: x for name, x in options.items() if x is not None} | {"seed": seed}
         name = f"loo {by} {json.dumps(options, sort_keys=True, default=str)}"
@@ -216,25 +260,11 @@ class Fit(Printed):
             return self.once(name, lambda: loo_by_group(self, by, **options))
         return self.once(name, lambda: loo(self, progress=progress, **options))
 
-    def robust(self, quantity: xr.DataArray) -> xr.DataArray:
-        """Return draws of a quantity spread to its robust (sandwich) standard error; see `robust`."""
-        return robust(self, quantity)
-
-    def robust_sd(self, quantity: xr.DataArray) -> pd.DataFrame:
-        """Compare the posterior sd of a quantity with robust ones, by unit and by clusters; see `robust_sd`."""
-        return robust_sd(self, quantity)
-
-    def alternatives(self, **options: Any) -> Alternatives:
-        """Fit wider laws to the same rows and compare them by leave-one-out; see `alternatives`."""
-        return alternatives(self, **options)
-
-    def predict(self, runs: pd.DataFrame, **options: Any) -> xr.Dataset:
-        """Predict losses of runs, draw by draw; see `predict`."""
-        return predict(self, runs, **options)
-
-    def allocate(self, compute: ArrayLike | None = None, **options: Any) -> Allocation:
-        """Compute the best sizes at a budget, or to reach a loss, for each draw; see `allocate`."""
-        return allocate(self, compute, **options)
+    robust = robust
+    robust_sd = robust_sd
+    alternatives = alternatives
+    predict = predict
+    allocate = allocate
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.

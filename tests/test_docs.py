@@ -102,7 +102,12 @@ def shortened(monkeypatch, once):
 
     for name in SHORTENED:
         monkeypatch.setattr(bs, name, short(getattr(bs, name)), raising=False)
-    monkeypatch.setattr(bs, "loo", functools.partial(bs.loo, mend="none"), raising=False)
+
+    def without_refits(fit, by=None, **options):
+        return loo(fit, by, **options | {"mend": "none"})
+
+    loo = bs.Fit.loo
+    monkeypatch.setattr(bs.Fit, "loo", without_refits)
     importlib.import_module("matplotlib").use("agg")
 
 

@@ -34,35 +34,7 @@ FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one
 
 
 def checked(fit: Fit) -> Check:
-    """Check the law of a fit by its rows: whether it fits, how far off it is, and what its prior decides.
-
-    A law fits where none of its tests has a p below 0.01. Where one has, the size of the largest departure decides:
-    from the law's ``tolerance`` on, 1% of the loss for runs, 5% for evaluations, 5 in 100 for counts and scores, it
-    does not fit; below it is off by so much. These lines are our choice.
-
-    Parameters
-    ----------
-    fit : Fit
-        It holds the result, as `Fit.check`, and a file of it has the result too.
-
-    Returns
-    -------
-    Check
-        A dict that prints its sentence and its tests; ``.table()`` returns these.
-        ``verdict``, ``"fits"``, ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest
-        of the tests that reject, a mean over rows as `misfit` gives it, None where none has one; ``share_of``, what it
-        is a share of; ``rejected_by``, names of tests; ``tests``, by name, those of `misfit`, with ``worst_size`` and
-        ``worst_where``, and, where the table allows them, the exponent of the optimal size by iso-FLOP parabolas and by
-        the frontier against the same estimates of tables drawn from the law; ``prior_driven``, quantities whose
-        posterior is no more than a fifth narrower than their prior, with the ratio of widths.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> fit.check()["verdict"]
-    'off'
-    """
+    """Check the law of a fit by its rows; see `Fit.check`."""
     law = fit.law
     tests = {name: _plain(row) for name, row in misfit(fit).iterrows()} | _against_estimators(fit)
     rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
