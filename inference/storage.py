@@ -41,7 +41,8 @@ def open(path: str | PathLike[str]) -> Fit:
 
     Examples
     --------
-    >>> storage.open("missing.nc")
+    >>> import bayescaling as bs
+    >>> bs.open("missing.nc")
     Traceback (most recent call last):
         ...
     bayescaling.errors.InputError: missing.nc: there is no such file

@@ -357,8 +357,8 @@ class Kept:
 
     def __init__(self):
         self.of = {
-            "a fit": (unsampled_fit(bs.Chinchilla()), open_fit, KEY),
-            "a fit of progress": (unsampled_fit(bs.Progress(7)), open_fit, KEY),
+            "a fit": (unsampled_fit(bs.Chinchilla()).tree, open_fit, KEY),
+            "a fit of progress": (unsampled_fit(bs.Progress(7)).tree, open_fit, KEY),
             "a calibration": (unsampled_calibration(), open_calibration, simulation.KEY),
         }
         self.content = {}
