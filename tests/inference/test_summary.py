@@ -21,7 +21,7 @@ def test_text_and_html_say_the_same(found):
     for line in (found.title, found.chains):
         assert line in text and line in html
     numbers = re.findall(r"<td>([^<]*)</td>", html)
-    assert numbers == found.shown().to_numpy().ravel().tolist()
+    assert numbers == found.text().table.to_numpy().ravel().tolist()
     assert set(numbers) <= set(text.split())
 
 
