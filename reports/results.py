@@ -30,7 +30,7 @@ def rejected_by(misfit):
     return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
 
 
-def law_entry(fit, points=None):
+def law_entry(fit, points=None, mend=None):
     """Entry of results.json of one fitted law.
 
     Parameters
@@ -38,8 +38,10 @@ def law_entry(fit, points=None):
     fit : Fit
     points : dict of str to dict, optional
         Point estimates by estimator.
+    mend : str, optional
+        As for `Fit.loo`.
     """
-    result = fit.loo()
+    result = fit.loo(mend=mend)
     record = fit.record
     law = fit.law
     diagnostics = record["diagnostics"]

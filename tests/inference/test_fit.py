@@ -1,0 +1,161 @@
+"""A fit makes what it holds once, computes each result once, and leaves its tree as it is."""
+
+import json
+import pickle
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bayescaling.datasets import KINDS
+from bayescaling.inference.words import plain, sizes
+
+SHORT = {"draws": 200, "tune": 300, "chains": 2}
+
+
+@pytest.fixture
+def fresh(fit_default):
+    """The default fit without results."""
+    return fit_default.changed({}, fit_default.record)
+
+
+@pytest.fixture(scope="module")
+def compared(runs):
+    laws = {"chinchilla": bs.Chinchilla(), "coupled": bs.Coupled()}
+    return {name: bs.fit(law, runs, seed=1, draws=300, tune=400) for name, law in laws.items()}
+
+
+def quantiles(draws):
+    return dict(zip(("q2.5", "q50", "q97.5"), draws.quantile([0.025, 0.5, 0.975]).values, strict=True))
+
+
+def counted(patch, calls, place, name, counts=lambda *_: True):
+    """Count the calls of a function that still does what it did, those whose arguments count."""
+    original = getattr(place, name)
+
+    def function(*arguments, **options):
+        calls[name] = calls.get(name, 0) + counts(*arguments)
+        return original(*arguments, **options)
+
+    patch.setattr(place, name, function)
+
+
+def test_a_saved_fit_is_parsed_once_from_opening_to_its_summary(fresh, tmp_path, monkeypatch):
+    fresh.save(tmp_path / "fit.nc")
+    opened, calls = bs.open(tmp_path / "fit.nc"), {}
+    law, again = opened.law, opened.changed({}, opened.record)
+    vars(again).pop("record")
+    counted(monkeypatch, calls, json, "loads", lambda text: text == again.tree.attrs["bayescaling"])
+    counted(monkeypatch, calls, type(KINDS[law.kind]), "from_dataset")
+    for result in (again.summary(), again.check(), again.allocate(1e23), again):
+        assert str(result)
+    assert calls == {"loads": 1, "from_dataset": 1}
+    assert again.draws is again.draws and again.rows is again.rows and again.law is law
+
+
+def test_no_method_changes_the_tree(fresh, runs, quiet):
+    before = fresh.tree.copy(deep=True)
+    fresh.check()
+    fresh.loo()
+    fresh.loo(by="parameters", mend="none")
+    fresh.summary()
+    fresh.robust(fresh["posterior"]["alpha"])
+    fresh.predict(runs.head(3))
+    fresh.allocate(1e23)
+    bs.misfit(fresh)
+    assert fresh.tree.identical(before)
+    assert str(fresh)
+
+
+def test_results_are_computed_once_and_go_with_the_fit(fresh, tmp_path, quiet):
+    check, left_out = fresh.check(), fresh.loo(mend="none")
+    assert fresh.check() is check and fresh.loo(mend="none") is left_out
+    assert fresh.loo(mend="none", seed=2) is not left_out
+    other = pickle.loads(pickle.dumps(fresh))
+    assert other.check() == check and other.loo(mend="none").elpd == left_out.elpd
+    assert not {"log_weights", "exchangeable"} & {*other.computed}
+    fresh.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
+    assert opened.check() == check and opened.record == fresh.record | {"verdict": check}
+    assert "verdict" not in fresh.record
+
+
+def test_a_fit_fits_again_with_the_fitter_that_made_it(fitter, runs, quiet):
+    fit = fitter.fit(runs.iloc[::2].reset_index(drop=True), seed=1, **SHORT)
+    assert fit.fitter is fitter and fit.reference == fitter.reference
+    other = pickle.loads(pickle.dumps(fit))
+    assert other.fitter is not fitter and other.fitter.law == fitter.law and other.rows.equals(fit.rows)
+
+
+def test_a_fit_prints_what_its_methods_return(fresh):
+    text = str(fresh)
+    assert text.startswith("chinchilla on 245 rows of chinchilla_runs")
+    exponent = fresh.robust(fresh["posterior"]["exponent_parameters"])
+    assert plain(quantiles(exponent)) in text and plain(quantiles(exponent)) in fresh.summary().quote[0]
+    budget = 10 * fresh.rows["training_flop"].max()
+    assert sizes(quantiles(fresh.allocate(budget)["parameters"])) in text
+    assert "converged: " in text and "the law is off by" in text
+    for line in text.split("\n"):
+        cells = [cell for cell in line.split("  ") if cell]
+        assert all(cell.strip().replace(">", "&gt;") in fresh._repr_html_() for cell in cells)
+
+
+def test_a_fit_whose_check_takes_long_says_how_to_ask_for_it(evaluations, quiet):
+    fit = bs.fit(bs.Progress(7), evaluations, seed=1, **SHORT)
+    assert "call fit.check()" in str(fit)
+    fit.check()
+    assert "call fit.check()" not in str(fit)
+
+
+def test_a_comparison_prints_its_sentence_and_a_part_of_it_is_a_table(compared, quiet):
+    table = bs.compare(compared)
+    text = str(table)
+    assert text.startswith(f"{table.attrs['sentence']}.")
+    other = table.iloc[1]
+    assert f"{other['elpd_diff']:.1f} ± {other['dse']:.1f}" in text
+    assert type(table[["elpd", "weight"]]) is pd.DataFrame
+    again = pickle.loads(pickle.dumps(table))
+    assert str(again) == text and "±" in table._repr_html_()
+
+
+def test_an_allocation_prints_its_intervals_and_tabulates_them(compared):
+    found = compared["coupled"].allocate([1e21, 1e24], near_optimal=0.001)
+    text, table = str(found), found.table()
+    for budget, row in zip((1e21, 1e24), table.index, strict=True):
+        q = quantiles(found["parameters"].sel(compute=budget))
+        assert sizes(q) in text
+        assert table.loc[row, "parameters"].to_dict() == pytest.approx(q)
+    assert "at 1e24 FLOP" in text and "with the drift beyond the largest run" in text
+    assert isinstance(found, xr.Dataset)
+    part = found.isel(compute=0)
+    assert "<xarray." in str(part) and part["parameters"].dims == ("chain", "draw")
+
+
+def test_a_check_prints_its_tests_and_is_a_record(compared):
+    check = compared["chinchilla"].check()
+    text = str(check)
+    for name, test in check["tests"].items():
+        (line,) = (line for line in text.split("\n") if line.startswith(f"{name} "))
+        assert ("rejects the law" in line) == (not test["fits"])
+    assert json.loads(json.dumps(check)) == check
+    assert check.table()["p"].is_monotonic_increasing
+
+
+def test_exponents_print_the_intervals_that_are_quoted(compared):
+    fit = compared["coupled"]
+    found = bs.reconcile(fit)
+    exponent = found["total"]["size"].values.reshape(4, -1)
+    spread = fit.robust(xr.DataArray(exponent, dims=("chain", "draw")))
+    assert plain(quantiles(spread)) in str(found)
+    assert np.allclose(found.table().loc[("total", "size"), "q50"], float(spread.median()))
+    assert pickle.loads(pickle.dumps(found))["total"].identical(found["total"])
+
+
+def test_alternatives_quote_the_interval_of_the_summary(compared, quiet):
+    fit = compared["chinchilla"]
+    found = fit.alternatives(most=1, draws=300, tune=400)
+    quoted = fit.summary().quote[0]
+    assert plain(quantiles(fit.robust(fit["posterior"]["exponent_parameters"]))) in quoted
+    assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in str(found)
+    assert found[0]["name"] == "coupled" and found.table().loc[0, "law"] == found[0]["law"]
