@@ -123,6 +123,17 @@ def logaddexp(x, y):
     return xp.where(difference > 0, x + xp.softplus(-difference), y + xp.softplus(difference))
 
 
+def spread(x, like):
+    """Return `x` with the shape that it and `like` have together.
+
+    Examples
+    --------
+    >>> spread(2.0, np.array([1.0, 5.0]))
+    array([2., 2.])
+    """
+    return symbols.functions.spread(x, like) if symbols.holds(x) or symbols.holds(like) else x + 0 * like
+
+
 def pick(x, codes):
     """Elements of `x`, (..., group), at the places that codes say, (..., row); a scalar is the same everywhere.
 

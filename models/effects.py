@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .arrays import gammaln, log, log1p, sum_by
+from .arrays import gammaln, log, log1p, spread, sum_by
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
     sigma, nu : array_like
         As for the noise of a row; without `nu` it is normal.
     """
-    weight, between, count = 1 / sigma**2 + 0 * residual, scale**2, groups.counts
+    weight, between, count = spread(1 / sigma**2, residual), scale**2, groups.counts
     first = groups.sum(weight * residual)
     joint = 1 + between * groups.sum(weight)
     squares = groups.sum(weight * residual**2) - between / joint * first**2
@@ -106,7 +106,7 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
     tuple of ndarray
         Residual, sigma and, where it was given, nu, each (..., row).
     """
-    weight = 1 / sigma**2 + 0 * residual
+    weight = spread(1 / sigma**2, residual)
     total, first = (groups.over(x, given) for x in (weight, weight * residual))
     effect = scale**2 / (1 + scale**2 * total)
     centred, variance = residual - effect * first, 1 / weight + effect

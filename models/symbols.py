@@ -157,8 +157,6 @@ def _simplified(operation, arguments):
     if None not in values and operation in NUMERIC:
         with np.errstate(all="ignore"):
             return float(NUMERIC[operation](*map(np.float64, values)))
-    if operation == "*" and 0.0 in values:
-        return 0.0
     if operation == "*" and 1.0 in values:
         return arguments[1 - values.index(1.0)]
     if operation == "+" and 0.0 in values:
@@ -244,6 +242,11 @@ class functions:
     def pick(x, codes):
         """Elements of x, along its last axis, at the places that codes say."""
         return _viewed(np.frompyfunc(lambda one, code: code.graph.pick(one, code), 2, 1)(x, codes))
+
+    @staticmethod
+    def spread(x, like):
+        """Give x the shape that it has together with another array."""
+        return _viewed(np.frompyfunc(lambda one, _: one, 2, 1)(_wrapped(x), _wrapped(like)))
 
     @classmethod
     def largest(cls, x):

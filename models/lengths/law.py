@@ -10,7 +10,7 @@ from ...datasets import require
 from ...datasets.wording import not_a_switch, quoted, shown, unknown
 from ...deferred import xr
 from ...errors import InputError
-from ..arrays import log1p
+from ..arrays import log1p, spread
 from ..contrasts import Contrast, ordinals, slopes
 from ..coordinates import Coordinates
 from ..density import Density
@@ -245,7 +245,7 @@ class Lengths(Law):
         found = {}
         for part in self.parts:
             if part == "log_precision":
-                found[part] = values[part][..., None] + 0 * matrices["log_train"]
+                found[part] = spread(values[part][..., None], matrices["log_train"])
                 continue
             found[part] = values[part] @ matrices["levels"].T
             if f"{part}_effect" in values:

@@ -6,7 +6,7 @@ draws, whose axes are in front of these.
 
 from typing import Any, NamedTuple
 
-from ..arrays import exp, logaddexp, maximum, pick, sum_by, where
+from ..arrays import exp, logaddexp, maximum, pick, spread, sum_by, where
 from .scatter import Normal
 
 DIFFICULTY, CEILING = "difficulty", "logit_ceiling"
@@ -136,7 +136,7 @@ def expected(values, pace, d, families=None, steps=()):
     half-year that begins at b ``step (max(t - b, 0) - max(-b, 0))``, the integral of the gain from mid-2024 to t.
     """
     values = {name: x[..., None] for name, x in values.items()}
-    mean, variance = values["capability_centre"] + 0.0 * d["model_year"], values["capability_sd"] ** 2
+    mean, variance = spread(values["capability_centre"], d["model_year"]), values["capability_sd"] ** 2
     if pace is not None:
         slope = values["compute_slope"]
         if "log_slope_ratio" in values:

@@ -8,7 +8,7 @@ import numpy as np
 from ....datasets import CHINCHILLA_VOCABULARY
 from ....datasets.wording import shown, unknown
 from ....errors import InputError
-from ...arrays import exp, log
+from ...arrays import exp, log, spread
 from ...priors import FreeParameter
 from .. import embeddings
 from ..law import LossLaw, geometric_means
@@ -127,7 +127,7 @@ class Configurations(LossLaw):
         gamma = values["embedding_ratio"] * exp((1 - delta) * log_n)
         width = gamma * exp((delta - embeddings.PROPORTIONAL) * log_n)
         shape = embeddings.aspect_ratio(width, self.vocabulary)
-        return {"gamma": gamma, "delta": delta + 0 * gamma, "aspect_ratio": shape}
+        return {"gamma": gamma, "delta": spread(delta, gamma), "aspect_ratio": shape}
 
     def mean(self, constants, columns):
         """N_T; see `embeddings.total`."""

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ....errors import InputError
-from ...arrays import log
+from ...arrays import log, spread
 from .. import chinchilla, embeddings
 from ..chinchilla import Chinchilla
 from ..law import LossLaw, geometric_means
@@ -124,8 +124,8 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
         sizes = self.relation.constants(values, reference) if self.joint else reference
         return constants | {
             "exponent_parameters": chinchilla.parameter_exponent(**constants),
-            "gamma": sizes["gamma"] + 0 * constants["alpha"],
-            "delta": sizes["delta"] + 0 * constants["alpha"],
+            "gamma": spread(sizes["gamma"], constants["alpha"]),
+            "delta": spread(sizes["delta"], constants["alpha"]),
         }
 
     def mean(self, constants, columns):
