@@ -10,7 +10,6 @@ import sys
 import numpy as np
 
 from ..deferred import special
-from . import symbols
 
 
 def _pytensor(arrays):
@@ -29,15 +28,19 @@ def _xarray(arrays):
     return module if module and any(isinstance(a, module.DataArray | module.Dataset) for a in arrays) else None
 
 
+def _symbolic(arrays):
+    """Return the functions of symbols, which are arrays of a program that is being written, if any array is of them."""
+    return next((a.functions for a in arrays if hasattr(a, "functions")), None)
+
+
 def namespace(*arrays):
     """Return the module whose functions apply to `arrays`.
 
-    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; everything else,
-    xarray objects among it, is served by NumPy. A library that was never imported is not imported here.
+    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; symbols of the compiler
+    (`inference.engine`) bring functions of their own; everything else, xarray objects among it, is served by NumPy. A
+    library that was never imported is not imported here.
     """
-    if any(map(symbols.holds, arrays)):
-        return symbols.functions
-    return _pytensor(arrays) or _jax(arrays) or np
+    return _symbolic(arrays) or _pytensor(arrays) or _jax(arrays) or np
 
 
 def exp(x):
@@ -91,7 +94,8 @@ def maximum(x, y):
 
 def largest(x):
     """Largest element along the last axis."""
-    return symbols.functions.largest(x) if symbols.holds(x) else x.max(axis=-1)
+    functions = _symbolic([x])
+    return functions.largest(x) if functions else x.max(axis=-1)
 
 
 def clip(x, low, high):
@@ -131,7 +135,8 @@ def spread(x, like):
     >>> spread(2.0, np.array([1.0, 5.0]))
     array([2., 2.])
     """
-    return symbols.functions.spread(x, like) if symbols.holds(x) or symbols.holds(like) else x + 0 * like
+    functions = _symbolic([x, like])
+    return functions.spread(x, like) if functions else x + 0 * like
 
 
 def pick(x, codes):
@@ -161,8 +166,8 @@ def sum_by(x, codes, counts):
     >>> sum_by(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0]), np.array([2.0, 1.0]))
     array([5., 2.])
     """
-    if symbols.holds(counts):
-        return symbols.functions.sum_by(x, codes, counts)
+    if functions := _symbolic([counts]):
+        return functions.sum_by(x, codes, counts)
     if pt := _pytensor([x, codes, counts]):
         return pt.inc_subtensor(pt.zeros_like(counts)[codes], x)
     order = np.argsort(codes, kind="stable")

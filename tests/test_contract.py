@@ -18,7 +18,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
-from bayescaling.inference.fitting import traced
+from bayescaling.inference.engine import compile_density, compiled, flat
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.moment_matching import moment_match
 from bayescaling.inference.loo.refits import exact_loo
@@ -59,7 +59,7 @@ STUDIED = {
 TABLES = {"data-constrained": "data_constrained_runs"}
 # One law of each kind, one without an optimum and one whose quantities have levels.
 SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds")
-ADDRESS = traced.address
+ADDRESS = compiled.address
 GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 
@@ -97,15 +97,15 @@ def golden(name):
     rows = law.rows(table_for(name))
     density = law.density(rows, law.reference(rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(traced, "address", lambda text: emitted.append(text) or ADDRESS(text))
-        traced.Traced(density)
+        patch.setattr(compiled, "address", lambda text: emitted.append(text) or ADDRESS(text))
+        compile_density(density)
     program = re.sub(
         r"0x([0-9A-F]{16})", lambda found: f"{struct.unpack('>d', bytes.fromhex(found[1]))[0]:.6e}", emitted[0]
     )
     listed = {
         "program": program,
         "arrays": {key: _digits(x) for key, x in density.arrays.items()},
-        "start": _digits(traced._flat(density.start)),
+        "start": _digits(flat(density.start)),
     }
     return {part: hashlib.sha256(json.dumps(x, sort_keys=True).encode()).hexdigest() for part, x in listed.items()}
 

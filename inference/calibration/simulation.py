@@ -36,8 +36,8 @@ from .. import diagnostics
 from ..executor import mapped
 from ..fitting.fitter import Fitter
 from ..fitting.record import table_entry, versions
-from ..fitting.samplers import choose
 from ..fitting.settings import seed_of, settings_of
+from ..samplers.choose import choose
 from ..steps import counted
 from .uniformity import RANKS, p_uniform
 

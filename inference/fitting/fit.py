@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
 from ...models.laws import as_law
+from ..samplers.choose import choose
 from .fitter import Fitter
-from .samplers import choose
 from .settings import seed_of, settings_of
 
 if TYPE_CHECKING:

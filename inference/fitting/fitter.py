@@ -17,11 +17,11 @@ from ...models.laws import as_law
 from .. import densities, diagnostics
 from ..executor import mapped
 from ..fit import Fit
+from ..samplers.choose import choose, compiled
 from ..steps import counted, lasting, say
 from .cut import fit_cut
 from .effort import sample_enough
 from .record import record
-from .samplers import choose, compiled
 from .settings import Settings, seed_of, settings_of
 
 if TYPE_CHECKING:

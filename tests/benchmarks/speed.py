@@ -132,13 +132,13 @@ def ess(repeats):
 def density(law, table):
     """Microseconds of a law's log density with its gradient."""
     import numpy as np
-    from bayescaling.inference.fitting.traced import Traced
+    from bayescaling.inference.engine import compile_density, flat
 
     rows = law.rows(table)
     density = law.density(rows, law.reference(rows))
-    traced = Traced(density)
-    user, _held = traced._addresses(density)
-    z, value = np.concatenate([block.ravel() for block in density.start]), np.zeros(1)
+    traced = compile_density(density)
+    user, _held = traced.addresses(density)
+    z, value = flat(density.start), np.zeros(1)
     gradient = np.zeros_like(z)
     pointers = [x.ctypes.data for x in (z, gradient, value, user)]
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(traced.address)

@@ -12,7 +12,7 @@ import bayescaling as bs
 import pytest
 from bayescaling.cli import main
 from bayescaling.inference.fitting import fitter
-from bayescaling.inference.fitting.samplers import compiled as once
+from bayescaling.inference.samplers.choose import compiled as once
 from bayescaling.reports import kept
 from bayescaling.reports.chinchilla import analysis
 

@@ -7,8 +7,9 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
 from bayescaling.inference import diagnostics
-from bayescaling.inference.fitting.samplers import OfModel, compiled
 from bayescaling.inference.fitting.settings import Settings
+from bayescaling.inference.samplers.choose import compiled
+from bayescaling.inference.samplers.pymc import ModelProgram
 from bayescaling.models.loss import chinchilla
 from scipy import stats
 
@@ -137,7 +138,7 @@ def test_simulated_losses_scatter_as_the_noise_says(fitter, runs, truth, referen
 def test_refit_on_fewer_rows_is_the_fit_of_a_model_built_for_them(fitter, runs, reference):
     half = runs.iloc[::2]
     refit = posterior(fitter.fit(half, seed=5))
-    model = OfModel(fitter.law.model(half, reference), "nutpie")
+    model = ModelProgram(fitter.law.model(half, reference), "nutpie")
     built = model.sample(fitter.density(rows=half), Settings(), 6)[0]
     assert_same_posterior(refit, built)
 

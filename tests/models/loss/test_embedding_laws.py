@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 from bayescaling.inference import Fitter
-from bayescaling.inference.fitting.samplers import Program
+from bayescaling.inference.samplers.program import Program
 from bayescaling.models.laws import law as named
 from bayescaling.models.loss import embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations

@@ -3,7 +3,7 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitting.traced import Traced
+from bayescaling.inference.engine import compile_density
 from bayescaling.models import law as law_named
 from bayescaling.models.progress import family
 from bayescaling.models.progress.draws import ProgressDraws
@@ -215,7 +215,7 @@ def test_a_traced_density_and_its_parts_agree(k, options, progress_draws):
     np.testing.assert_allclose(draws.log_density(), prior + likelihood, rtol=1e-12)
     np.testing.assert_allclose(draws.log_prior()["z"], prior, rtol=1e-12)
     density = law.density(draws.rows, draws.reference)
-    traced = Traced(density)
+    traced = compile_density(density)
     used, z = law.active(), draws.z[0]
     without_rest = (prior + likelihood)[0] + 0.5 * (z[:, ~used] ** 2).sum(-1)
     np.testing.assert_allclose([traced(x, density)[0] for x in z[:, used]], without_rest, rtol=1e-10)

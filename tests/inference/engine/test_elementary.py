@@ -6,8 +6,8 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from bayescaling.inference.fitting import elementary
-from bayescaling.inference.fitting.llvm import address, module
+from bayescaling.inference.engine import elementary
+from bayescaling.inference.engine.llvm import address, module
 from scipy.special import digamma, gammaln
 
 # Over numbers of an array, which are taken several at a time, and the rest one at a time.

@@ -1,15 +1,18 @@
 """The traced density of a law against its PyMC model, value and gradient, at points drawn at random."""
 
+import ast
 import dataclasses
+from pathlib import Path
 
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.fitting.samplers import OfLaw, OfModel, compiled
-from bayescaling.inference.fitting.traced import Traced
-from bayescaling.models.arrays import sum_by
+from bayescaling.inference.engine import UntraceableError, compile_density, flat
+from bayescaling.inference.samplers.choose import compiled
+from bayescaling.inference.samplers.nutpie import DensityProgram, model_of
+from bayescaling.inference.samplers.pymc import ModelProgram
+from bayescaling.models.arrays import log, sum_by
 from bayescaling.models.progress.law import Progress
-from bayescaling.models.symbols import UntraceableError
 
 OF_RUNS = {
     "chinchilla": bs.Chinchilla(),
@@ -78,7 +81,7 @@ def agrees(law, table):
     rows = law.rows(table)
     reference = law.reference(rows)
     density, model = law.density(rows, reference), law.model(rows, reference)
-    traced, start = Traced(density), np.concatenate([block.ravel() for block in density.start])
+    traced, start = compile_density(density), flat(density.start)
     names = [variable.name for variable in model.free_RVs]
     priors = {} if names == ["z"] else law.prior_of  # specifications are sampled as standard normals alone
     value = model.compile_logp(mode="FAST_COMPILE")
@@ -110,7 +113,7 @@ def test_nutpie_has_the_fields_that_are_filled_and_no_others():
     law, runs = bs.Chinchilla(), bs.load("chinchilla_runs")
     rows = law.rows(runs)
     density = law.density(rows, law.reference(rows))
-    model = Traced(density).model(density)
+    model = model_of(compile_density(density), density)
     fields = {field.name: field.default is dataclasses.MISSING for field in dataclasses.fields(model)}
     required = {name for name, needed in fields.items() if needed}
     assert required - SINCE_0_16_11 == FILLED | EMPTY
@@ -150,7 +153,7 @@ def test_a_grouped_law_is_traced_as_its_model_says(name, runs):
     rows = law.rows(runs.assign(run=[f"run {i // 2}" for i in range(len(runs))], part=parts))
     reference = law.reference(rows)
     density, model = law.density(rows, reference), law.model(rows, reference)
-    traced, start = Traced(density), np.concatenate([block.ravel() for block in density.start])
+    traced, start = compile_density(density), flat(density.start)
     value = model.compile_logp(mode="FAST_COMPILE")
     rng = np.random.default_rng(3)
     for _ in range(2):
@@ -188,7 +191,7 @@ def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):
     for law, table in (*studied, (bs.Scores(pace="break"), bs.load("eci_scores"))):
         rows = law.rows(table)
         reference = law.reference(rows)
-        assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), OfLaw)
+        assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), DensityProgram)
 
 
 def test_a_law_that_asks_for_numbers_is_refused(runs):
@@ -200,7 +203,7 @@ def test_a_law_that_asks_for_numbers_is_refused(runs):
     rows = law.rows(runs)
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="need numbers"):
-        Traced(law.density(rows, reference))
+        compile_density(law.density(rows, reference))
 
 
 def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
@@ -212,8 +215,8 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
     rows = law.rows(runs)
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="as traced"):
-        Traced(law.density(rows, reference))
-    assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), OfModel)
+        compile_density(law.density(rows, reference))
+    assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), ModelProgram)
 
 
 def test_axes_that_depend_on_each_other_are_refused(runs):
@@ -231,4 +234,29 @@ def test_axes_that_depend_on_each_other_are_refused(runs):
     rows = law.rows(runs.assign(run=np.arange(len(runs)) // 2))
     reference = law.reference(rows)
     with pytest.raises(UntraceableError, match="depend on each other"):
-        Traced(law.density(rows, reference))
+        compile_density(law.density(rows, reference))
+
+
+def test_what_is_not_finite_is_not_hidden_by_a_product_with_zero(runs):
+    class Hidden(bs.Chinchilla):
+        def mean(self, constants, columns):
+            return super().mean(constants, columns) + 0.0 * log(columns["tokens"] - 1e11)
+
+    law = Hidden(noise="normal", scatter="one")
+    rows = law.rows(runs)
+    density = law.density(rows, law.reference(rows))
+    z = flat(density.start)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(sum(float(np.sum(term)) for term in density.terms((z,), density.arrays)))
+    # Its value is NumPy's, so that a sampler refuses to start; the check that compares them refuses it first.
+    with pytest.raises(UntraceableError, match="nan"):
+        compile_density(density)
+
+
+def test_the_compiler_imports_nothing_of_the_package():
+    import bayescaling.inference.engine as engine
+
+    for path in Path(engine.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= 1 and not (node.module or "").startswith("bayescaling"), path.name

@@ -7,8 +7,8 @@ import ctypes
 import functools
 import os
 
-from ...models.symbols import UntraceableError
 from . import elementary
+from .trace import UntraceableError
 
 FAST = "reassoc nsz arcp contract"  # sums in any order; what is not finite stays so
 OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}

@@ -257,3 +257,6 @@ class functions:
     def clip(cls, x, low, high):
         """Elements of x, those below `low` or above `high` replaced by them."""
         return cls.minimum(cls.maximum(x, low), high)
+
+
+Symbol.functions = Symbols.functions = functions  # what `models.arrays` applies to them

@@ -1,26 +1,23 @@
-"""A law's own array code traced, differentiated and compiled into the density that nutpie samples.
-
-It takes a second where the law's PyMC model takes ten or a hundred, and half the time a call. The PyMC model stays what
-other samplers use, what laws that cannot be traced are sampled by, and what densities are tested against.
-"""
+"""A density compiled: its array code traced, differentiated and translated for the processor of this machine."""
 
 import ctypes
-import dataclasses
 import math
 
 import numpy as np
-import pandas as pd
 
-from ...models.symbols import Graph, Symbols, UntraceableError, holds
-from .emitted import source
-from .later import nutpie
-from .llvm import address, copied
+from .gradient import source
+from .llvm import address
+from .trace import Graph, Symbols, UntraceableError, holds
 
-COORDINATE = "unconstrained_parameter"
 TOLERANCE = 1e-8  # of a traced density, relative to NumPy's
 
 
-class Traced:
+def compile_density(density):
+    """Compile a density; see `Compiled`, which it returns."""
+    return Compiled(density)
+
+
+class Compiled:
     """A density compiled, for all densities of the same program.
 
     Parameters
@@ -38,39 +35,18 @@ class Traced:
         self.address = address(_source(density))
         self._check(density)
 
-    def model(self, density):
-        """Return what nutpie samples, with the data of a density."""
-        compiled = nutpie().compile_pymc.CompiledPyMCModel
-        user, held = self._addresses(density)
-        start = _flat(density.start)[_in_use(density)]
-        n = len(start)
-        known = {
-            "_n_dim": n,
-            "dims": {"z": (COORDINATE,)},
-            "_coords": {COORDINATE: pd.RangeIndex(n)},
-            "_shapes": {"z": (n,)},
-            "compiled_logp_func": _At(self.address),
-            "compiled_expand_func": _At(copied()),
-            "initial_point_func": _Start(start),
-            "shared_data": held,
-            "user_data": user,
-            "n_expanded": n,
-            "shape_info": (["z"], [slice(0, n)], [(n,)]),
-        }
-        needed = [f.name for f in dataclasses.fields(compiled) if f.default is dataclasses.MISSING]
-        return compiled(**{name: known.get(name) for name in needed})
-
     def __call__(self, z, density):
         """Log density and its gradient at the coordinates in use, as nutpie gets them; the rest are 0."""
-        user, _held = self._addresses(density)
+        user, _held = self.addresses(density)
         z, value = np.array(z, float), np.zeros(1)
         gradient = np.zeros_like(z)
         pointers = [x.ctypes.data for x in (z, gradient, value, user)]
         ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)(self.address)(len(z), *pointers)
         return value[0], gradient
 
-    def _addresses(self, density):
-        arrays, used = density.arrays, _in_use(density)
+    def addresses(self, density):
+        """Return what the compiled function is given of a density, (address,), and the arrays that must stay alive."""
+        arrays, used = density.arrays, in_use(density)
         held = {name: _placed(arrays[name], axis) for name, axis in self.axes.items()}
         lengths = {axis: len(arrays[name]) for name, axis in reversed(self.axes.items()) if axis is not None}
         sizes = [lengths[axis] for axis in dict.fromkeys(self.axes.values()) if axis is not None]
@@ -80,7 +56,7 @@ class Traced:
         return np.array(user, np.uintp), held | {"order": order}
 
     def _check(self, density):
-        start, used = _flat(density.start), _in_use(density)
+        start, used = flat(density.start), in_use(density)
         z = np.where(used, start + np.random.default_rng(1).uniform(-0.5, 0.5, len(start)), 0.0)
         parts = np.split(z, np.cumsum([block.size for block in density.start])[:-1])
         shaped = tuple(part.reshape(block.shape) for part, block in zip(parts, density.start, strict=True))
@@ -91,11 +67,12 @@ class Traced:
             raise UntraceableError(f"the density is {expected} but {value} as traced")
 
 
-def _flat(blocks):
+def flat(blocks):
+    """Return all coordinates of blocks in one vector."""
     return np.concatenate([block.ravel() for block in blocks])
 
 
-def _in_use(density):
+def in_use(density):
     """Which coordinates are sampled."""
     return np.ones(sum(block.size for block in density.start), bool) if density.used is None else density.used
 
@@ -132,18 +109,3 @@ def _placed(array, axis):
     """Copy an array, along its axis the elements of one place after another, as `source` has it."""
     array = np.asarray(array, float)
     return np.array(array if axis is None else array.reshape(len(array), math.prod(array.shape[1:])).T, order="C")
-
-
-@dataclasses.dataclass(frozen=True)
-class _At:
-    """What nutpie asks of a compiled function."""
-
-    address: int
-
-
-class _Start:
-    def __init__(self, centre):
-        self.centre = centre
-
-    def __call__(self, seed=None):
-        return self.centre + np.random.default_rng(seed).uniform(-1, 1, len(self.centre))

@@ -5,9 +5,9 @@ Values are computed forward, adjoints backward; what crosses from axis to axis i
 
 import graphlib
 
-from ...models.symbols import PICK, SUM, Symbol, UntraceableError
 from .elementary import number
 from .llvm import COMPARISONS, OPERATIONS, Lines, module
+from .trace import PICK, SUM, Symbol, UntraceableError
 
 NOT_FINITE = 4, 3  # what the function returns for a value, and for a gradient, that is not
 HEAD = "define i64 @density(i64 %dim, ptr %u, ptr %gradient, ptr %value, ptr %user) {"

@@ -1,0 +1,1 @@
+"""NUTS by nutpie, NumPyro or PyMC behind one interface."""

@@ -1,0 +1,63 @@
+"""Choose a sampler, and make a law ready for it.
+
+nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
+three return the same groups. nutpie samples the law's density, the others its PyMC model, as nutpie does where the
+density cannot be compiled.
+"""
+
+import importlib.util
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ..engine import UntraceableError
+from .nutpie import DensityProgram
+from .pymc import ModelProgram, accelerator
+
+SAMPLERS = ("nutpie", "numpyro", "pymc")
+
+
+def _may_have_accelerator():
+    return any(Path(p).exists() for p in ("/dev/nvidiactl", "/dev/kfd", "/dev/accel0")) or "TPU_NAME" in os.environ
+
+
+def choose(sampler=None):
+    """Return the name of the sampler to use.
+
+    Raises
+    ------
+    InputError
+        If `sampler` is unknown, or needs a package that is not installed.
+    """
+    if sampler is None:
+        return "numpyro" if _may_have_accelerator() and accelerator() else "nutpie"
+    if sampler not in SAMPLERS:
+        raise InputError(unknown("sampler", sampler, SAMPLERS))
+    if sampler == "numpyro" and not importlib.util.find_spec("numpyro"):
+        raise InputError("sampler 'numpyro' needs the packages numpyro and jax: pip install 'bayescaling[numpyro]'")
+    return sampler
+
+
+def compiled(law, rows, reference, density, sampler):
+    """Make a law ready for a sampler.
+
+    Parameters
+    ----------
+    law : Law
+    rows : DataFrame
+    reference : dict
+    density : Density
+        That of the law on the rows.
+    sampler : str
+        From `choose`.
+
+    Returns
+    -------
+    Program
+    """
+    if sampler == "nutpie":
+        with suppress(UntraceableError):
+            return DensityProgram(density, law.effort.low_rank)
+    return ModelProgram(law.model(rows, reference), sampler, law.effort.low_rank)

@@ -1,0 +1,147 @@
+"""nutpie: the default sampler on a CPU, which samples compiled densities.
+
+nutpie is imported without what it imports for an annotation alone: all of ArviZ, with its plots and a compilation by
+Numba. Where ArviZ was not imported before, nutpie gets a module in its place that imports ArviZ when something of it is
+called for. That is a second and more of the first fit of a process.
+"""
+
+import dataclasses
+import functools
+import importlib
+import sys
+import time
+import types
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ...models.draws import DRAWS, draw_coordinates
+from ..engine import compile_density, copied, flat, in_use
+from .program import STATISTICS, Program, quiet
+
+COORDINATE = "unconstrained_parameter"
+NAMED = "InferenceData"  # in annotations of nutpie's functions
+
+
+class _Later(types.ModuleType):
+    """A module that is imported when something of it is called for."""
+
+    def __getattr__(self, name):
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@functools.cache
+def nutpie():
+    """Import nutpie, all of whose functions work as without this."""
+    if "arviz" in sys.modules or "nutpie" in sys.modules:
+        return importlib.import_module("nutpie")
+    later = _Later("arviz")
+    setattr(later, NAMED, type(NAMED, (), {}))
+    sys.modules["arviz"] = later
+    try:
+        return importlib.import_module("nutpie")
+    finally:
+        if sys.modules.get("arviz") is later:
+            del sys.modules["arviz"]
+
+
+class DensityProgram(Program):
+    """A law's density compiled for nutpie."""
+
+    def __init__(self, density, low_rank=True):
+        start = time.perf_counter()
+        self._low_rank = low_rank
+        with quiet():
+            self._compiled = compile_density(density)
+        self.seconds = time.perf_counter() - start
+
+    def _sample(self, density, settings, seed, progress):
+        options = {"low_rank_modified_mass_matrix": self._low_rank, "return_raw_trace": True}
+        z, stats = _arrays(sample(model_of(self._compiled, density), settings, seed, progress, **options))
+        stats = xr.Dataset({name: (DRAWS, x) for name, x in stats.items()}, draw_coordinates(*z.shape[:2]))
+        return density.named(z), stats
+
+
+def model_of(compiled, density):
+    """Make what nutpie samples of a compiled density and the data of one of its program."""
+    of_nutpie = nutpie().compile_pymc.CompiledPyMCModel
+    user, held = compiled.addresses(density)
+    start = flat(density.start)[in_use(density)]
+    n = len(start)
+    known = {
+        "_n_dim": n,
+        "dims": {"z": (COORDINATE,)},
+        "_coords": {COORDINATE: pd.RangeIndex(n)},
+        "_shapes": {"z": (n,)},
+        "compiled_logp_func": _At(compiled.address),
+        "compiled_expand_func": _At(copied()),
+        "initial_point_func": _Start(start),
+        "shared_data": held,
+        "user_data": user,
+        "n_expanded": n,
+        "shape_info": (["z"], [slice(0, n)], [(n,)]),
+    }
+    needed = [f.name for f in dataclasses.fields(of_nutpie) if f.default is dataclasses.MISSING]
+    return of_nutpie(**{name: known.get(name) for name in needed})
+
+
+@dataclasses.dataclass(frozen=True)
+class _At:
+    """Where a compiled function is, as nutpie reads it."""
+
+    address: int
+
+
+class _Start:
+    def __init__(self, centre):
+        self.centre = centre
+
+    def __call__(self, seed=None):
+        return self.centre + np.random.default_rng(seed).uniform(-1, 1, len(self.centre))
+
+
+def sample(compiled, settings, seed, progress, **options):
+    """Sample what nutpie compiled, or took for compiled, and return its trace."""
+    run = nutpie().sample(
+        compiled,
+        **settings.asked,
+        cores=settings.workers,
+        seed=seed,
+        save_warmup=False,
+        progress_bar=progress,
+        blocking=False,
+        **options,
+    )
+    try:
+        trace = run.wait()
+        if progress:  # its table ends without a line's end
+            print(file=sys.stderr)
+        return trace
+    except BaseException as error:
+        run.cancel()
+        if "initialization points failed" in str(error):
+            raise InputError("the density is not finite where sampling starts; check the priors") from error
+        raise
+
+
+def _arrays(trace):
+    """Coordinates (chain, draw, z) of what nutpie sampled after its warm-up, and statistics by name, (chain, draw)."""
+    import pyarrow
+
+    def column(batch, name):
+        values = pyarrow.array(batch.column(name))
+        return (values.flatten() if hasattr(values, "flatten") else values).to_numpy(zero_copy_only=False)
+
+    draws, stats = trace.get_arrow_trace()
+    kept = [~column(batch, "tuning").astype(bool) for batch in stats]
+    z = np.stack([column(x, "z").reshape(x.num_rows, -1)[own] for x, own in zip(draws, kept, strict=True)])
+    names = {theirs: ours for theirs, ours in STATISTICS.items() if theirs in stats[0].column_names}
+    found = {
+        ours: np.stack([column(x, theirs)[own] for x, own in zip(stats, kept, strict=True)])
+        for theirs, ours in names.items()
+    }
+    return z, found
