@@ -55,7 +55,7 @@ def laws() -> tuple[str, ...]:
 
 
 def register_law(kind: type[AnyLaw]) -> type[AnyLaw]:
-    """Let a law of one's own be found by its name: by `law`, the command line's process and `open_fit`.
+    """Let a law of one's own be found by its name: by `law`, the command line's process and `open`.
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.D
     Parameters
     ----------
     fit : Fit
-        Tested by `judge` if it was not before.
+        Checked if it was not before.
     quantities : dict of str to DataArray, dims (chain, draw)
 
     Returns

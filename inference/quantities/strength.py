@@ -4,7 +4,7 @@
 fact          what it is                                  strong               fair                 weak
 ============= =========================================== ==================== ==================== =================
 chains        whether every fit converged                 yes                                       no
-law           verdict of `judge` on the law               fits                 off: misfit below    does not fit
+law           result of `Fit.check`                        fits                 off: misfit below    does not fit
                                                                                its tolerance
 width         upper over lower end of the quoted 95%      at most 1.5          at most 3            larger, or no end
               interval
@@ -35,7 +35,7 @@ class Facts(NamedTuple):
     chains : bool
         Whether every fit that the answer depends on converged.
     verdict : str, optional
-        That of `judge` on the law by its own rows.
+        That of `Fit.check`.
     p : float, optional
         Least p of its tests.
     size : float, optional

@@ -151,7 +151,7 @@ def verdict_sentence(verdict):
     Parameters
     ----------
     verdict : dict
-        From `judge`.
+        From `Fit.check`.
     """
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
