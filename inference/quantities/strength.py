@@ -4,7 +4,7 @@
 fact          what it is                                  strong               fair                 weak
 ============= =========================================== ==================== ==================== =================
 chains        whether every fit converged                 yes                                       no
-law           result of `Fit.check`                        fits                 off: misfit below    does not fit
+law           result of `Fit.check`                       fits                 off: misfit below    does not fit
                                                                                its tolerance
 width         upper over lower end of the quoted 95%      at most 1.5          at most 3            larger, or no end
               interval

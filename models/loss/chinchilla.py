@@ -154,7 +154,7 @@ class Chinchilla(LossLaw):
         Rows of one run, as the table's column ``run`` names it, share a random effect that is integrated out: readings
         of one curve are not independent. They are jointly normal, or multivariate Student-t with one mixing a run;
         other noise, `skew` and `measurement_error` are refused. Log densities by row are given the other rows of the
-        run; `Fit.loo(by="run")` leaves runs out whole. A run has one size, so that large effects can stand for what size
+        run; `Fit.loo(by="run")` leaves runs out. A run has one size, so that large effects can stand for what size
         does: where chains disagree on ``run_sd``, or it is beyond what seeds do, the law does not hold along runs.
     size_effects : bool
         Rows of equal model size share a random effect, as rows of a run do with `run_effects`: a shape or learning rate
