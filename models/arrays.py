@@ -151,7 +151,7 @@ def pick(x, codes):
 
 
 def sum_by(x, codes, counts):
-    """Add `x`, (..., row), up over rows of equal code, (..., group); arrays of NumPy, or vectors of PyTensor.
+    """Add `x`, (..., row), up over rows of equal code, (..., group); arrays of NumPy or JAX, or vectors of PyTensor.
 
     Parameters
     ----------
@@ -170,6 +170,8 @@ def sum_by(x, codes, counts):
         return functions.sum_by(x, codes, counts)
     if pt := _pytensor([x, codes, counts]):
         return pt.inc_subtensor(pt.zeros_like(counts)[codes], x)
+    if xp := _jax([x, codes, counts]):
+        return xp.zeros((*x.shape[:-1], len(counts))).at[..., codes].add(x)
     order = np.argsort(codes, kind="stable")
     return np.add.reduceat(x[..., order], np.searchsorted(codes[order], np.arange(len(counts))), axis=-1)
 

@@ -18,7 +18,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.inference.diagnostics import PARETO_K_LIMIT
-from bayescaling.inference.engine import compile_density, compiled, flat
+from bayescaling.inference.engine import compile_density, compiled, flat, in_use
 from bayescaling.inference.loo.importance import importance_sampling
 from bayescaling.inference.loo.moment_matching import moment_match
 from bayescaling.inference.loo.refits import exact_loo
@@ -117,6 +117,41 @@ def _digits(array):
 @pytest.mark.parametrize("name", STUDIED)
 def test_the_density_is_the_one_that_was_recorded(name):
     assert golden(name) == json.loads(GOLDEN.read_text())[name]
+
+
+@pytest.mark.parametrize("name", STUDIED)
+def test_the_compiled_density_and_gradient_are_those_of_jax(name):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    from bayescaling.inference.samplers.numpyro import potential
+
+    law, rng = STUDIED[name], np.random.default_rng(2)
+    rows = law.rows(table_for(name))
+    density = law.density(rows, law.reference(rows))
+    centre = flat(density.start)[in_use(density)]
+    with jax.enable_x64(True):
+        of_jax = jax.jit(jax.value_and_grad(potential(density)))
+        for _ in range(2):
+            z = centre + rng.uniform(-0.3, 0.3, len(centre))
+            value, slopes = of_jax(z)
+            found, gradient = compile_density(density)(z, density)
+            assert found == pytest.approx(-float(value), rel=1e-10)
+            np.testing.assert_allclose(gradient, -np.asarray(slopes), rtol=1e-8, atol=1e-9 * np.abs(gradient).max())
+
+
+@quiet
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", STUDIED)
+def test_numpyro_samples_the_same_density(name):
+    pytest.importorskip("numpyro", reason="NumPyro is not installed")
+    law, table, options = STUDIED[name], table_for(name), {"draws": 300, "tune": 500, "chains": 2, "seed": 1}
+    given = {sampler: bs.Fitter(law, table, sampler=sampler) for sampler in ("nutpie", "numpyro")}
+    log_densities = {
+        sampler: fitter.sample(least_ess=0, **options).sample_stats["lp"] for sampler, fitter in given.items()
+    }
+    ours, theirs = log_densities.values()
+    error = np.sqrt(sum(float(x.std()) ** 2 / float(azs.ess(x.to_dataset(name="lp"))["lp"]) for x in (ours, theirs)))
+    assert float(ours.mean()) == pytest.approx(float(theirs.mean()), abs=5 * error)
+    assert float(ours.std()) == pytest.approx(float(theirs.std()), rel=0.5)
 
 
 @pytest.fixture(scope="module", params=list(STUDIED))

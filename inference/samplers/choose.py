@@ -1,8 +1,8 @@
 """Choose a sampler, and make a law ready for it.
 
 nutpie is the default on a CPU, NumPyro where JAX sees an accelerator; PyMC's own sampler is there to check them. All
-three return the same groups. nutpie samples the law's density, the others its PyMC model, as nutpie does where the
-density cannot be compiled.
+three return the same groups. nutpie samples the compiled density of a law, NumPyro the same array code on JAX, and PyMC
+the law's PyMC model, as nutpie does where the density cannot be compiled.
 """
 
 import importlib.util
@@ -13,8 +13,9 @@ from pathlib import Path
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ..engine import UntraceableError
+from .numpyro import JaxProgram, accelerator
 from .nutpie import DensityProgram
-from .pymc import ModelProgram, accelerator
+from .pymc import ModelProgram
 
 SAMPLERS = ("nutpie", "numpyro", "pymc")
 
@@ -60,4 +61,6 @@ def compiled(law, rows, reference, density, sampler):
     if sampler == "nutpie":
         with suppress(UntraceableError):
             return DensityProgram(density, law.effort.low_rank)
+    if sampler == "numpyro":
+        return JaxProgram()
     return ModelProgram(law.model(rows, reference), sampler, law.effort.low_rank)

@@ -1,26 +1,12 @@
-"""A law's PyMC model under any of the samplers, for comparison with compiled densities and for laws without one."""
+"""PyMC's own sampler, which checks the others; and PyMC models under nutpie, of laws that cannot be compiled."""
 
-import importlib.util
 import time
-import warnings
-from contextlib import suppress
 
 import xarray as xr
 
 from ...models.backend import pymc
 from . import nutpie
 from .program import STATISTICS, Program, quiet
-
-
-def accelerator():
-    """Whether JAX is installed and sees a GPU or TPU."""
-    if not all(importlib.util.find_spec(name) for name in ("jax", "jaxlib", "numpyro")):
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import jax
-
-        return any(device.platform != "cpu" for device in jax.devices())
 
 
 class ModelProgram(Program):
@@ -62,19 +48,6 @@ class ModelProgram(Program):
         return nutpie.sample(compiled, settings, seed, progress, low_rank_modified_mass_matrix=self._low_rank)
 
     def _sample_pymc(self, settings, seed, data, progress):
-        return self._sample_through_pymc(settings, seed, data, progress, nuts_sampler="pymc", cores=settings.workers)
-
-    def _sample_numpyro(self, settings, seed, data, progress):
-        return self._sample_through_pymc(
-            settings,
-            seed,
-            data,
-            progress,
-            nuts_sampler="numpyro",
-            nuts_sampler_kwargs={"chain_method": _prepare_jax(settings.workers)},
-        )
-
-    def _sample_through_pymc(self, settings, seed, data, progress, **kwargs):
         pm = pymc()
 
         with self.model:
@@ -84,21 +57,9 @@ class ModelProgram(Program):
                 random_seed=seed,
                 progressbar=progress,
                 compute_convergence_checks=False,
-                **kwargs,
+                nuts_sampler="pymc",
+                cores=settings.workers,
             )
-
-
-def _prepare_jax(workers):
-    """Keep compiled programs from one process to the next, and give each parallel chain a device on a CPU."""
-    import jax
-    from platformdirs import user_cache_path
-
-    if jax.config.jax_compilation_cache_dir is None:
-        jax.config.update("jax_compilation_cache_dir", str(user_cache_path("bayescaling") / "xla"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
-    with suppress(RuntimeError):  # too late once JAX has started: chains then run one after another
-        jax.config.update("jax_num_cpu_devices", workers)
-    return "vectorized" if accelerator() else "parallel"
 
 
 def _statistics(stats):
