@@ -6,7 +6,8 @@ __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "evaluation": ["evaluate", "greedy", "right"],
-        "execution": ["outline", "train", "train_run"],
+        "train_sweep": ["outline", "train"],
+        ".sweeps.trainer": ["train_run"],
         "exposure": ["rows_trained"],
         "models.transformer": ["Configuration", "Transformer"],
         "plan": ["Plan"],
@@ -23,8 +24,9 @@ __all__, __getattr__, __dir__ = lazy(
         ],
         "problems.digits": ["added", "multiplied", "ranked", "subtracted"],
         "problems.vocabulary": ["decode", "encode"],
-        "records": ["accuracies"],
-        "splits": ["axes", "default_cells", "regions"],
-        "sweep": ["Sweep", "make_sweep", "read_sweep", "sweep_keys"],
+        "cell_counts": ["accuracies"],
+        "cells": ["axes", "default_cells", "regions"],
+        "arms": ["Sweep"],
+        "sweep_file": ["make_sweep", "read_sweep", "sweep_keys"],
     },
 )

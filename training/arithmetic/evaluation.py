@@ -14,10 +14,10 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from ..engine.checks import check_whole
+from ..engine.fields import check_whole
+from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
 from .problems.vocabulary import EOS, PAD
-from .splits import axes, default_cells, regions
 
 # On a GPU, widths are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..engine.checks import check_whole
+from ..engine.fields import check_whole
 
 
 def rows_trained(digits, k_max, rows=None):

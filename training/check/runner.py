@@ -9,15 +9,14 @@ from pathlib import Path
 from ...datasets.wording import printable
 from ...errors import InputError
 from ...files import written_whole
-from ..arithmetic import execution as arithmetic
+from ..arithmetic.cell_counts import accuracies
 from ..arithmetic.presets import preset as arithmetic_preset
-from ..arithmetic.records import accuracies
-from ..arithmetic.sweep import make_sweep as arithmetic_sweep
+from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import chosen_device, device_name
-from ..language import execution as language
 from ..language.presets import preset as language_preset
-from ..language.sweep import make_sweep as language_sweep
+from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.records import versions
+from ..sweeps.trainer import train
 from .agreement import CHECKS
 from .speed import SPEEDS
 
@@ -204,12 +203,12 @@ def _tried(step, *options):
 
 def _swept(name, tables, folder, device, limit):
     start = time.perf_counter()
-    kind, make = (language, language_sweep) if name == "schemes" else (arithmetic, arithmetic_sweep)
-    result = kind.train(make(tables), folder, device=device, time_limit=limit)
+    make = language_sweep if name == "schemes" else arithmetic_sweep
+    result = train(None, make(tables), folder, device=device, time_limit=limit)
     found = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
     if result is not None:
         found |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}
-        if kind is arithmetic:
+        if make is arithmetic_sweep:
             names = ("embedding", "seed", "offset", "id", "ood")
             found["right"] = [{name: entry[name] for name in names} for entry in accuracies(result)]
         else:

@@ -12,11 +12,14 @@ import torch
 
 from ...datasets.wording import quoted, shortened
 from ...errors import InputError
-from .checks import check_choice
+from .fields import check_choice
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 # Side of the matrices multiplied to measure a CPU; eight times it on a GPU.
 PROBE = 1024
+# Allocators, kernels and evaluation need more memory than an estimate; this factor for them is assumed, not measured.
+MARGIN = 1.2
+GIB = 2**30
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -194,6 +197,19 @@ def free_memory(device):
         limit, used = (int((CGROUP / name).read_text(encoding="ascii")) for name in ("memory.max", "memory.current"))
         free = min(free, limit - used)
     return free
+
+
+def check_fits(needed, device, what, instead):
+    """Raise `InputError` if a number of bytes does not fit into the free memory of a device.
+
+    The message says in words `what` needs them and what to give `instead`.
+    """
+    free = free_memory(device)
+    if needed > free:
+        raise InputError(
+            f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB "
+            f"free; give {instead}"
+        )
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
-from ..engine.checks import check_choice
+from ..engine.fields import check_choice
 
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message

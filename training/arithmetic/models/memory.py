@@ -1,7 +1,6 @@
 """The memory that a run needs, estimated before it begins."""
 
-from ...engine.hardware import free_memory
-from ...engine.memory import MARGIN
+from ...engine.hardware import MARGIN, free_memory
 
 # Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
 # on a GPU.

@@ -11,7 +11,7 @@ import math
 import torch
 
 from ....errors import InputError
-from ...engine.checks import check_choice
+from ...engine.fields import check_choice
 from ..problems.vocabulary import DIGIT0
 
 SCHEMES = ("nope", "abacus", "fire", "rope", "abacus+fire", "abacus+rope")

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from ....datasets.wording import quoted, shortened
 from ....errors import InputError
-from ...engine.checks import check_whole
-from ...engine.fields import ProperShare, check_fields
+from ...engine.fields import ProperShare, check_fields, check_whole
 from ...engine.randomness import below, hashed
 from . import layout, vocabulary
 from .layout import Batch

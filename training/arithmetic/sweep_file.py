@@ -1,8 +1,8 @@
-"""A sweep of arithmetic models: arms of a task, embeddings, architectures and seeds, read from a TOML file."""
+"""The TOML file of a sweep of arithmetic models: its keys, and the sweep that it describes."""
 
 import inspect
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,11 +11,13 @@ from ...datasets.wording import quoted
 from ...errors import InputError
 from ..engine.fields import Whole
 from ..engine.loop import Optimisation
+from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.execution import Execution
 from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
-from ..sweeps.options import Execution
-from ..sweeps.runs import evaluation_marks
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
-from .grids import CELLS, cells_of
+from .arithmetic_run import Run
+from .arms import Sweep
+from .cells import CELLS, Grid, cells_of
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
 from .objective import Objective
@@ -23,7 +25,6 @@ from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
 from .problems import TASKS, Operation, Sorting, Task
 from .problems.task import TRAINED
-from .runs import Grid, Run
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 # Settings of a model apart from the axes of an arm.
@@ -104,25 +105,6 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep of arithmetic models: runs by arm, checked.
-
-    Parameters
-    ----------
-    arms : dict of str to tuple of Run
-        Arms may share runs.
-    execution : Execution
-    """
-
-    arms: dict[str, tuple[Run, ...]]
-    execution: Execution
-
-    def settled(self, where):
-        """Give the sweep with its runs settled somewhere, as `runs.Run.settled` does."""
-        return replace(self, arms={arm: tuple(run.settled(where) for run in runs) for arm, runs in self.arms.items()})
-
-
 def read_sweep(path):
     """Read a sweep from a TOML file.
 
@@ -171,7 +153,7 @@ def make_sweep(tables):
         arms = {}
         for name, arm in named_tables("arms", tables["arms"], ARM).items():
             with located(f"arm {name}: "):
-                arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
+                arms[name] = tuple(distinct(_runs(arm, common)))
         execution = Execution(**chosen(common["training"], EXECUTION))
     return Sweep(arms, execution)
 

@@ -1,4 +1,4 @@
-"""Records of arithmetic models, and their table, with a row for each run and cell."""
+"""Counts of right answers by cell: merged over parts of a grid and over runs, and as a table and as shares."""
 
 import math
 
@@ -6,97 +6,22 @@ import numpy as np
 import xarray as xr
 
 from ..sweeps import records
-from .departures import DEPARTURES
+from .cells import ID, OOD, OOD100
 
-MEASURED = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
-CURVE = (*MEASURED, "learning_rate", "samples_done", "flop_done")
 COUNTS = ("correct", "total", "split")
 OF_SORTING = ("correct_minimum", "axis")
 CELL = ("offset", "length_a", "length_b")
-REGIONS = ("id", "ood", "ood100")
-UNITS = {
-    "loss_train": "nats per token",
-    "loss_eval": "nats per token",
-    "wall_seconds": "s",
-    "flop": "FLOP",
-    "flop_done": "FLOP",
-    "samples_done": "problems",
-    "samples": "problems",
-}
 COLUMNS = (
     *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max", "train_digits"),
     *("seed", "parameters", "samples", "flop", "offset", "length_a", "length_b", "correct", "total", "split"),
 )
 
 
-def record(run, outcome, parts, device, precision):
-    """Make the record of one run.
-
-    Parameters
-    ----------
-    run : runs.Run
-    outcome : Outcome
-        Finished or diverged; evaluations that a diverged run did not reach are NaN.
-    parts : list of xarray.Dataset
-        Counts of the cells, as `experiment.judge` gives them.
-    device : torch.device
-    precision : str
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions run (of length 1), offset (of Abacus embeddings), length_a, length_b and step (updates). Variables
-        correct and total (problems) and split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was asked) by
-        offset and cell; loss_train (mean since the evaluation before), loss_eval and accuracy (of problems like those
-        trained on), learning_rate, samples_done, flop_done and wall_seconds by step. What describes the run are
-        coordinates along run.
-    """
-    model, plan = run.model, run.plan
-
-    def computed(steps):
-        samples = [float(plan.seen(step)) for step in steps]
-        return {"samples_done": samples, "flop_done": [run.flop_done(step) for step in steps]}
-
-    described = {
-        "task": run.task.name,
-        "embedding": model.embedding,
-        "architecture": model.architecture,
-        "layers": model.layers,
-        "recurrences": model.recurrences,
-        "d_model": model.d_model,
-        "k_max": model.k_max,
-        "train_digits": run.task.largest,
-        "parameters": model.parameters,
-        "samples": plan.seen(plan.updates),
-        "flop": run.matmul_flop,
-        "arm": "",
-    }
-    return records.record(
-        run,
-        outcome,
-        device,
-        precision,
-        measured=MEASURED,
-        computed=computed,
-        described=described,
-        units=UNITS,
-        departures=DEPARTURES,
-        counts=together(parts),
-    )
-
-
 def together(parts):
-    """Merge the counts of several parts of a grid, over the union of their lengths.
+    """Merge the counts of parts of a grid, as `evaluate` returns them at the same offsets; no cell is in two of them.
 
-    Parameters
-    ----------
-    parts : sequence of xarray.Dataset
-        As `evaluation.evaluate` gives them at some offsets, the same in all; no cell is in two of them.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions offset, length_a and length_b; in cells that were not judged, counts are 0 and text is empty.
+    The dataset has dimensions offset, length_a and length_b, over the union of the lengths; in cells that were not
+    tested, counts are 0 and text is empty.
     """
     lengths = [sorted(set().union(*(part[side].values.tolist() for part in parts))) for side in CELL[1:]]
     offsets = parts[0]["offset"].values
@@ -116,22 +41,10 @@ def together(parts):
 
 
 def merged(planned, results, arms):
-    """Merge all runs, over the unions of their lengths and steps.
-
-    Parameters
-    ----------
-    planned, results
-        As `sweeps.records.merged` takes them.
-    arms : mapping of str to collection of str
-        Names of the runs of each arm.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions run, offset, length_a, length_b and step. Attributes that all runs share are kept.
-    """
+    """Merge the records of runs, over the unions of their lengths and steps, as `sweeps.records.merged` does."""
     known = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
-    empty = {name: math.nan if name in CURVE else "" if known[name].dtype.kind in "OU" else 0 for name in known}
+    of_kind = {"O": "", "U": "", "f": math.nan}
+    empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in known.items()}
     # A task may count what another does not.
     filled = {
         run: dataset.assign(
@@ -187,7 +100,7 @@ def accuracies(dataset):
             if not int(one["total"].sum()):
                 continue
             entry = {"run": str(name)} | {key: one[key].item() for key in described} | {"offset": int(offset)}
-            for region in REGIONS:
+            for region in (ID, OOD, OOD100):
                 inside = one["split"] == region
                 total = int(one["total"].where(inside, 0).sum())
                 entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
