@@ -5,7 +5,7 @@ optimiser, batches and grids are used, and the microbatches of its public code. 
 number of problems is this package's: as many as its training set holds, and more or fewer where it trains for longer or
 shorter. With the 122M parameters of 16 layers that is .65 exaFLOP, where 24 h of its RTX A4000 at 25 to 30 TFLOP/s are
 2.2 to 2.6: three or four passes through its set, for which ``samples`` may be raised. There are three seeds, as in its
-means. All departures stand in `departures`.
+means. All deviations are in `deviations`.
 """
 
 import copy

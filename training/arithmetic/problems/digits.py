@@ -24,19 +24,8 @@ REST, FIRST = 0, 1
 def drawn(keys, lengths, columns):
     """Draw numbers of given lengths, uniformly: the highest digit from 1 to 9, the others from 0 to 9.
 
-    Parameters
-    ----------
-    keys : torch.Tensor
-        Each number is a function of its key, int64, shape (...).
-    lengths : torch.Tensor
-        Digits of each, shape (...).
-    columns : int
-        At least the largest length.
-
-    Returns
-    -------
-    torch.Tensor
-        Digits, zero from the length on, int16, shape (..., columns).
+    Each is a function of its key, int64, shape (...), and has as many digits as `lengths`, of that shape. The digits
+    are int16, of shape (..., columns), and zero from the length on.
     """
     words = -(-columns // PER_WORD)
     fraction = low_bits(hashed(keys[..., None], REST, torch.arange(words, device=keys.device)), FRACTION)

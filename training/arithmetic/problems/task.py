@@ -88,17 +88,7 @@ class Task:
         return self._roomy(self.length(*self.longest))
 
     def length(self, first, second):
-        """Count the tokens of the longest problem of a cell, the end included.
-
-        Parameters
-        ----------
-        first, second : int
-            Operand lengths, or the task's other coordinates of a cell.
-
-        Returns
-        -------
-        int
-        """
+        """Count the tokens of the longest problem of a cell, the end included."""
         raise NotImplementedError
 
     def digits(self, first, second):
@@ -110,12 +100,9 @@ class Task:
         return count
 
     def check(self, first, second):
-        """Refuse a cell whose problems cannot be written.
+        """Raise `InputError` for a cell whose problems cannot be written.
 
-        Raises
-        ------
-        InputError
-            If a length is below 1, or a problem needs more hints or labels than there are.
+        That is one with a length below 1, or a problem that needs more hints than there are.
         """
         for value in (first, second):
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LONGEST:
@@ -151,38 +138,16 @@ class Task:
     def batches(self, seed, step, count, device):
         """Generate problems to train on, in buckets of similar length, so that little of them is padding.
 
-        The number of problems in a bucket and its width are the same at every step, and still all cells are equally
-        frequent: see `sampling`.
-
-        Parameters
-        ----------
-        seed, step, count, device
-            As `batch` takes them.
-
-        Returns
-        -------
-        tuple of Batch
-            Shapes (problems, width), of `count` problems together.
+        The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together: how many are
+        in a bucket and its width are the same at every step, and still all cells are equally frequent (see `sampling`).
         """
         return self._batches(seed, range(step, step + 1), count, device, self.buckets)[0]
 
     def consecutive(self, seed, steps, count, device, *, buckets=True):
-        """Generate the problems of consecutive steps in one go, which takes hardly longer than those of one.
+        """Generate the problems of a range of steps in one go, which takes barely longer than those of one.
 
-        Parameters
-        ----------
-        seed : int
-        steps : range
-            Consecutive.
-        count, device
-            As `batch` takes them.
-        buckets : bool
-            Whether problems are in buckets, as `batches` makes them, or all of one width, as `batch` does.
-
-        Returns
-        -------
-        list of tuple of Batch
-            For each step what `batches` gives, or `batch` alone.
+        The result is a list with what `batches` returns for each step, or with `batch` alone if problems are not in
+        buckets.
         """
         return self._batches(seed, steps, count, device, self.buckets if buckets else 1)
 
@@ -264,31 +229,14 @@ class Task:
         return self._written(first, second, variants, keys, bounds, width)
 
     def expression(self, tokens):
-        """Give the text of one problem, without its end and padding.
-
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            Shape (length,).
-
-        Returns
-        -------
-        str
-        """
+        """Return the text of one problem, whose tokens have shape (length,), without its end and padding."""
         return vocabulary.decode(tokens).rstrip(vocabulary.SYMBOLS[vocabulary.PAD]).removesuffix("$")
 
     def parse(self, text):
-        """Make the tokens of a problem from its text, with its end.
+        """Make a `Batch` of one problem from its text, with its end: shape (1, characters + 1).
 
-        Returns
-        -------
-        Batch
-            Shape (1, characters + 1).
-
-        Raises
-        ------
-        InputError
-            If a character is no token of this task, or there is not one equals sign with something before and after.
+        `InputError` is raised if a character is no token of this task, or there is not one equals sign with something
+        before and after.
         """
         tokens = vocabulary.encode(text + "$")
         for place in (tokens >= self.vocabulary_size).nonzero():
