@@ -56,19 +56,9 @@ def merged(planned, results, arms):
 
 
 def table(dataset):
-    """Make a table of counts, with a row for each run, offset and cell.
+    """Make a table of counts from merged records, with a row for each run, offset and cell that was tested.
 
-    Parameters
-    ----------
-    dataset : xarray.Dataset
-        As `merged` gives it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns run, arm, task, embedding, architecture, layers, recurrences, d_model, k_max, train_digits, seed,
-        parameters, samples, flop, offset, length_a, length_b, correct, total and split, and where a run sorts
-        correct_minimum and axis, empty for other tasks. Cells that were not judged are left out.
+    Its columns are `COLUMNS`, and where a run sorts correct_minimum and axis, empty for other tasks.
     """
     more = [name for name in OF_SORTING if name in dataset]
     rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
@@ -78,18 +68,10 @@ def table(dataset):
 
 
 def accuracies(dataset):
-    """Compute the share of problems that are right, by run, offset and region, for people to read.
+    """Compute the share of problems that are right, by run, offset and region, of merged records, for people to read.
 
-    Parameters
-    ----------
-    dataset : xarray.Dataset
-        As `merged` gives it.
-
-    Returns
-    -------
-    list of dict
-        With the keys run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, offset,
-        and for each region the share of its cells' problems, None where the grid has no cell of it.
+    Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, offset, and
+    for each region the share of its cells' problems, None where the grid has no cell of it.
     """
     entries = []
     described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")

@@ -133,17 +133,10 @@ def regions(task, cells, train_digits=None):
 
 
 def axes(task, cells, train_digits=None):
-    """Find the lengths in which each cell of sorting is out of distribution.
+    """Return the lengths in which each cell of sorting is out of distribution, text, shape (cells,).
 
-    Parameters
-    ----------
-    task, cells, train_digits
-        As `regions` takes them.
-
-    Returns
-    -------
-    numpy.ndarray
-        Text, shape (cells,): ``"numbers"``, how many there are; ``"digits"``; ``"both"``; or nothing.
+    They are ``"numbers"``, how many there are; ``"digits"``; ``"both"``; or nothing. The parameters are those of
+    `regions`.
     """
     numbers, digits = _above(task, cells, train_digits).T
     return np.select([numbers & digits, numbers, digits], ["both", "numbers", "digits"], "")

@@ -106,21 +106,9 @@ OPTIONS = (
 
 
 def read_sweep(path):
-    """Read a sweep from a TOML file.
+    """Read a `Sweep` from a TOML file, with the tables that `make_sweep` takes.
 
-    Parameters
-    ----------
-    path : path
-        The file, with the tables that `make_sweep` takes.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a key or value in it cannot be used.
+    `InputError` is raised if the file cannot be read, or a key or value in it cannot be used.
     """
     return read_tables(path, lambda tables, base: make_sweep(tables))
 

@@ -10,17 +10,7 @@ EVERY = 60.0
 
 
 def shown(wanted):
-    """Choose how to show progress.
-
-    Parameters
-    ----------
-    wanted : bool
-
-    Returns
-    -------
-    Silence
-        A `Bar` where standard error is a terminal, else `Lines`; if it is not wanted, neither.
-    """
+    """Return what shows progress, if that is wanted: a `Bar` where standard error is a terminal, else `Lines`."""
     if not wanted:
         return Silence()
     return Bar() if sys.stderr.isatty() else Lines()
