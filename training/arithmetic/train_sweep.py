@@ -12,27 +12,8 @@ def train(sweep, out, **options):
     last checkpoint, or in the middle of its grid, with the result that it would have had. Every call that finishes a
     run writes ``OUT/runs.nc`` (all runs) and ``OUT/runs.csv``, a row for each run and cell.
 
-    Parameters
-    ----------
-    sweep : path or Sweep
-        A TOML file, with the tables that `make_sweep` takes; or a sweep made of them.
-    out : path
-        Folder for everything that is written.
-    **options
-        As `training.train` takes them: executor, scheduler, device, time_limit and progress.
-
-    Returns
-    -------
-    xarray.Dataset or None
-        All finished runs, as `cell_counts.merged` returns them, with the attribute ``status``: ``"finished"``, or
-        ``"paused"`` if the time limit stopped it. None if no run is finished yet.
-
-    Raises
-    ------
-    InputError
-        If the sweep, a device, a checkpoint or the folder cannot be used, or a run needs more memory than is free.
-    KeyboardInterrupt
-        If a signal stopped it, after everything was saved.
+    The sweep is a TOML file, with the tables that `make_sweep` takes, or a sweep made of them; options, result and what
+    is raised are those of `training.train`, also if a run needs more memory than is free.
     """
     return trainer.train(_read, sweep, out, **options)
 

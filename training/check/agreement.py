@@ -31,17 +31,9 @@ WIDTHS = (1, 2, 3, 8, 14)
 COMPILED = ("fire", "abacus+rope")
 TINY = {
     "model": {"d_model": 32, "heads": 2, "k_max": 1, "table_rows": 48},
-    "training": {
-        "samples": 40_000,
-        "batch": 64,
-        "learning_rate": 0.005,
-        "evaluations": 4,
-        "evaluation_problems": 100,
-    },
+    "training": {"samples": 40_000, "batch": 64, "learning_rate": 0.005, "evaluations": 4, "evaluation_problems": 100},
     "evaluation": {"longest": 3, "diagonal_to": 14, "count": 20},
-    "arms": [
-        {"name": "one", "task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"]},
-    ],
+    "arms": [{"name": "one", "task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"]}],
 }
 
 

@@ -20,11 +20,7 @@ def of_device(device, tables):
     """Measure matrix products (FLOP/s) and copies (byte/s), beside the datasheet where it is known."""
     precision = where_trained(str(device)).precision
     measured, known = measured_ceiling(device, precision), ceiling(device, precision)
-    return {
-        "precision": precision,
-        "measured": measured._asdict(),
-        "taken": known._asdict(),
-    }
+    return {"precision": precision, "measured": measured._asdict(), "taken": known._asdict()}
 
 
 def of_problems(device, tables):

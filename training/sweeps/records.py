@@ -19,24 +19,12 @@ from ..engine.hardware import device_name
 
 
 def record(run, outcome, counts, device, precision):
-    """Make the record of one run.
+    """Make the record of one run, a dataset.
 
-    Parameters
-    ----------
-    run : base.Run
-    outcome : engine.loop.Outcome
-        Finished or diverged; evaluations that a diverged run did not reach are NaN.
-    counts : xarray.Dataset
-        Variables without steps, as `Run.counts` returns them.
-    device : torch.device
-    precision : str
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions run (of length 1), step (updates) and those of `counts`. Variables by step are those measured, the
-        run's curves and learning_rate; what describes the run are coordinates along run. Attributes give versions, the
-        configuration and what else the run has.
+    Its dimensions are run (of length 1), step (updates) and those of `counts`, which `Run.counts` returned. Variables
+    by step are those measured, NaN where a diverged run did not reach an evaluation, the run's curves and
+    learning_rate; what describes the run are coordinates along run. Attributes have versions, the configuration and
+    what else the run has.
     """
     evaluations = {values["step"]: values for values in outcome.evaluations}
     steps = np.array(sorted(evaluations))
@@ -66,25 +54,12 @@ def record(run, outcome, counts, device, precision):
 
 
 def merged(planned, results, groups, label, **options):
-    """Merge the runs of a sweep, over the union of their steps.
+    """Merge the records of planned runs, by name in `results`, over the union of their steps, by `xarray.concat`.
 
-    Parameters
-    ----------
-    planned : sequence of base.Run
-    results : mapping of str to xarray.Dataset
-        Records by name, as `record` makes them, of those that are finished.
-    groups : mapping of str to collection of str
-        The sweep's groups of runs, in their order, by name, each with the names of its runs.
-    label : str
-        Coordinate along run that gets the names of its groups, separated by spaces; empty if it is in none.
-    **options
-        For `xarray.concat`.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimension run and those of the records; NaN where a run has no value. Attributes that all runs share are kept;
-        ``sweep`` has the names of the groups and ``sha256`` is a hash of the names of all planned runs.
+    `groups` has the names of the runs of each group, in order. The coordinate `label` along run gets the names of its
+    groups, separated by spaces; it is empty if the run is in none. A variable is NaN where a run has no value.
+    Attributes that all runs share are kept; ``sweep`` has the names of the groups and ``sha256`` is a hash of the names
+    of all planned runs.
     """
     planned = list(dict.fromkeys(run.name for run in planned))
     datasets = [results[name] for name in planned if name in results]

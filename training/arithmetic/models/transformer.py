@@ -183,24 +183,13 @@ class Transformer(torch.nn.Module):
         self.apply_layer = compiled_layer(backend)
 
     def forward(self, tokens, *, recurrences=None, offset=0, draws=None):
-        """Compute the logits of the token that follows each.
+        """Compute the logits of the token that follows each, float32, shape (problems, length, vocabulary).
 
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            int64, shape (problems, length).
-        recurrences : int, optional
-            Number of times to apply the block, by default the configuration's. Fewer give intermediate logits.
-        offset : int
-            Offset of Abacus embeddings without draws.
-        draws : draws.Draws, optional
-            Everything random in training: offset of places, noise of the initial state, positions of FIRE and, if
-            `recurrences` is not given, the recurrences without and with gradient. Without draws nothing is random.
-
-        Returns
-        -------
-        torch.Tensor
-            float32, shape (problems, length, vocabulary).
+        Tokens are int64, of shape (problems, length). The block is applied the configuration's number of times, or
+        `recurrences` times; fewer give intermediate logits. `draws` has everything random in training: the offset of
+        places, the noise of the initial state, the positions of FIRE and, if `recurrences` is not given, the
+        recurrences without and with gradient. Without draws nothing is random, and `offset` is that of Abacus
+        embeddings.
         """
         embedded = self._embedded(tokens, offset if draws is None else draws.offset)
         context = self._context(tokens.shape[1], tokens.device, draws)

@@ -115,23 +115,10 @@ class Task:
             )
 
     def batch(self, seed, step, count, device):
-        """Generate problems to train on, all of one width.
+        """Generate problems to train on, all of one width: a `Batch` of shape (count, width).
 
         All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
-        cells.
-
-        Parameters
-        ----------
-        seed, step : int
-            The batch depends on them and the count alone.
-        count : int
-            Problems, the same at every step.
-        device : torch.device
-
-        Returns
-        -------
-        Batch
-            Shape (count, width).
+        cells. The batch depends on (seed, step) and the count alone, which is the same at every step.
         """
         return self._batches(seed, range(step, step + 1), count, device, 1)[0][0]
 
@@ -152,25 +139,10 @@ class Task:
         return self._batches(seed, steps, count, device, self.buckets if buckets else 1)
 
     def cell(self, first, second, count, seed, device):
-        """Generate problems of one cell, for evaluation.
+        """Generate problems of one cell, for evaluation: a `Batch` of shape (count, length(first, second)).
 
-        Parameters
-        ----------
-        first, second : int
-            Operand lengths, or the task's other coordinates of a cell.
-        count, seed : int
-        device : torch.device
-
-        Returns
-        -------
-        Batch
-            Shape (count, length(first, second)); the same as `problems` makes of ``keys(seed, first, second, order)``
-            and the orders 0..count - 1.
-
-        Raises
-        ------
-        InputError
-            If there is no such cell.
+        They are what `problems` makes of ``keys(seed, first, second, order)`` and the orders 0..count - 1. `InputError`
+        is raised if there is no such cell.
         """
         self.check(first, second)
         check_whole("task: count", count, 1, 2**31)
@@ -185,32 +157,14 @@ class Task:
         return hashed(hashed(EVALUATION, seed), first, second, orders)
 
     def problems(self, first, second, keys, orders=None, *, width=None, bounds=None):
-        """Generate problems of many cells, for evaluation, without random padding.
+        """Generate problems of many cells, for evaluation, without random padding: a `Batch` (problems, width).
 
-        Parameters
-        ----------
-        first, second : torch.Tensor
-            Cell of each problem, int64, shape (problems,).
-        keys : torch.Tensor
-            Each problem is a function of its key, int64, shape (problems,).
-        orders : torch.Tensor, optional
-            Its place in its cell, int64, shape (problems,), which decides what has few values: the operation in a mix,
-            the place of the one in a vector. By default these are drawn at random.
-        width : int, optional
-            Tokens of the batch, those of the longest problem of its cells by default.
-        bounds : tuple of int, optional
-            Largest first and second length. With it and `width`, cells are not checked, and the host does not wait for
-            the device.
-
-        Returns
-        -------
-        Batch
-            Shape (problems, width).
-
-        Raises
-        ------
-        InputError
-            If there is no such cell, or the width is below the longest problem's.
+        The cells have lengths `first` and `second`, and each problem is a function of its key, all int64, of shape
+        (problems,). `orders`, of that shape too, are their places in their cells, which decide what has few values: the
+        operation in a mix, the place of the one in a vector; by default these are drawn at random. The width is by
+        default that of the longest problem of the cells. With it and `bounds`, the largest first and second length,
+        cells are not checked, and the host does not wait for the device. `InputError` is raised if there is no such
+        cell, or the width is below the longest problem's.
         """
         if not len(first):
             raise InputError("problems: none are asked for; give at least one cell")
