@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..engine.fields import Count, Whole, check_fields
-from ..sweeps.keys import Key, checked
+from ..sweeps.keys import Key, with_defaults
 
 # In distribution, out of it, and out of it with more digits than this.
 ID, OOD, OOD100, HUNDRED = "id", "ood", "ood100", 100
@@ -67,9 +67,8 @@ class Grid:
 
 
 def cells_of(table):
-    """List the cells of an evaluation whose table has keys as `CELLS`, tuple of (int, int); raise `InputError`."""
-    checked("evaluation", {name: table[name] for name in CELLS if name in table}, CELLS)
-    longest, every, diagonal, last = (table.get(name, key.usual) for name, key in CELLS.items())
+    """List the cells of an evaluation with the keys of `CELLS`, (int, int) each; raise `InputError` for too many."""
+    longest, every, diagonal, last = (table[name] for name in CELLS)
     lengths = range(every, longest + 1, every)
     if not lengths:
         raise InputError(f"evaluation: every is {every} and longest {longest}; give a longest of at least as much")
@@ -86,15 +85,8 @@ def cells_of(table):
 def default_cells(task):
     """List the cells that a task is judged on ([Mc24] section 4).
 
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    tuple of (int, int)
-        All lengths to 100 and then equal lengths to 160; for multiplication to 25; for sorting to 30 numbers and 30
-        digits; for OR to 100.
+    They are all lengths to 100 and then equal lengths to 160; for multiplication all to 25; for sorting to 30 numbers
+    and 30 digits; for OR to 100. The result is a tuple of (int, int).
 
     Examples
     --------
@@ -102,24 +94,14 @@ def default_cells(task):
     >>> len(default_cells(Addition(20)))
     10060
     """
-    return cells_of(OF_TASK.get(task.name, {}))
+    return cells_of(with_defaults(OF_TASK.get(task.name, {}), CELLS))
 
 
 def regions(task, cells, train_digits=None):
-    """Find the region of each cell.
+    """Return the region of each cell, text, shape (cells,).
 
-    Parameters
-    ----------
-    task : Task
-    cells : sequence of (int, int)
-    train_digits : int, optional
-        Most digits of an operand in training, the task's by default.
-
-    Returns
-    -------
-    numpy.ndarray
-        Text, shape (cells,): ``"id"`` if no length is above those trained on, ``"ood100"`` if one is and one is above
-        100, ``"ood"`` otherwise.
+    It is ``"id"`` if no length is above those trained on, ``"ood100"`` if one is and one is above 100, ``"ood"``
+    otherwise. The most digits of an operand in training are by default the task's.
 
     Examples
     --------

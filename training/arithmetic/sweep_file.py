@@ -1,6 +1,7 @@
 """The TOML file of a sweep of arithmetic models: its keys, and the sweep that it describes."""
 
 import inspect
+import itertools
 import re
 from dataclasses import fields
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from ..engine.fields import Whole
 from ..engine.loop import Optimisation
 from ..sweeps.base import distinct, evaluation_marks
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
 from .arithmetic_run import Run
 from .arms import Sweep
@@ -23,8 +24,10 @@ from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
-from .problems import TASKS, Operation, Sorting, Task
-from .problems.task import TRAINED
+from .problems import TASKS
+from .problems.operations import Operation
+from .problems.sorting import Sorting
+from .problems.task import TRAINED, Task
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 # Settings of a model apart from the axes of an arm.
@@ -116,24 +119,13 @@ def read_sweep(path):
 def make_sweep(tables):
     """Make a sweep of tables, as a sweep's file holds them.
 
-    Parameters
-    ----------
-    tables : mapping
-        ``preset`` (a name), whose tables the others replace key by key, and its ``arms`` whole; ``model``, ``training``
-        and ``evaluation``, for every arm; and ``arms``. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
-        whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures``
-        such as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped
-        block: injection into its first layer in each recurrence, unless it says ``+injection`` or ``+none``), and
-        tables ``model``, ``training`` and ``evaluation`` that replace the common ones key by key.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If a key or value cannot be used.
+    ``preset`` names a sweep whose tables the others replace key by key, and ``arms`` whole. The tables ``model``,
+    ``training`` and ``evaluation`` are for every arm. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
+    whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures`` such
+    as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped block:
+    injection into its first layer in each recurrence, unless it has ``+injection`` or ``+none``), and tables ``model``,
+    ``training`` and ``evaluation`` that replace the common ones key by key. `InputError` is raised if a key or value
+    cannot be used.
     """
     with located():
         tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
@@ -149,10 +141,7 @@ def make_sweep(tables):
 def sweep_keys():
     """List the keys of a sweep's file, with what each takes, its default and what it means.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+    The columns are ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
 
     Examples
     --------
@@ -170,70 +159,50 @@ def _runs(arm, common):
     checked("", arm, ARM)
     tables = {}
     for section, keys in COMMON.items():
-        own = checked(section, arm.get(section, {}), keys, whole=False)
-        tables[section] = checked(section, common[section] | own, keys)
+        changed = checked(section, arm.get(section, {}), keys, whole=False)
+        tables[section] = with_defaults(checked(section, common[section] | changed, keys), keys)
     for key in EXECUTION:
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
     shapes = [_shape(text) for text in arm["architectures"]]
-    made = []
-    for task in _tasks(arm):
-        cells = cells_of(tables["evaluation"])
+    tasks, cells = _tasks(arm), cells_of(tables["evaluation"])
+    for task in tasks:
         for cell in cells:
             task.check(*cell)
-        made += [
-            _run(task, cells, embedding, shape, seed, tables)
-            for embedding in arm["embeddings"]
-            for shape in shapes
-            for seed in _setting(tables, "training", "seeds")
-        ]
-    return made
+    axes = itertools.product(tasks, arm["embeddings"], shapes, tables["training"]["seeds"])
+    return [_run(task, cells, embedding, shape, seed, **tables) for task, embedding, shape, seed in axes]
 
 
-def _setting(tables, section, key):
-    return tables[section].get(key, COMMON[section][key].usual)
-
-
-def _run(task, cells, embedding, shape, seed, tables):
+def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
     layers, recurrences, injection = shape
+    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
+    names = [name for name in SHAPE if name != "random_positions" or "fire" in embedding]
     model = Configuration(
         task.vocabulary_size,
         layers=layers,
         recurrences=recurrences,
         injection=injection,
         embedding=embedding,
-        **_of_scheme(tables["model"], embedding),
+        **chosen(model, names),
     )
-    # Only Abacus embeddings have offsets.
-    given = _setting(tables, "evaluation", "offset")
-    offsets = tuple(given if isinstance(given, list) else [given]) if "abacus" in model.parts else (0,)
+    offsets = (0,)
     if "abacus" in model.parts:
+        # Only Abacus embeddings have offsets.
+        offsets = evaluation["offset"] if isinstance(evaluation["offset"], list) else [evaluation["offset"]]
         check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
         check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
-    training = tables["training"]
-    plan = _plan(training)
-    settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
+    plan = Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
     return Run(
         task,
         model,
         Objective(**chosen(training, OBJECTIVE)),
-        PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
-        evaluation_marks(plan.updates, _setting(tables, "training", "evaluations")),
-        _setting(tables, "training", "evaluation_problems"),
-        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"))),
+        PlannedOptimisation(**optimiser_settings(training, SETTINGS), updates=plan.updates, plan=plan),
+        evaluation_marks(plan.updates, training["evaluations"]),
+        training["evaluation_problems"],
+        Grid(tuple(cells), offsets=tuple(offsets), **chosen(evaluation, ("count", "seed"))),
         seed=seed,
         **chosen(training, ("buckets", "precision")),
     )
-
-
-def _of_scheme(model, embedding):
-    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
-    found = chosen(model, SHAPE)
-    return {key: value for key, value in found.items() if key != "random_positions" or "fire" in embedding}
-
-
-def _plan(training):
-    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
 
 
 def _tasks(arm):

@@ -8,7 +8,8 @@ import torch
 
 from ..arithmetic.evaluation import evaluate, greedy
 from ..arithmetic.models.transformer import Configuration, Transformer
-from ..arithmetic.problems import TASKS, Addition
+from ..arithmetic.problems import TASKS
+from ..arithmetic.problems.operations import Addition
 from ..arithmetic.sweep_file import make_sweep
 from ..engine.compilation import can_compile, eager_calls
 from ..engine.guard import Guard

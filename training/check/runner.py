@@ -73,33 +73,13 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
     """Check a device, or resume the check: agreement, speeds, and then the runs that want a GPU.
 
     Every step that is finished is written to ``OUT/check.json`` and not done again. A sweep that the time does not
-    suffice for is saved, and resumed by the next call. ``OUT/summary.md`` says what was found, for people, and
+    suffice for is saved, and resumed by the next call. ``OUT/summary.md`` has the results for people, and
     ``OUT/SWEEP/runs.csv`` are the tables.
 
-    Parameters
-    ----------
-    out : path
-        Folder for everything that is written.
-    minutes : float
-        After which to save and stop; agreement and speeds are not broken off.
-    device : str, optional
-        By default CUDA where there is a GPU.
-    tables : mapping, optional
-        Sweeps and sizes, as `full` gives them by default.
-    told : callable
-        Takes each line about what was done.
-
-    Returns
-    -------
-    dict
-        What ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``.
-
-    Raises
-    ------
-    InputError
-        If the device, the time or the folder cannot be used.
-    KeyboardInterrupt
-        If a signal stopped it, after everything was saved.
+    The call saves and stops after some `minutes`; agreement and speeds are not broken off. `tables` has sweeps and
+    sizes, by default those of `full`, and `told` takes each line about what was done. The result is what
+    ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
+    time or the folder cannot be used, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
@@ -112,7 +92,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
                 continue
             if time.monotonic() - start > BEGUN_BY[group] * limit and kept.grown:
                 return kept.ended("paused", told)
-            options = () if group == "agreement" else (_sizes(tables),)
+            options = () if group == "agreement" else (tables,)
             kept.keep(group, name, _tried(step, where, *options), told)
     for name, share in SHARES.items():
         if kept.done("sweeps", name):
@@ -215,13 +195,6 @@ def _swept(name, tables, folder, device, limit):
             found["entropy"] = result.attrs.get("entropy")
             found["least_loss"] = float(result["loss_eval"].min())
     return found | {"took": time.perf_counter() - start}
-
-
-def _sizes(tables):
-    return {key: tables[key] for key in ("digits", "problems", "judged", "ways")} | {
-        "arithmetic": tables["reduced"],
-        "language": tables["schemes"],
-    }
 
 
 def _said(found, depth=0):

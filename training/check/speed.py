@@ -38,14 +38,15 @@ def of_problems(device, tables):
 def of_updates(device, tables):
     """Time an update of each sweep's first run, plain and compiled, and its share of the peak."""
     where, found = where_trained(str(device)), {}
-    for name, make in (("arithmetic", arithmetic_sweep), ("language", language_sweep)):
-        sweep = make(tables[name]).settled(where)
+    sweeps = {"arithmetic": arithmetic_sweep(tables["reduced"]), "language": language_sweep(tables["schemes"])}
+    for name, sweep in sweeps.items():
+        sweep = sweep.settled(where)
         if name == "arithmetic":
             runs = {run.model.embedding: run for arm in sweep.arms.values() for run in reversed(arm)}
         else:
             best = dict.fromkeys(sweep.sizes, 0.01)
-            made = sweep.runs(sweep.stages[0], best)
-            runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (made[0], made[-1])}
+            stage = sweep.runs(sweep.stages[0], best)
+            runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (stage[0], stage[-1])}
         for label, run in runs.items():
             found[f"{name} {label}"] = {
                 word: _update(run, Execution(compile=compiled), device, where.precision)
@@ -57,7 +58,7 @@ def of_updates(device, tables):
 
 def of_judging(device, tables):
     """Time the judgement of a batch by one pass and token by token."""
-    run = next(iter(arithmetic_sweep(tables["arithmetic"]).arms.values()))[0]
+    run = next(iter(arithmetic_sweep(tables["reduced"]).arms.values()))[0]
     model, _ = run.prepared(Execution(compile=False), device, "float32")
     batch = run.task.cell(run.task.largest, run.task.largest, tables["judged"], 0, device)
     seconds = {

@@ -94,18 +94,9 @@ class Sweep(base.Sweep):
         return replace(self, base=self.base.settled(where))
 
     def runs(self, stage, best):
-        """List the runs of a stage.
+        """List the runs of a stage, by size, then rate, budget and seed.
 
-        Parameters
-        ----------
-        stage : Stage
-        best : mapping of Configuration to float
-            Best rate of each size so far; a size without one has no runs in a stage that takes the best.
-
-        Returns
-        -------
-        list of Run
-            By size, then rate, budget and seed.
+        `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
         """
         made = []
         for model, updates in zip(self.sizes, self.updates, strict=True):

@@ -10,7 +10,7 @@ from ...errors import InputError
 from ..engine.fields import Count
 from ..engine.loop import Optimisation
 from ..sweeps.execution import Execution
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
 from .corpora.corpus import KIND, KINDS, open_corpus
 from .language_run import Run
@@ -60,10 +60,9 @@ def read_sweep(path, folder):
     Parameters
     ----------
     path : path
-        The file. ``preset`` names a sweep whose tables the file's replace key by key; the file's ``[corpus]`` and
-        ``[[stages]]`` replace the preset's as a whole.
+        The file, with the tables that `make_sweep` takes; paths in it count from its folder.
     folder : path
-        Where to keep tokens that are made from text.
+        Where to save tokens that are made from text.
 
     Returns
     -------
@@ -83,11 +82,12 @@ def make_sweep(tables, *, base=".", folder="."):
     Parameters
     ----------
     tables : mapping
-        ``preset`` (a name), ``corpus``, ``model``, ``training`` and ``stages``.
+        ``corpus``, ``model``, ``training`` and ``stages``; or ``preset``, the name of a sweep whose tables they replace:
+        ``model`` and ``training`` key by key, ``corpus`` and ``stages`` as a whole.
     base : path
         Folder from which paths count.
     folder : path
-        Where to keep tokens that are made from text.
+        Where to save tokens that are made from text.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def make_sweep(tables, *, base=".", folder="."):
         if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
             corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
         model = checked("model", made["model"], MODEL)
-        training = checked("training", made["training"], TRAINING)
+        training = with_defaults(checked("training", made["training"], TRAINING), TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)
         return _assembled(corpus, model, training, made["stages"])
 
@@ -124,7 +124,7 @@ def sweep_keys():
     Returns
     -------
     DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
 
     Examples
     --------
@@ -147,12 +147,11 @@ def _assembled(corpus, model, training, stages):
     updates = _updates(training["updates"], len(sizes))
     optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
-    evaluations, seeds = (training.get(key, TRAINING[key].usual) for key in ("evaluations", "seeds"))
     execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)
     longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
     if longest > MOST_UPDATES:
         raise InputError(f"stages: a run has {longest:.3g} updates; give fewer, at most {MOST_UPDATES:,}")
-    return Sweep(base, sizes, updates, evaluations, tuple(seeds), stages, execution)
+    return Sweep(base, sizes, updates, training["evaluations"], tuple(training["seeds"]), stages, execution)
 
 
 def _updates(given, sizes):
@@ -172,7 +171,7 @@ def _stages(given):
 
 
 def _stage(label, name, table):
-    given = {name: STAGE[name].usual for name in STAGE} | checked(label, table, STAGE) | {"name": name}
+    given = with_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
     if given["keep"] == BEST and given["schedule"] != "constant":
         raise InputError(
             f'{label}: keep is "best" with schedule {quoted(given["schedule"])}; rates are compared at "constant"'

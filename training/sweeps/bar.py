@@ -36,7 +36,7 @@ class Silence:
 
 
 class Follower(Silence):
-    """Follows a round by its FLOP. A subclass shows it."""
+    """Follows a round by its FLOP. A subclass shows that it has `begun`, and how far it has `moved`."""
 
     def stage(self, name, runs, done):
         """Begin a round."""
@@ -68,12 +68,6 @@ class Follower(Silence):
         self.index += 1
         self.done += run.matmul_flop
         self.moved(f"{self.name} {self.index}/{self.count}", self.done, "", last=self.index == self.count)
-
-    def begun(self):
-        """Show that a round begins."""
-
-    def moved(self, text, done, speed, *, last=False):
-        """Show how far a round is: in words, in FLOP, and how fast it goes; and whether all of it is done."""
 
 
 class Bar(Follower):

@@ -64,6 +64,12 @@ def checked(label, given, keys, *, whole=True):
     return given
 
 
+def with_defaults(table, keys):
+    """Return a table with the defaults of the keys that it leaves out, except those that depend on others."""
+    usual = {name: key.usual for name, key in keys.items() if key.usual is not NEEDED}
+    return {name: value for name, value in usual.items() if not isinstance(value, Said)} | table
+
+
 def listed(tables):
     """List the keys of a sweep's file, which are by name in each table, under the name that a file has for it.
 

@@ -28,21 +28,9 @@ def size(labels=0):
 
 
 def encode(text):
-    """Make tokens of a text, one for each character.
+    """Make tokens of a text, one for each character: int64, shape (characters,).
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    torch.Tensor
-        int64, shape (characters,).
-
-    Raises
-    ------
-    InputError
-        If a character is not in the vocabulary.
+    `InputError` is raised if a character is not in the vocabulary.
 
     Examples
     --------
@@ -59,15 +47,8 @@ def encode(text):
 def decode(tokens):
     """Make the text of tokens, one character each, which `encode` turns back into them.
 
-    Parameters
-    ----------
-    tokens : torch.Tensor or sequence of int
-        Shape (length,).
-
-    Returns
-    -------
-    str
-        Padding is ``·``, the end ``$``, and a token that is in no vocabulary ``?``.
+    Tokens are a tensor or a sequence of int, of shape (length,). Padding is ``·``, the end ``$``, and a token that is
+    in no vocabulary ``?``.
 
     Examples
     --------
