@@ -13,7 +13,7 @@ from ..engine.loop import FINISHED
 from ..sweeps import base
 from .cell_counts import together
 from .cells import Grid
-from .learning import compiled_model, task, test_cells
+from .learning import compiled_model, grid_counts, task
 from .models.draws import drawn, recurrences_drawn
 from .models.memory import run_bytes
 from .models.transformer import Configuration
@@ -144,7 +144,7 @@ class Run(base.Run):
 
     def counts(self, model, outcome, folder, device, precision, guard):
         """Count right answers in every cell of the grid; a model that diverged has none."""
-        parts = test_cells(model, self, folder, device, precision, guard, trained=outcome.status == FINISHED)
+        parts = grid_counts(model, self, folder, device, precision, guard, trained=outcome.status == FINISHED)
         return None if parts is None else together(parts)
 
     @property

@@ -76,7 +76,7 @@ class Problems:
         return self.made[microbatch]
 
 
-def test_cells(model, run, folder, device, precision, guard, *, trained=True):
+def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     """Count right answers in every cell of a run's grid, some cells at a time.
 
     Counts are saved in a folder until all cells are tested; the guard may stop it, after at least one part of the grid

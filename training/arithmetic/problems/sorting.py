@@ -61,7 +61,7 @@ class Sorting(Task):
         return first * (5 + self._written_digits(second))
 
     def check(self, first, second):
-        """Raise `InputError` for a cell whose problems cannot be written, also for want of labels."""
+        """Raise `InputError` for a cell whose problems cannot be written, also if there are too few labels."""
         super().check(first, second)
         if first > self.labels:
             raise InputError(
