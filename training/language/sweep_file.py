@@ -82,7 +82,7 @@ def make_sweep(tables, *, base=".", folder="."):
     Parameters
     ----------
     tables : mapping
-        ``corpus``, ``model``, ``training`` and ``stages``; or ``preset``, the name of a sweep whose tables they replace:
+        ``corpus``, ``model``, ``training`` and ``stages``; or ``preset``, a sweep whose tables they replace:
         ``model`` and ``training`` key by key, ``corpus`` and ``stages`` as a whole.
     base : path
         Folder from which paths count.
