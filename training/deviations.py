@@ -6,16 +6,20 @@ from typing import NamedTuple
 from .language.presets import BUDGETS, GPT2_VOCABULARY, PAPER, RATES
 
 
+def _always(run):
+    return True
+
+
 class Deviation(NamedTuple):
     """One deviation: a word or two for records, what the study did, what a run here does, and of which runs it holds.
 
-    `holds` takes a run and returns whether it deviates so.
+    `holds` takes a run and returns whether it deviates so; by default every run does.
     """
 
     name: str
     study: str
     here: str
-    holds: Callable[..., bool]
+    holds: Callable[..., bool] = _always
 
 
 def names_of(deviations, run):
@@ -29,10 +33,6 @@ def table(deviations):
     return "\n".join(["| | the study | here |", "|---|---|---|", *rows])
 
 
-def _always(run):
-    return True
-
-
 _SIZES = {tuple(size) for size in PAPER["model"]["sizes"]}
 
 # From Pearce and Song 2024, arXiv:2406.12907, section 3.
@@ -41,7 +41,6 @@ LANGUAGE = (
         "corpus",
         "BookCorpus",
         "As `corpus` says: by default a synthetic language of known entropy, the same number of words",
-        _always,
     ),
     Deviation(
         "not stated",
@@ -49,7 +48,6 @@ LANGUAGE = (
         "2.1M, 3.3M, 4.6M",
         "Widths and depths that give those sizes with tied embeddings; AdamW with decay .01 and GPT-3's averages, "
         "GPT-2's initial weights",
-        _always,
     ),
     Deviation(
         "vocabulary",
@@ -81,13 +79,11 @@ ARITHMETIC = (
         "25 to 30 TFLOP/s 2.2 to 2.6 exaFLOP, three or four passes through 20M problems",
         "A number of problems, by which the rate and the batches change: 20M for addition, .65 exaFLOP with 122M "
         "parameters; `samples` may be raised",
-        _always,
     ),
     Deviation(
         "fresh problems",
         "A stored set of 20M problems, drawn with replacement, read several times (`create_data_split.py`)",
         "New problems in every update, all pairs of lengths equally often",
-        _always,
     ),
     Deviation(
         "offsets",
@@ -111,7 +107,6 @@ ARITHMETIC = (
         "precision",
         "float16 under autocast, with scaled gradients",
         "bfloat16 where a GPU has it, else float32",
-        _always,
     ),
     Deviation(
         "noise when judged",
@@ -124,7 +119,6 @@ ARITHMETIC = (
         "Token by token, greedily",
         "By one pass through the model, which gives the same: greedy decoding is right if and only if every token is, "
         "read after the right ones",
-        _always,
     ),
     Deviation(
         "judged at other offsets",

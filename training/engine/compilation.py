@@ -53,7 +53,7 @@ def eager_calls():
 def can_compile(kind):
     """Check whether functions can be compiled on ``"cpu"`` or ``"cuda"``, by compiling one of a single line.
 
-    Without a C compiler, Triton, or on a GPU too old for it they cannot, of which a warning tells.
+    Without a C compiler or Triton, or on a GPU too old for it, they cannot, and a warning is issued.
     """
     try:
         torch.compile(_one_line, dynamic=False)(torch.ones(8, device=kind))
