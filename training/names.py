@@ -10,20 +10,10 @@ NEEDED = ("torch", "safetensors")
 
 
 def lazy(package, homes):
-    """Make the module attributes through which a package finds its public names.
+    """Make `__all__`, `__getattr__` and `__dir__` of a package, which is its ``__name__``.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    homes : mapping of str to list of str
-        Module, relative to the package, to the names that it defines.
-
-    Returns
-    -------
-    tuple
-        The package's ``__all__``, ``__getattr__`` and ``__dir__``. A name whose module needs a library that is missing
-        raises `InputError`.
+    `homes` has for each module, relative to the package, the public names that it defines. A name whose module needs a
+    library that is missing raises `InputError`.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
     public = sorted(home_of)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 from bayescaling.training.arithmetic import PRESETS, make_sweep
-from bayescaling.training.arithmetic.experiment import task
+from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.transformer import Transformer
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision, device_name, synchronise
 from bayescaling.training.engine.steps import Stepper

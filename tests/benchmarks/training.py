@@ -32,8 +32,8 @@ from bayescaling.training.engine.hardware import (
     synchronise,
 )
 from bayescaling.training.engine.steps import GraphStepper, Stepper
-from bayescaling.training.language.experiment import task
 from bayescaling.training.language.loss import ROUTES, chosen_route
+from bayescaling.training.language.next_token import task
 
 PASSES = 5
 PAPER = ((16, 1), (32, 3), (40, 4), (60, 6), (80, 8))

@@ -14,10 +14,10 @@ import torch
 import xarray as xr
 
 from ...errors import InputError
-from ..engine.checks import check_whole
+from ..engine.fields import check_whole
+from .cells import axes, default_cells, regions
 from .problems.sorting import first_label
 from .problems.vocabulary import EOS, PAD
-from .splits import axes, default_cells, regions
 
 # On a GPU, widths are rounded up to a multiple of this, so that compiled layers see few shapes.
 MULTIPLE = 32
@@ -115,20 +115,9 @@ def evaluate(
 
 @torch.no_grad()
 def right(model, batch, **options):
-    """Find which problems a model answers exactly right, by one pass.
+    """Check which problems of a batch a model answers exactly right, by one pass: bool, shape (problems,).
 
-    Parameters
-    ----------
-    model : callable
-        As `evaluate` takes it.
-    batch : Batch
-    **options
-        Passed to the model.
-
-    Returns
-    -------
-    torch.Tensor
-        bool, shape (problems,).
+    The model is as `evaluate` takes it, and gets the options.
     """
     with judging(model):
         return _right(model, batch, options)[0]
@@ -136,22 +125,11 @@ def right(model, batch, **options):
 
 @torch.no_grad()
 def greedy(model, batch, **options):
-    """Answer problems token by token, each time with the likeliest one, as a check of the judgement by one pass.
+    """Answer problems token by token, each time with the likeliest one, as a check of the test by one pass.
 
-    Parameters
-    ----------
-    model : callable
-        As `evaluate` takes it.
-    batch : Batch
-        The questions are read from it, through the equals sign.
-    **options
-        For the model.
-
-    Returns
-    -------
-    torch.Tensor
-        Questions and answers, each with padding after its end, int64, shape (problems, width): equal to the batch's
-        tokens where the answer is right.
+    The model is as `evaluate` takes it, and gets the options; questions are read from the batch, through the equals
+    sign. The result has questions and answers, each with padding after its end, int64, shape (problems, width): equal
+    to the batch's tokens where the answer is right.
     """
     questions = (~batch.scored & (batch.tokens != PAD)).long()
     # Random padding within a question is part of it.

@@ -2,34 +2,18 @@
 
 import numpy as np
 
-from ..engine.checks import check_whole
+from ..engine.fields import check_whole
 
 
 def rows_trained(digits, k_max, rows=None):
     """Count how many digits of both operands train each row, by problem on average.
 
-    Operands have 1 to n digits, all lengths equally often, and one offset of 0..k_max - 1 shifts the places of a
-    problem, all equally often. So row r is trained by place p of a number, which is there with probability
-    (n - p + 1) / n, at offset r - p alone: the first rows by few offsets, inner ones by n, the last ones by few again.
+    Operands have 1 to n `digits`, all lengths equally often, and one offset of 0..k_max - 1 shifts the places of a
+    problem, all equally often. So row r is trained by place p of a number, which is there with probability (n - p + 1)
+    / n, at offset r - p alone: the first rows by few offsets, inner ones by n, the last ones by few again.
 
-    Parameters
-    ----------
-    digits : int
-        n, the longest operand in training.
-    k_max : int
-        Number of offsets.
-    rows : int, optional
-        Rows of the table, by default those that training reaches.
-
-    Returns
-    -------
-    numpy.ndarray
-        Digits of both operands of a problem on each row, float, shape (rows,); row 0 is for tokens that are no digits.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
+    The result has the digits of both operands of a problem on each row, float, shape (rows,), by default for the rows
+    that training reaches; row 0 is for tokens that are no digits. `InputError` is raised if a number is out of range.
 
     Examples
     --------

@@ -45,17 +45,7 @@ class Objective:
         check_fields(self, "training")
 
     def counted(self, batch):
-        """Weigh the tokens of a batch of problems.
-
-        Parameters
-        ----------
-        batch : problems.Batch
-
-        Returns
-        -------
-        torch.Tensor
-            Weights of all tokens but the first, float32, shape (problems, length - 1).
-        """
+        """Compute the weights of all tokens but the first of a batch, float32, shape (problems, length - 1)."""
         scored = batch.scored if self.masked else batch.tokens != PAD
         weights = scored[:, 1:].float()
         if self.average == "problems":
@@ -63,18 +53,9 @@ class Objective:
         return weights
 
     def losses(self, model, parts):
-        """Compute losses of the parts of a batch, whose sum is the batch's mean loss.
+        """Yield losses of the parts of a batch, nats, shape (), whose sum is the batch's mean loss.
 
-        Parameters
-        ----------
-        model : transformer.Transformer
-        parts : sequence of (problems.Batch, draws.Draws)
-            Each part goes through the model at once.
-
-        Yields
-        ------
-        torch.Tensor
-            Nats, shape ().
+        Each part is a batch of problems that goes through the model at once, and its draws.
         """
         weights = [self.counted(batch) for batch, _ in parts]
         if self.average == "positions":
@@ -97,20 +78,9 @@ class Objective:
 
 
 def summed(logits, batch, weights):
-    """Sum the weighted cross-entropies of the tokens that follow.
+    """Sum the weighted cross-entropies of the tokens that follow, nats, shape ().
 
-    Parameters
-    ----------
-    logits : torch.Tensor
-        Shape (problems, length - 1, vocabulary).
-    batch : problems.Batch
-    weights : torch.Tensor
-        Shape (problems, length - 1).
-
-    Returns
-    -------
-    torch.Tensor
-        Nats, shape ().
+    Logits have shape (problems, length - 1, vocabulary) and weights (problems, length - 1).
     """
     targets = batch.tokens[:, 1:].flatten()
     return F.cross_entropy(logits.flatten(0, 1), targets, reduction="none") @ weights.flatten()
@@ -125,18 +95,10 @@ def divide_gradients(model):
 
 @torch.no_grad()
 def judged(model, batch):
-    """Compute the loss and count exact matches of problems whose answers are given, without randomness.
+    """Compute the loss and count exact matches of a batch of problems, without randomness.
 
-    Parameters
-    ----------
-    model : transformer.Transformer
-    batch : problems.Batch
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        Sum of the cross-entropies of the answers' tokens, the number of these tokens, and the number of problems with
-        all of them right, each of shape ().
+    The three tensors of shape () are the sum of the cross-entropies of the answers' tokens in nats, the number of these
+    tokens, and the number of problems with all of them right.
     """
     logits = model(batch.tokens[:, :-1])
     wanted = batch.scored[:, 1:]

@@ -93,12 +93,7 @@ def _starts(plan):
 
 @dataclass(frozen=True)
 class PlannedOptimisation(Optimisation):
-    """AdamW at a rate that depends on the problems seen, not on the updates made.
-
-    Parameters
-    ----------
-    plan : Plan
-    """
+    """AdamW at a rate that depends on the problems seen by a plan, not on the updates made."""
 
     plan: Plan | None = None
 

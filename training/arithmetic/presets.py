@@ -5,12 +5,14 @@ optimiser, batches and grids are used, and the microbatches of its public code. 
 number of problems is this package's: as many as its training set holds, and more or fewer where it trains for longer or
 shorter. With the 122M parameters of 16 layers that is .65 exaFLOP, where 24 h of its RTX A4000 at 25 to 30 TFLOP/s are
 2.2 to 2.6: three or four passes through its set, for which ``samples`` may be raised. There are three seeds, as in its
-means. All departures stand in `departures`.
+means. All deviations are in `deviations`.
 """
 
 import copy
 
 FIRE_RATE = 6e-5
+COMPARED = ["abacus", "fire", "nope"]
+PRODUCTS = {"task": "multiplication", "lengths": 15}
 STANDARD, INJECTED, LOOPED, ONE_LAYER = "16x1", "16x1+injection", "8x2", "1x16"
 # The microbatch of its public code for layers without loops and injection, and for two embeddings at once.
 HALVES = {"microbatch": 256}
@@ -36,8 +38,8 @@ def _paper(*arms, **sections):
     return {name: PAPER[name] | sections.get(name, {}) for name in PAPER} | {"arms": list(arms)}
 
 
-def _addition(name, embeddings, architectures, *, lengths=20, **more):
-    arm = {"name": name, "task": "addition", "lengths": lengths}
+def _arm(name, embeddings, architectures, *, task="addition", lengths=20, **more):
+    arm = {"name": name, "task": task, "lengths": lengths}
     return arm | {"embeddings": embeddings, "architectures": architectures} | more
 
 
@@ -47,29 +49,14 @@ def _depths():
         shapes[f"depth-{depth}"] = [f"{layers}x{depth // layers}" for layers in (1, 2, 4, 8) if layers < depth]
     shapes["depth-8"].append("8x1+injection")
     shapes["depth-16"].append(INJECTED)
-    return [_addition(name, ["abacus"], architectures) for name, architectures in shapes.items()]
-
-
-def _multiplication():
-    arm = {"task": "multiplication", "lengths": 15, "architectures": ["4x4"]}
-    slow = {"learning_rate": FIRE_RATE}
-    return [
-        arm | {"name": "multiplication-fire", "embeddings": ["fire", "abacus+fire"], "training": slow},
-        arm | {"name": "multiplication-abacus", "embeddings": ["abacus"]},
-    ]
+    return [_arm(name, ["abacus"], architectures) for name, architectures in shapes.items()]
 
 
 REDUCED = {
     "model": {"d_model": 384, "heads": 6, "k_max": 100, "table_rows": 512},
-    "training": {
-        "samples": 16_000_000,
-        "batch": 2048,
-        "microbatch": 2048,
-        "learning_rate": 3e-4,
-        "seeds": [0, 1],
-    },
+    "training": {"samples": 16_000_000, "batch": 2048, "microbatch": 2048, "learning_rate": 3e-4, "seeds": [0, 1]},
     "evaluation": PAPER["evaluation"],
-    "arms": [_addition("reduced", ["abacus", "fire", "nope"], ["6x1+injection"])],
+    "arms": [_arm("reduced", COMPARED, ["6x1+injection"])],
 }
 # Tuned for one core of a CPU: pre-norm layers learn several times faster here than those of [Mc24], at thirty times its
 # learning rate. Batches have a constant size. So short a training meets the first rows of Abacus embeddings seldom,
@@ -90,91 +77,62 @@ SMALL = {
         "buckets": False,
     },
     "evaluation": {"longest": 30, "every": 3, "diagonal_to": 0, "count": 100, "offset": OFFSETS},
-    "arms": [_addition("small", ["abacus", "fire", "nope", "rope"], ["3x1+injection"], lengths=10)],
+    "arms": [_arm("small", ["abacus", "fire", "nope", "rope"], ["3x1+injection"], lengths=10)],
 }
 DEMO = SMALL | {
     "training": SMALL["training"] | {"seeds": [0]},
     "evaluation": SMALL["evaluation"] | {"offset": [0, 8]},
-    "arms": [_addition("demo", ["abacus", "fire", "nope"], ["3x1+injection"], lengths=10)],
+    "arms": [_arm("demo", COMPARED, ["3x1+injection"], lengths=10)],
 }
 PRESETS = {
     "demo": DEMO,
     # The sweep that made the tables arithmetic_runs and arithmetic_offsets.
     "small": SMALL,
     "addition": _paper(
-        _addition("standard", ["abacus", "fire", "nope"], [STANDARD], training=HALVES),
-        _addition("headline", ["abacus", "fire", "nope"], [INJECTED, LOOPED, ONE_LAYER]),
-        _addition("combined", ["abacus+fire", "abacus+rope", "rope"], [INJECTED], training=HALVES),
+        _arm("standard", COMPARED, [STANDARD], training=HALVES),
+        _arm("headline", COMPARED, [INJECTED, LOOPED, ONE_LAYER]),
+        _arm("combined", ["abacus+fire", "abacus+rope", "rope"], [INJECTED], training=HALVES),
     ),
-    "addition-sizes": _paper(_addition("sizes", ["abacus"], [INJECTED, LOOPED], lengths=[10, 20, 30, 40])),
+    "addition-sizes": _paper(_arm("sizes", ["abacus"], [INJECTED, LOOPED], lengths=[10, 20, 30, 40])),
     "addition-offsets": _paper(
         *(
-            _addition(f"k-max-{k_max}", ["abacus"], [INJECTED], model={"k_max": k_max})
+            _arm(f"k-max-{k_max}", ["abacus"], [INJECTED], model={"k_max": k_max})
             for k_max in (25, 50, 75, 100, 125, 150, 175)
         )
     ),
     "addition-depths": _paper(*_depths()),
-    "addition-unmasked": _paper(
-        _addition("unmasked", ["abacus"], [INJECTED, LOOPED], training={"masked": False}),
-    ),
-    "addition-padding": _paper(
-        _addition("padding", ["abacus", "fire", "nope"], [INJECTED], options={"padding": True}),
-    ),
+    "addition-unmasked": _paper(_arm("unmasked", ["abacus"], [INJECTED, LOOPED], training={"masked": False})),
+    "addition-padding": _paper(_arm("padding", COMPARED, [INJECTED], options={"padding": True})),
     "addition-hints": _paper(
-        _addition("hints", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "plain"}),
-        _addition("hints-cyclic", ["abacus", "fire", "nope"], [INJECTED], options={"hints": "cyclic"}),
+        _arm("hints", COMPARED, [INJECTED], options={"hints": "plain"}),
+        _arm("hints-cyclic", COMPARED, [INJECTED], options={"hints": "cyclic"}),
         # Longer numbers have more digits than there are hints.
         evaluation={"diagonal_to": 0},
     ),
     "addition-random-fire": _paper(
-        *(
-            _addition(f"random-{most}", ["fire"], [INJECTED, LOOPED], model={"random_positions": most})
-            for most in (128, 512)
-        )
+        *(_arm(f"random-{most}", ["fire"], [INJECTED, LOOPED], model={"random_positions": most}) for most in (128, 512))
     ),
     "addition-subtraction": _paper(
-        {
-            "name": "addition-subtraction",
-            "task": "addition-subtraction",
-            "lengths": 20,
-            "embeddings": ["abacus", "fire"],
-            "architectures": [INJECTED, LOOPED],
-        }
+        _arm("addition-subtraction", ["abacus", "fire"], [INJECTED, LOOPED], task="addition-subtraction")
     ),
     # Eight times the compute of addition, as in [Mc24], where eight processes make one microbatch of 512 each.
     "multiplication": _paper(
-        *_multiplication(),
+        _arm(
+            "multiplication-fire", ["fire", "abacus+fire"], ["4x4"], **PRODUCTS, training={"learning_rate": FIRE_RATE}
+        ),
+        _arm("multiplication-abacus", ["abacus"], ["4x4"], **PRODUCTS),
         training={"samples": 8 * SAMPLES, "microbatch": 8 * 512, "average": "positions"},
         evaluation={"longest": 25, "diagonal_to": 25},
     ),
     "sorting": _paper(
-        {
-            "name": "sorting",
-            "task": "sorting",
-            "lengths": 10,
-            "embeddings": ["abacus", "fire", "abacus+fire"],
-            "architectures": ["8x1", "8x1+injection", "1x8"],
-        },
+        _arm("sorting", ["abacus", "fire", "abacus+fire"], ["8x1", "8x1+injection", "1x8"], task="sorting", lengths=10),
         training={"microbatch": 32},
         evaluation={"longest": 30, "diagonal_to": 30},
     ),
     # [Mc24] trains for one hour where addition has 24.
     "or": _paper(
-        {
-            "name": "or",
-            "task": "or",
-            "lengths": 20,
-            "embeddings": ["abacus", "fire", "nope"],
-            "architectures": [STANDARD, INJECTED],
-            "training": HALVES,
-        },
-        {
-            "name": "or-looped",
-            "task": "or",
-            "lengths": 20,
-            "embeddings": ["abacus", "fire", "nope"],
-            "architectures": [ONE_LAYER],
-        },
+        _arm("or", COMPARED, [STANDARD, INJECTED], task="or", training=HALVES),
+        _arm("or-looped", COMPARED, [ONE_LAYER], task="or"),
         training={"samples": SAMPLES // 24},
         evaluation={"longest": 100, "diagonal_to": 100},
     ),
@@ -183,7 +141,7 @@ PRESETS = {
     | {
         "model": REDUCED["model"] | {"d_model": 512, "heads": 8},
         "training": REDUCED["training"] | {"samples": SAMPLES},
-        "arms": [_addition("reduced-wide", ["abacus", "fire", "nope"], ["8x1+injection"])],
+        "arms": [_arm("reduced-wide", COMPARED, ["8x1+injection"])],
     },
 }
 

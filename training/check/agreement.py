@@ -7,11 +7,10 @@ import numpy as np
 import torch
 
 from ..arithmetic.evaluation import evaluate, greedy
-from ..arithmetic.execution import train_run
-from ..arithmetic.experiment import prepared
 from ..arithmetic.models.transformer import Configuration, Transformer
-from ..arithmetic.problems import TASKS, Addition
-from ..arithmetic.sweep import make_sweep
+from ..arithmetic.problems import TASKS
+from ..arithmetic.problems.operations import Addition
+from ..arithmetic.sweep_file import make_sweep
 from ..engine.compilation import can_compile, eager_calls
 from ..engine.guard import Guard
 from ..engine.hardware import autocast, where_trained
@@ -19,10 +18,11 @@ from ..engine.loop import Optimisation
 from ..engine.loop import run as loop
 from ..engine.steps import GraphStepper, Stepper
 from ..language.corpora.synthetic import Synthetic
-from ..language.experiment import next_token_loss
+from ..language.next_token import next_token_loss
 from ..language.transformer import Configuration as Shape
 from ..language.transformer import Decoder
-from ..sweeps.options import Execution
+from ..sweeps.execution import Execution
+from ..sweeps.trainer import train_run
 
 CPU = torch.device("cpu")
 # Largest relative differences that rounding explains: of bfloat16, whose last bit is 1/256, of float32 sums in another
@@ -32,17 +32,9 @@ WIDTHS = (1, 2, 3, 8, 14)
 COMPILED = ("fire", "abacus+rope")
 TINY = {
     "model": {"d_model": 32, "heads": 2, "k_max": 1, "table_rows": 48},
-    "training": {
-        "samples": 40_000,
-        "batch": 64,
-        "learning_rate": 0.005,
-        "evaluations": 4,
-        "evaluation_problems": 100,
-    },
+    "training": {"samples": 40_000, "batch": 64, "learning_rate": 0.005, "evaluations": 4, "evaluation_problems": 100},
     "evaluation": {"longest": 3, "diagonal_to": 14, "count": 20},
-    "arms": [
-        {"name": "one", "task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"]},
-    ],
+    "arms": [{"name": "one", "task": "addition", "lengths": 1, "embeddings": ["abacus"], "architectures": ["1x1"]}],
 }
 
 
@@ -74,7 +66,7 @@ def of_compilation(device):
 def of_judging(device):
     """Compare counts of right answers at several widths: in batches of few shapes, of many, and token by token."""
     (run,) = make_sweep(TINY).settled(where_trained(str(device))).arms["one"]
-    model, task = prepared(run, Execution(compile=False), device, "float32")
+    model, task = run.prepared(Execution(compile=False), device, "float32")
     loop(model, task, run.optimisation, evaluate_at=())
     cells = [(length, length) for length in WIDTHS]
     options = {"count": 100, "device": device}

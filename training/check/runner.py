@@ -9,15 +9,14 @@ from pathlib import Path
 from ...datasets.wording import printable
 from ...errors import InputError
 from ...files import written_whole
-from ..arithmetic import execution as arithmetic
+from ..arithmetic.cell_counts import accuracies
 from ..arithmetic.presets import preset as arithmetic_preset
-from ..arithmetic.records import accuracies
-from ..arithmetic.sweep import make_sweep as arithmetic_sweep
+from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import chosen_device, device_name
-from ..language import execution as language
 from ..language.presets import preset as language_preset
-from ..language.sweep import make_sweep as language_sweep
+from ..language.sweep_file import make_sweep as language_sweep
 from ..sweeps.records import versions
+from ..sweeps.trainer import train
 from .agreement import CHECKS
 from .speed import SPEEDS
 
@@ -74,33 +73,13 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
     """Check a device, or resume the check: agreement, speeds, and then the runs that want a GPU.
 
     Every step that is finished is written to ``OUT/check.json`` and not done again. A sweep that the time does not
-    suffice for is saved, and resumed by the next call. ``OUT/summary.md`` says what was found, for people, and
+    suffice for is saved, and resumed by the next call. ``OUT/summary.md`` has the results for people, and
     ``OUT/SWEEP/runs.csv`` are the tables.
 
-    Parameters
-    ----------
-    out : path
-        Folder for everything that is written.
-    minutes : float
-        After which to save and stop; agreement and speeds are not broken off.
-    device : str, optional
-        By default CUDA where there is a GPU.
-    tables : mapping, optional
-        Sweeps and sizes, as `full` gives them by default.
-    told : callable
-        Takes each line about what was done.
-
-    Returns
-    -------
-    dict
-        What ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``.
-
-    Raises
-    ------
-    InputError
-        If the device, the time or the folder cannot be used.
-    KeyboardInterrupt
-        If a signal stopped it, after everything was saved.
+    The call saves and stops after some `minutes`; agreement and speeds are not broken off. `tables` has sweeps and
+    sizes, by default those of `full`, and `told` takes each line about what was done. The result is what
+    ``OUT/check.json`` holds, with ``status``: ``"finished"`` or ``"paused"``. `InputError` is raised if the device, the
+    time or the folder cannot be used, and KeyboardInterrupt, after everything was saved, if a signal stopped it.
     """
     if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
         raise InputError(f"minutes is {minutes!r}; give a number above 0")
@@ -113,7 +92,7 @@ def check(out, *, minutes=9.0, device=None, tables=None, told=print):
                 continue
             if time.monotonic() - start > BEGUN_BY[group] * limit and kept.grown:
                 return kept.ended("paused", told)
-            options = () if group == "agreement" else (_sizes(tables),)
+            options = () if group == "agreement" else (tables,)
             kept.keep(group, name, _tried(step, where, *options), told)
     for name, share in SHARES.items():
         if kept.done("sweeps", name):
@@ -204,25 +183,18 @@ def _tried(step, *options):
 
 def _swept(name, tables, folder, device, limit):
     start = time.perf_counter()
-    kind, make = (language, language_sweep) if name == "schemes" else (arithmetic, arithmetic_sweep)
-    result = kind.train(make(tables), folder, device=device, time_limit=limit)
+    make = language_sweep if name == "schemes" else arithmetic_sweep
+    result = train(None, make(tables), folder, device=device, time_limit=limit)
     found = {"status": "paused", "runs": 0} if result is None else {"status": result.attrs["status"]}
     if result is not None:
         found |= {"runs": result.sizes["run"], "seconds": float(result["wall_seconds"].max("step").sum())}
-        if kind is arithmetic:
+        if make is arithmetic_sweep:
             names = ("embedding", "seed", "offset", "id", "ood")
             found["right"] = [{name: entry[name] for name in names} for entry in accuracies(result)]
         else:
             found["entropy"] = result.attrs.get("entropy")
             found["least_loss"] = float(result["loss_eval"].min())
     return found | {"took": time.perf_counter() - start}
-
-
-def _sizes(tables):
-    return {key: tables[key] for key in ("digits", "problems", "judged", "ways")} | {
-        "arithmetic": tables["reduced"],
-        "language": tables["schemes"],
-    }
 
 
 def _said(found, depth=0):

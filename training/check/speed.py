@@ -4,14 +4,12 @@ import statistics
 import time
 
 from ..arithmetic.evaluation import greedy, right
-from ..arithmetic.experiment import prepared as arithmetic_prepared
 from ..arithmetic.problems import TASKS
-from ..arithmetic.sweep import make_sweep as arithmetic_sweep
+from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep
 from ..engine.hardware import ceiling, measured_ceiling, synchronise, where_trained
 from ..engine.steps import Stepper
-from ..language.experiment import prepared as language_prepared
-from ..language.sweep import make_sweep as language_sweep
-from ..sweeps.options import Execution
+from ..language.sweep_file import make_sweep as language_sweep
+from ..sweeps.execution import Execution
 
 REPEATS = 5
 # Whether layers are compiled.
@@ -22,11 +20,7 @@ def of_device(device, tables):
     """Measure matrix products (FLOP/s) and copies (byte/s), beside the datasheet where it is known."""
     precision = where_trained(str(device)).precision
     measured, known = measured_ceiling(device, precision), ceiling(device, precision)
-    return {
-        "precision": precision,
-        "measured": measured._asdict(),
-        "taken": known._asdict(),
-    }
+    return {"precision": precision, "measured": measured._asdict(), "taken": known._asdict()}
 
 
 def of_problems(device, tables):
@@ -44,20 +38,18 @@ def of_problems(device, tables):
 def of_updates(device, tables):
     """Time an update of each sweep's first run, plain and compiled, and its share of the peak."""
     where, found = where_trained(str(device)), {}
-    for name, make, prepared in (
-        ("arithmetic", arithmetic_sweep, arithmetic_prepared),
-        ("language", language_sweep, language_prepared),
-    ):
-        sweep = make(tables[name]).settled(where)
+    sweeps = {"arithmetic": arithmetic_sweep(tables["reduced"]), "language": language_sweep(tables["schemes"])}
+    for name, sweep in sweeps.items():
+        sweep = sweep.settled(where)
         if name == "arithmetic":
             runs = {run.model.embedding: run for arm in sweep.arms.values() for run in reversed(arm)}
         else:
             best = dict.fromkeys(sweep.sizes, 0.01)
-            made = sweep.runs(sweep.stages[0], best)
-            runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (made[0], made[-1])}
+            stage = sweep.runs(sweep.stages[0], best)
+            runs = {f"{run.model.d_model}x{run.model.layers}": run for run in (stage[0], stage[-1])}
         for label, run in runs.items():
             found[f"{name} {label}"] = {
-                word: _update(run, prepared, Execution(compile=compiled), device, where.precision)
+                word: _update(run, Execution(compile=compiled), device, where.precision)
                 for word, compiled in WAYS.items()
                 if word in tables["ways"]
             }
@@ -66,8 +58,8 @@ def of_updates(device, tables):
 
 def of_judging(device, tables):
     """Time the judgement of a batch by one pass and token by token."""
-    run = next(iter(arithmetic_sweep(tables["arithmetic"]).arms.values()))[0]
-    model, _ = arithmetic_prepared(run, Execution(compile=False), device, "float32")
+    run = next(iter(arithmetic_sweep(tables["reduced"]).arms.values()))[0]
+    model, _ = run.prepared(Execution(compile=False), device, "float32")
     batch = run.task.cell(run.task.largest, run.task.largest, tables["judged"], 0, device)
     seconds = {
         "one_pass": _median(lambda step: right(model, batch), device),
@@ -79,9 +71,9 @@ def of_judging(device, tables):
 SPEEDS = {"device": of_device, "problems": of_problems, "updates": of_updates, "judging": of_judging}
 
 
-def _update(run, prepared, execution, device, precision):
+def _update(run, execution, device, precision):
     """Time a run's last update, whose problems are there after the first time: `of_problems` times those."""
-    model, task = prepared(run, execution, device, precision)
+    model, task = run.prepared(execution, device, precision)
     stepper = Stepper(model, task.loss, run.optimisation.optimiser(model), run.optimisation.clip, precision)
     # The last update has a whole batch, whatever the ramp.
     start, updates = time.perf_counter(), run.optimisation.updates

@@ -23,32 +23,16 @@ KEPT = 2
 
 
 class Checkpoints:
-    """Checkpoints of one run.
-
-    Parameters
-    ----------
-    folder : path
-        Folder that holds them, made when the first is saved.
-    """
+    """Checkpoints of one run, in a folder that is made when the first is saved."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
 
     def save(self, step, weights, state):
-        """Save a checkpoint, then delete all but the last two.
+        """Save a checkpoint after a number of updates, then delete all but the last two.
 
-        Parameters
-        ----------
-        step : int
-            Updates done.
-        weights : mapping of str to torch.Tensor
-        state : object
-            Tensors, numbers, strings, lists and dicts.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written; earlier checkpoints are untouched.
+        Weights are tensors by name; the state holds tensors, numbers, strings, lists and dicts. `InputError` is raised
+        if it cannot be written; earlier checkpoints are untouched.
         """
         path = self.folder / f"step-{step:08d}"
         if path in self._found():
@@ -66,17 +50,9 @@ class Checkpoints:
             shutil.rmtree(old, ignore_errors=True)
 
     def latest(self, device="cpu"):
-        """Load the last checkpoint.
+        """Load the last checkpoint: updates done, weights and state as saved, or None if there is none.
 
-        Returns
-        -------
-        tuple or None
-            Updates done, weights and state as saved; None if there is no checkpoint.
-
-        Raises
-        ------
-        InputError
-            If the checkpoint is damaged.
+        `InputError` is raised if it is damaged.
         """
         remove_partial(self.folder)
         found = self._found()

@@ -16,18 +16,9 @@ MADE = []
 
 
 class Compiled:
-    """A function that is compiled once for each shape of its arguments.
+    """A function that is compiled once for each shape of its arguments, by a backend of `torch.compile`.
 
-    Parameters
-    ----------
-    function : callable
-    backend : str
-        As `torch.compile` takes it.
-
-    Attributes
-    ----------
-    eager : int
-        Calls that ran without compiled code, because torch gave up compiling.
+    `eager` counts the calls that ran without compiled code, because torch gave up compiling.
     """
 
     def __init__(self, function, backend="inductor"):
@@ -60,18 +51,9 @@ def eager_calls():
 
 @functools.cache
 def can_compile(kind):
-    """Find whether functions can be compiled on a kind of device, by compiling one of a single line.
+    """Check whether functions can be compiled on ``"cpu"`` or ``"cuda"``, by compiling one of a single line.
 
-    Without a C compiler, Triton, or on a GPU too old for it they cannot; that is told as a warning.
-
-    Parameters
-    ----------
-    kind : str
-        ``"cpu"`` or ``"cuda"``.
-
-    Returns
-    -------
-    bool
+    Without a C compiler or Triton, or on a GPU too old for it, they cannot, and a warning is issued.
     """
     try:
         torch.compile(_one_line, dynamic=False)(torch.ones(8, device=kind))

@@ -37,18 +37,9 @@ PLURALS = {"a whole number": "whole numbers", "a number": "numbers", "a positive
 
 
 def check_fields(settings, section):
-    """Check the fields of a dataclass whose annotations give a range, or the types of plain values.
+    """Raise `InputError` for fields of a dataclass outside the ranges, or of other types, than their annotations give.
 
-    Parameters
-    ----------
-    settings : object
-        An instance of a dataclass.
-    section : str
-        What its fields are of, such as ``"training"``.
-
-    Raises
-    ------
-    InputError
+    Only plain values are checked: numbers, texts and lists of them. `section`, such as ``"training"``, begins messages.
     """
     for name in (field.name for field in dataclasses.fields(settings)):
         hint = hints(type(settings))[name]
@@ -57,21 +48,10 @@ def check_fields(settings, section):
 
 
 def check_value(label, value, hint, such=""):
-    """Refuse a value that is not of a type or out of its range.
+    """Raise `InputError` for a value that is not of a type or out of its range; lists stand for tuples, as in TOML.
 
-    Parameters
-    ----------
-    label : str
-        Where it is from, such as ``"training: evaluations"``.
-    value : object
-        Lists stand for tuples, as they do in TOML.
-    hint : type
-    such : str
-        An example of what is right, for the message.
-
-    Raises
-    ------
-    InputError
+    The message begins with a label, such as ``"training: evaluations"``, and gives an example, `such`, of what is
+    right.
     """
     try:
         _adapter(hint).validate_python(_frozen(value))
@@ -82,6 +62,20 @@ def check_value(label, value, hint, such=""):
             raise InputError(unknown(label, first["input"], _choices(hint))) from None
         example = f", such as {such}" if such else ""
         raise InputError(f"{label} is {value!r}; give {words(hint)}{example}") from None
+
+
+def check_whole(label, value, least=1, most=None):
+    """Raise `InputError` for what is no whole number in a range, which has no end by default."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InputError(f"{label} is {value!r}; give a whole number {allowed}")
+
+
+def check_choice(label, value, choices):
+    """Raise `InputError`, which names the choices, the closest first, for what is none of them."""
+    if value not in list(choices):
+        raise InputError(unknown(label, value, choices))
 
 
 def words(hint):
@@ -120,17 +114,7 @@ def _plural(said):
 
 
 def described(kind):
-    """Read what the docstring of a dataclass or function says of each parameter.
-
-    Parameters
-    ----------
-    kind : type or callable
-
-    Returns
-    -------
-    dict of str to str
-        In plain text.
-    """
+    """Read what the docstring of a dataclass or function has on each parameter, as plain text by name."""
     _, _, section = inspect.getdoc(kind).partition("\nParameters\n----------\n")
     section = re.split(r"\n\n\w+\n-+\n", f"{section}\n\n")[0]
     found = {}

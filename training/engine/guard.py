@@ -11,18 +11,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Guard:
-    """Tells a run when to stop, before its next update.
+    """What stops a run before its next update: a time limit in seconds, or a signal.
 
     The time limit counts from the first progress, so that a slice of a sweep always makes some, however long it takes
     to read what is finished and to build a model. A copy sent to another process is the guard of that process for the
-    same slice: its runs share one clock there.
-
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds from the first progress on.
-    key : str, optional
-        Identifies the slice; by default a new one.
+    same slice, which `key` identifies: its runs share one clock there.
     """
 
     def __init__(self, time_limit=None, key=None):

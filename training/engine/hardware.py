@@ -12,11 +12,14 @@ import torch
 
 from ...datasets.wording import quoted, shortened
 from ...errors import InputError
-from .checks import check_choice
+from .fields import check_choice
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 # Side of the matrices multiplied to measure a CPU; eight times it on a GPU.
 PROBE = 1024
+# Allocators, kernels and evaluation need more memory than an estimate; this factor for them is assumed, not measured.
+MARGIN = 1.2
+GIB = 2**30
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -44,21 +47,9 @@ DATASHEETS = {
 
 
 def chosen_device(name=None):
-    """Choose the device to train on.
+    """Choose the device to train on, a torch.device; by default CUDA where there is a GPU.
 
-    Parameters
-    ----------
-    name : str, optional
-        Such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; by default CUDA where there is a GPU.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    InputError
-        If there is no such device here.
+    `InputError` is raised if there is no device of a name such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"`` here.
     """
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -76,10 +67,7 @@ def chosen_device(name=None):
 def chosen_precision(name, device):
     """Choose the precision of training: bfloat16 on a GPU that has it and float32 elsewhere, unless it is named.
 
-    Raises
-    ------
-    InputError
-        If the precision is unknown.
+    `InputError` is raised if its name is unknown.
     """
     check_choice("training: precision", name, PRECISIONS)
     if name == "auto":
@@ -89,14 +77,9 @@ def chosen_precision(name, device):
 
 
 class Where(NamedTuple):
-    """What the result of a run depends on in the place where it is trained.
+    """What the result of a run depends on where it is trained.
 
-    Attributes
-    ----------
-    kind : str
-        Of device, ``"cpu"`` or ``"cuda"``.
-    precision : str
-        The one for which ``"auto"`` stands there.
+    That is the kind of device, ``"cpu"`` or ``"cuda"``, and the precision for which ``"auto"`` stands there.
     """
 
     kind: str
@@ -104,22 +87,7 @@ class Where(NamedTuple):
 
 
 def where_trained(name=None):
-    """Find what the result of a run depends on here.
-
-    Parameters
-    ----------
-    name : str, optional
-        Of the device, as `chosen_device` takes it.
-
-    Returns
-    -------
-    Where
-
-    Raises
-    ------
-    InputError
-        If there is no such device here.
-    """
+    """Return the `Where` of a device here, named as for `chosen_device`."""
     device = chosen_device(name)
     return Where(device.type, chosen_precision("auto", device))
 
@@ -135,10 +103,7 @@ def autocast(precision, device):
 def deterministic(wanted):
     """Take only kernels that add in a fixed order within a block, if that is wanted.
 
-    Raises
-    ------
-    InputError
-        If an operation has no such kernel.
+    `InputError` is raised if an operation has no such kernel.
     """
     if not wanted:
         yield
@@ -170,16 +135,9 @@ def device_name(device):
 
 
 def free_memory(device):
-    """Find how much memory is free on a device now, in bytes, what this process holds unused included.
+    """Return how many bytes of memory are free on a device now, including what this process holds unused.
 
-    Parameters
-    ----------
-    device : torch.device
-
-    Returns
-    -------
-    float
-        Infinite where the system does not say.
+    It is infinite where the system does not report it.
     """
     if device.type == "cuda":
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -196,19 +154,24 @@ def free_memory(device):
     return free
 
 
+def check_fits(needed, device, what, instead):
+    """Raise `InputError` if a number of bytes does not fit into the free memory of a device.
+
+    The message says in words `what` needs them and what to give `instead`.
+    """
+    free = free_memory(device)
+    if needed > free:
+        raise InputError(
+            f"training: {what} needs about {needed / GIB:.3g} GiB and {device_name(device)} has {free / GIB:.3g} GiB "
+            f"free; give {instead}"
+        )
+
+
 @functools.cache
 def ceiling(device, precision):
-    """Find the peak of a device, from its datasheet if it is known, measured now otherwise.
+    """Return the peak of a device, from its datasheet if that is known, else measured now.
 
-    Parameters
-    ----------
-    device : torch.device
-    precision : str
-        ``"float32"`` or ``"bfloat16"``. The datasheets give bfloat16, so float32 is measured.
-
-    Returns
-    -------
-    Ceiling
+    The datasheets give bfloat16, so that float32 is measured.
     """
     name = device_name(device)
     if device.type == "cuda" and precision == "bfloat16":
@@ -219,12 +182,7 @@ def ceiling(device, precision):
 
 
 def measured_ceiling(device, precision):
-    """Measure the peak of a device by a product of square matrices and a copy, the best of five each.
-
-    Returns
-    -------
-    Ceiling
-    """
+    """Measure the peak of a device by a product of square matrices and a copy, the best of five each."""
     size = PROBE * (8 if device.type == "cuda" else 1)
     matrix = torch.randn(size, size, device=device, dtype=getattr(torch, precision))
     source = torch.randn(64 * PROBE * (PROBE if device.type == "cuda" else 256), device=device)

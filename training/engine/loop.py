@@ -79,14 +79,7 @@ class Optimisation:
         return self.learning_rate * factor(self.schedule, step, self.updates, self.warmup, self.rise, self.fall)
 
     def optimiser(self, model, *, capturable=False):
-        """AdamW over the parameters of a model, whose matrices decay.
-
-        Parameters
-        ----------
-        model : torch.nn.Module
-        capturable : bool
-            Whether a CUDA graph will step it.
-        """
+        """Make AdamW over a model whose matrices decay; `capturable` if a CUDA graph will step it."""
         device = next(model.parameters()).device
         rate = torch.tensor(self.learning_rate, device=device) if capturable else self.learning_rate
         weights = list(model.parameters())

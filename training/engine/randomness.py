@@ -11,17 +11,9 @@ SHIFTS = (30, 27, 31)
 
 
 def hashed(*words):
-    """Hash integers, in order, to 64 bits.
+    """Hash integers, in order, to a signed 64-bit integer; each has at most 64 bits, signed.
 
-    Parameters
-    ----------
-    *words : int or torch.Tensor of int64
-        Integers of at most 64 bits, signed. Tensors broadcast.
-
-    Returns
-    -------
-    int or torch.Tensor of int64
-        A signed 64-bit integer for each combination, an int if every word is one.
+    Tensors of int64 broadcast and give a tensor; if every word is an int, the hash is one.
     """
     state = 0
     for word in words:

@@ -27,25 +27,10 @@ SCHEDULES = {"constant": constant, "cosine": cosine, "trapezoid": trapezoid}
 
 
 def factor(schedule, step, updates, warmup=0, rise=RISE, fall=FALL):
-    """Compute the learning rate of an update as a share of the peak.
+    """Compute the learning rate of an update as a share of the peak, from 0 to 1.
 
-    Parameters
-    ----------
-    schedule : str
-        ``"constant"``, ``"cosine"`` or ``"trapezoid"``.
-    step : int
-        Updates done before this one, from 0.
-    updates : int
-        Updates of the whole run.
-    warmup : int
-        Updates over which the rate first rises in a line from 1 / warmup.
-    rise, fall : float
-        Shares of the run in which a trapezoid rises and falls.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
+    `step` updates of `updates` were done before it; the first `warmup` rise in a line from 1 / warmup. A trapezoid
+    rises and falls in shares `rise` and `fall` of the run.
     """
     if step < warmup:
         return (step + 1) / warmup

@@ -6,19 +6,10 @@ from .hardware import autocast
 
 
 class Stepper:
-    """Makes updates.
+    """Makes updates of a model by an optimiser, with gradients clipped to a largest norm unless `clip` is None.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-    loss : callable
-        Takes the model and what a batch holds, and returns a loss of shape () or an iterator over parts that add up to
-        it. Each part is backpropagated before the next is made, so that memory for one part is enough.
-    optimiser : torch.optim.Optimizer
-    clip : float or None
-        Largest norm of the gradient.
-    precision : str
-        ``"float32"`` or ``"bfloat16"``.
+    `loss` takes the model and what a batch holds, and returns a loss of shape () or an iterator over parts that add up
+    to it. Each part is backpropagated before the next is made, so that memory for one part is enough.
     """
 
     def __init__(self, model, loss, optimiser, clip, precision):

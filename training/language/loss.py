@@ -93,24 +93,11 @@ def token_losses(states, weight, targets):
 
 
 def chosen_route(route, device):
-    """Resolve a route, and check that it can be taken.
+    """Return the route that is taken on a device for a requested one, such as ``"auto"``.
 
-    Parameters
-    ----------
-    route : str
-    device : torch.device
-
-    Returns
-    -------
-    str
-        The route. On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest
-        without compilation, as measured by `tests/benchmarks/training.py`. On CUDA, where none was measured, it is
-        ``"plain"``, which compilation fuses.
-
-    Raises
-    ------
-    InputError
-        If the route is unknown, needs CUDA, or needs a package that is missing.
+    On the CPU ``"auto"`` is ``"torch"`` where this torch has it, else ``"chunked"``: the fastest without compilation,
+    as measured by `tests/benchmarks/training.py`. On CUDA, where none was measured, it is ``"plain"``, which
+    compilation fuses. `InputError` is raised if the route is unknown, needs CUDA, or needs a package that is missing.
     """
     in_torch = hasattr(torch.nn, "LinearCrossEntropyOptions")
     if route == "auto":

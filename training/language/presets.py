@@ -46,17 +46,9 @@ SMALL_RATES = [0.003, 0.01, 0.03]
 
 
 def scheme_stages(rates):
-    """Give the stages of schemes 1 to 4 of [PS24], by scheme.
+    """Return the stages of schemes 1 to 4 of [PS24], by scheme, for learning rates of which scheme 1 uses the first.
 
-    Parameters
-    ----------
-    rates : list of float
-        Learning rates, of which scheme 1 uses the first.
-
-    Returns
-    -------
-    dict of str to list of dict
-        The last stage of each is the scheme itself; earlier ones find its learning rates.
+    The last stage of each is the scheme itself; earlier ones choose its learning rates.
     """
     fixed = {"name": "scheme-1", "schedule": "constant", "learning_rates": rates[:1], "budgets": [1.0]}
     best = {"name": "scheme-2", "schedule": "constant", "learning_rates": rates, "budgets": [1.0], "keep": "best"}

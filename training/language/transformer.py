@@ -130,17 +130,10 @@ class Decoder(torch.nn.Module):
         return self.tokens.weight if self.configuration.tied else self.logits.weight
 
     def forward(self, tokens):
-        """Compute the states from which the next tokens are predicted.
+        """Compute the states from which the next tokens are predicted, shape (sequences, length, d_model).
 
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            int64, shape (sequences, length), length at most the context.
-
-        Returns
-        -------
-        torch.Tensor
-            Shape (sequences, length, d_model). Logits are its product with `unembedding`.
+        Tokens are int64, of shape (sequences, length), length at most the context. Logits are the states' product with
+        `unembedding`.
         """
         states = self.tokens(tokens) + self.places.weight[: tokens.shape[1]]
         for block in self.blocks:

@@ -10,17 +10,7 @@ EVERY = 60.0
 
 
 def shown(wanted):
-    """Choose how to show progress.
-
-    Parameters
-    ----------
-    wanted : bool
-
-    Returns
-    -------
-    Silence
-        A `Bar` where standard error is a terminal, else `Lines`; if it is not wanted, neither.
-    """
+    """Return what shows progress, if that is wanted: a `Bar` where standard error is a terminal, else `Lines`."""
     if not wanted:
         return Silence()
     return Bar() if sys.stderr.isatty() else Lines()
@@ -46,7 +36,7 @@ class Silence:
 
 
 class Follower(Silence):
-    """Follows a round by its FLOP. A subclass shows it."""
+    """Follows a round by its FLOP. A subclass shows that it has `begun`, and how far it has `moved`."""
 
     def stage(self, name, runs, done):
         """Begin a round."""
@@ -78,12 +68,6 @@ class Follower(Silence):
         self.index += 1
         self.done += run.matmul_flop
         self.moved(f"{self.name} {self.index}/{self.count}", self.done, "", last=self.index == self.count)
-
-    def begun(self):
-        """Show that a round begins."""
-
-    def moved(self, text, done, speed, *, last=False):
-        """Show how far a round is: in words, in FLOP, and how fast it goes; and whether all of it is done."""
 
 
 class Bar(Follower):

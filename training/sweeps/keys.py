@@ -18,18 +18,9 @@ class Said(str):
 
 
 class Key(NamedTuple):
-    """A key of a table.
+    """A key of a table: the type and range of its value, its default, what it means, and an example of a value.
 
-    Parameters
-    ----------
-    takes : type
-        Type and range of its value.
-    usual : object
-        Value where it is left out, `Said` where that depends on others; `NEEDED` where it must not be.
-    text : str
-        What it means.
-    such : str
-        An example of a value, for messages.
+    The default is `Said` where it depends on others, and `NEEDED` where the key must not be left out.
     """
 
     takes: Any
@@ -49,19 +40,9 @@ def seeds_below(limit):
 
 
 def keys_of(kind, names, **usual):
-    """Make the keys that stand for parameters of a dataclass or of a function.
+    """Make the keys, by name, that stand for parameters of a dataclass or of a function.
 
-    Parameters
-    ----------
-    kind : type or callable
-    names : sequence of str
-        Parameters that a table may set.
-    **usual
-        Defaults of a file that differ from its own.
-
-    Returns
-    -------
-    dict of str to Key
+    `usual` has defaults of a file that differ from those of the parameters.
     """
     parameters, said = inspect.signature(kind).parameters, described(kind)
     own = {name: NEEDED if x.default is inspect.Parameter.empty else x.default for name, x in parameters.items()}
@@ -69,25 +50,10 @@ def keys_of(kind, names, **usual):
 
 
 def checked(label, given, keys, *, whole=True):
-    """Check that the keys of a table are known, its values of their types and ranges, and none is missing.
+    """Return a table whose keys are known, with values of their types and ranges; else raise `InputError`.
 
-    Parameters
-    ----------
-    label : str
-        Where the table is, such as ``"training"``; "" at the top.
-    given : object
-    keys : mapping of str to Key
-    whole : bool
-        Whether what is needed must be there.
-
-    Returns
-    -------
-    mapping
-        What was given.
-
-    Raises
-    ------
-    InputError
+    `label` is where the table is, such as ``"training"``, or "" at the top. Unless it is `whole`, keys that are needed
+    may be missing.
     """
     place = f"{label}: " if label else ""
     for key, value in table_of(label, given, keys).items():
@@ -98,18 +64,16 @@ def checked(label, given, keys, *, whole=True):
     return given
 
 
+def with_defaults(table, keys):
+    """Return a table with the defaults of the keys that it leaves out, except those that depend on others."""
+    usual = {name: key.usual for name, key in keys.items() if key.usual is not NEEDED}
+    return {name: value for name, value in usual.items() if not isinstance(value, Said)} | table
+
+
 def listed(tables):
-    """List the keys of a sweep's file.
+    """List the keys of a sweep's file, which are by name in each table, under the name that a file has for it.
 
-    Parameters
-    ----------
-    tables : mapping of str to mapping of str to Key
-        By table, as a file has its name.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
+    The columns, all text, are ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
     """
     rows = [
         (table, name, words(key.takes), _written(key.usual), key.text)

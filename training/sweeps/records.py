@@ -14,88 +14,54 @@ from ...datasets.seal import check_seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
 from ...files import written_whole
-from ..departures import named
+from ..deviations import names_of
 from ..engine.hardware import device_name
 
 
-def record(run, outcome, device, precision, *, measured, computed, described, units, departures, counts=None):
-    """Make the record of one run.
+def record(run, outcome, counts, device, precision):
+    """Make the record of one run, a dataset.
 
-    Parameters
-    ----------
-    run : Run
-    outcome : Outcome
-        Finished or diverged; evaluations that a diverged run did not reach are NaN.
-    device : torch.device
-    precision : str
-    measured : sequence of str
-        Names of the variables by step that evaluations hold.
-    computed : callable
-        Takes the steps (numbers of updates, int, shape (steps,)) and returns further variables by step, by name.
-    described : mapping
-        Coordinates of the run, besides those of every run: learning_rate_peak, seed, device, precision and status.
-    units : mapping of str to str
-        By name of variable or coordinate.
-    departures : sequence of departures.Departure
-        From the study that the sweep follows; those that hold of the run are named in the coordinate departures.
-    counts : xarray.Dataset, optional
-        Variables of other dimensions.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimensions run (of length 1), step (updates) and those of `counts`. Variables by step are `measured`, `computed`
-        and learning_rate; what describes the run are coordinates along run. Attributes give versions and the
-        configuration.
+    Its dimensions are run (of length 1), step (updates) and those of `counts`, which `Run.counts` returned. Variables
+    by step are those measured, NaN where a diverged run did not reach an evaluation, the run's curves and
+    learning_rate; what describes the run are coordinates along run. Attributes have versions, the configuration and
+    what else the run has.
     """
-    found = {values["step"]: values for values in outcome.evaluations}
-    steps = np.array(sorted(found))
-    curves = {name: [found[step].get(name, math.nan) for step in steps] for name in measured}
-    curves |= {"learning_rate": [run.optimisation.rate(step - 1) for step in steps], **computed(steps)}
-    shared = {
+    evaluations = {values["step"]: values for values in outcome.evaluations}
+    steps = np.array(sorted(evaluations))
+    curves = {name: [evaluations[step].get(name, math.nan) for step in steps] for name in run.measured}
+    curves |= {"learning_rate": [run.optimisation.rate(step - 1) for step in steps], **run.curves(steps)}
+    coordinates = run.described | {
         "learning_rate_peak": run.optimisation.learning_rate,
         "seed": run.seed,
         "device": device_name(device),
         "precision": precision,
         "status": outcome.status,
-        "departures": "; ".join(named(departures, run)),
+        "deviations": "; ".join(names_of(run.deviations, run)),
     }
-    dataset = (xr.Dataset() if counts is None else counts).expand_dims(run=[run.name])
+    dataset = counts.expand_dims(run=[run.name])
     dataset = dataset.assign({name: (("run", "step"), [values]) for name, values in curves.items()})
-    described = {name: ("run", [value]) for name, value in (described | shared).items()}
-    dataset = dataset.assign_coords({"step": steps} | described)
+    coordinates = {name: ("run", [value]) for name, value in coordinates.items()}
+    dataset = dataset.assign_coords({"step": steps} | coordinates)
     dataset.attrs = {
         "versions": versions(),
         "configuration": json.dumps(run.configuration, sort_keys=True),
         "configuration_sha256_16": run.name,
+        **run.attributes,
     }
-    for name, unit in units.items():
+    for name, unit in run.units.items():
         dataset[name].attrs["units"] = unit
     return dataset
 
 
 def merged(planned, results, groups, label, **options):
-    """Merge the runs of a sweep, over the union of their steps.
+    """Merge the records of planned runs, by name in `results`, over the union of their steps, by `xarray.concat`.
 
-    Parameters
-    ----------
-    planned : mapping of str to Run
-        Runs by name, in their order.
-    results : mapping of str to xarray.Dataset
-        Records by name, as `record` makes them, of those that are finished.
-    groups : mapping of str to collection of str
-        The sweep's groups of runs, in their order, by name, each with the names of its runs.
-    label : str
-        Coordinate along run that gets the names of its groups, separated by spaces; empty if it is in none.
-    **options
-        For `xarray.concat`.
-
-    Returns
-    -------
-    xarray.Dataset
-        Dimension run and those of the records; NaN where a run has no value. Attributes that all runs share are kept;
-        ``sweep`` has the names of the groups and ``sha256`` is a hash of the names of all planned runs.
+    `groups` has the names of the runs of each group, in order. The coordinate `label` along run gets the names of its
+    groups, separated by spaces; it is empty if the run is in none. A variable is NaN where a run has no value.
+    Attributes that all runs share are kept; ``sweep`` has the names of the groups and ``sha256`` is a hash of the names
+    of all planned runs.
     """
+    planned = list(dict.fromkeys(run.name for run in planned))
     datasets = [results[name] for name in planned if name in results]
     whole = xr.concat(
         datasets, "run", join="outer", combine_attrs="drop_conflicts", data_vars="all", coords="minimal", **options
@@ -108,13 +74,7 @@ def merged(planned, results, groups, label, **options):
 
 
 def read_dataset(path):
-    """Read a data set that `sealed.write` wrote, into memory.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """Read a data set that `sealed.write` wrote, into memory; raise `InputError` if the file is damaged."""
     try:
         check_seal(path.read_bytes(), printable(path))
         with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:
@@ -126,18 +86,12 @@ def read_dataset(path):
 
 
 def write_table(rows, path):
-    """Write a table as CSV, whole or not at all, with every digit.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write a table as CSV, whole or not at all, with every digit; raise `InputError` if that fails."""
     with written_whole(path) as partial:
         rows.to_csv(partial, index=False)
 
 
 def versions():
-    """Give the versions of Python and of the libraries that make records, as JSON text."""
-    found = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
-    return json.dumps({"python": platform.python_version()} | found)
+    """Return the versions of Python and of the libraries that make records, as JSON text."""
+    libraries = {module.__name__: module.__version__ for module in (torch, np, pd, xr)}
+    return json.dumps({"python": platform.python_version()} | libraries)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...datasets.wording import printable, quoted, shortened
 from ...errors import InputError
-from ..engine.checks import check_choice
+from ..engine.fields import check_choice
 
 LARGEST = 2**63  # of whole numbers, as TOML has it
 LONGEST = 600  # characters of a message
@@ -17,23 +17,9 @@ LONGEST_NAME = 100  # characters, since files are called so
 
 
 def read_tables(path, make):
-    """Read a TOML file and make a sweep of it.
+    """Read a TOML file and return the sweep that `make` returns for its tables and its folder.
 
-    Parameters
-    ----------
-    path : path
-    make : callable
-        Takes the file's tables and its folder, and returns a sweep.
-
-    Returns
-    -------
-    object
-        What `make` gives.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or `make` raises it; the message begins with the file's name.
+    `InputError` is raised if the file cannot be read, or by `make`; the message begins with the file's name.
     """
     path = Path(os.path.expanduser(path))
     label = printable(path.name or path)
@@ -58,10 +44,6 @@ def located(place=""):
     """Put a place before the messages of a block's input errors, cut in the middle where they are long.
 
     Values of the wrong type and sizes that nothing can have become input errors too.
-
-    Raises
-    ------
-    InputError
     """
     try:
         yield
@@ -76,29 +58,10 @@ def located(place=""):
 
 
 def with_preset(tables, sections, presets, *, needed, whole):
-    """Replace parts of the preset that a sweep names by the sweep's own tables.
+    """Return a copy of a sweep's tables, which replace parts of the preset that it names.
 
-    Parameters
-    ----------
-    tables : mapping
-        With ``preset`` or without.
-    sections : sequence of str
-        Names of tables that a sweep may have.
-    presets : mapping of str to dict
-    needed : sequence of str
-        Sections that a sweep must have.
-    whole : sequence of str
-        Sections that replace the preset's as a whole; the others replace it key by key.
-
-    Returns
-    -------
-    dict
-        A copy, which may be changed.
-
-    Raises
-    ------
-    InputError
-        If a section or the preset is unknown, or a section is missing.
+    A sweep may have the sections named, and must have those needed; those named as `whole` replace the preset's as a
+    whole, the others key by key. `InputError` is raised if a section or the preset is unknown, or a section is missing.
     """
     made = dict(table_of("a sweep", tables, sections))
     for section, given in made.items():
@@ -126,25 +89,7 @@ def _check_numbers(place, value):
 
 
 def table_of(name, given, known=None):
-    """Check that a value is a table, and that its keys are known.
-
-    Parameters
-    ----------
-    name : str
-        Where it was found.
-    given : object
-    known : sequence of str, optional
-        Keys that it may have; by default any.
-
-    Returns
-    -------
-    mapping
-        What was given.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return a value if it is a table of known keys, or of any if none are listed; else raise `InputError`."""
     if not hasattr(given, "keys"):
         raise InputError(f"{name}: found {quoted(given)} instead of a table; write it as a table of keys")
     for key in given:
@@ -154,26 +99,10 @@ def table_of(name, given, known=None):
 
 
 def named_tables(section, given, known, reserved=()):
-    """Check a list of tables, such as ``[[stages]]``, each with its own name.
+    """Return a list of tables, such as ``[[stages]]``, as a dict by their names, in their order.
 
-    Parameters
-    ----------
-    section : str
-        Name of the list, a plural with "s".
-    given : object
-    known : sequence of str
-        Keys that a table may have, ``name`` among them; by default it is ``stage-1`` and so on.
-    reserved : sequence of str
-        Names that no table may have.
-
-    Returns
-    -------
-    dict of str to mapping
-        The tables by name, in their order.
-
-    Raises
-    ------
-    InputError
+    A table may have known keys, ``name`` among them, by default ``stage-1`` and so on; no table may have a reserved
+    name. `InputError` is raised for any other.
     """
     if not isinstance(given, list) or not given:
         raise InputError(f"{section}: found none; write at least one as [[{section}]]")

@@ -22,7 +22,7 @@ from bayescaling.training.arithmetic.models.positions import (
 from bayescaling.training.arithmetic.models.transformer import Configuration, Transformer
 from bayescaling.training.arithmetic.objective import Objective, divide_gradients, judged
 from bayescaling.training.arithmetic.plan import Plan, PlannedOptimisation
-from bayescaling.training.arithmetic.problems import Batch
+from bayescaling.training.arithmetic.problems.layout import Batch
 from bayescaling.training.arithmetic.problems.vocabulary import DIGIT0, EOS, EQUALS, PAD
 from torch.utils.flop_counter import FlopCounterMode
 

@@ -17,21 +17,20 @@ from bayescaling.training.arithmetic import (
     Sorting,
     Transformer,
     evaluate,
-    experiment,
+    learning,
     make_sweep,
     read_sweep,
     train,
     train_run,
 )
-from bayescaling.training.arithmetic.execution import ArithmeticSweep
-from bayescaling.training.arithmetic.experiment import task
+from bayescaling.training.arithmetic.cell_counts import accuracies, together
+from bayescaling.training.arithmetic.learning import task
 from bayescaling.training.arithmetic.models.memory import evaluation_tokens, training_bytes
-from bayescaling.training.arithmetic.records import accuracies, together
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard
 from bayescaling.training.engine.hardware import where_trained
 from bayescaling.training.engine.loop import run as loop
-from bayescaling.training.sweeps.options import Execution
+from bayescaling.training.sweeps.execution import Execution
 
 CPU = torch.device("cpu")
 HERE = where_trained("cpu")
@@ -131,7 +130,7 @@ def test_a_model_is_judged_at_several_offsets(kind, tiny, tmp_path):
     assert result["offset"].values.tolist() == [0, 2]
     totals = result["total"].sum(["length_a", "length_b"]).values.tolist()
     assert dict(zip(result["embedding"].values, totals, strict=True)) == {"abacus": [200, 200], "nope": [200, 0]}
-    assert "judged at other offsets" in result["departures"].values[0]
+    assert "judged at other offsets" in result["deviations"].values[0]
     rows = pd.read_csv(tmp_path / "out" / "runs.csv")
     assert rows.groupby(["embedding", "offset"]).size().to_dict() == {
         ("abacus", 0): 10,
@@ -198,8 +197,8 @@ def test_a_grid_resumes_where_it_was_left_and_every_slice_judges_a_part(tiny, un
         asked.append(len(cells))
         return evaluate(model, problems, cells, **options)
 
-    monkeypatch.setattr(experiment, "CELLS", {False: 3})
-    monkeypatch.setattr(experiment, "evaluate", noted)
+    monkeypatch.setattr(learning, "CELLS", {False: 3})
+    monkeypatch.setattr(learning, "evaluate", noted)
     run = read_sweep(tiny).settled(HERE).arms["embeddings"][0]
     assert train_run(run, tmp_path / "run", device="cpu", guard=StopAfterLooks(run.plan.updates)) is None
     assert not asked
@@ -254,11 +253,11 @@ def test_memory_is_estimated_from_above(monkeypatch):
     assert estimate > 16 * paper.model.parameters and 2e9 < estimate < 40e9
     assert training_bytes(paper.model, 2 * tokens, length, "bfloat16", 1) > 1.3 * estimate
     assert evaluation_tokens(paper.model, CPU) == 2**14
-    for module in ("arithmetic.models.memory", "engine.memory"):
+    for module in ("arithmetic.models.memory", "engine.hardware"):
         monkeypatch.setattr(f"bayescaling.training.{module}.free_memory", lambda device: 1e9)
     assert 1000 < evaluation_tokens(paper.model, CPU) < 2**14
     with pytest.raises(InputError, match=r"microbatches of 512 problems needs about .* GiB and CPU has 0.931 GiB free"):
-        ArithmeticSweep.check_run(paper, Execution(), CPU, "float32")
+        paper.check_fits(Execution(), CPU, "float32")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +289,7 @@ def test_the_estimate_covers_what_backpropagation_keeps(scheme, recurrences, blo
 
 
 def test_a_sweep_that_does_not_fit_is_refused_before_training(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayescaling.training.engine.memory.free_memory", lambda device: 1e5)
+    monkeypatch.setattr("bayescaling.training.engine.hardware.free_memory", lambda device: 1e5)
     with pytest.raises(InputError, match=r"GiB free; give a smaller microbatch") as caught:
         train(tiny, tmp_path / "out", device="cpu", progress=False)
     assert "\n" not in str(caught.value)
@@ -429,7 +428,7 @@ def test_a_large_grid_fits_into_a_record(tmp_path):
 
 
 def test_parts_of_a_grid_come_together():
-    task_of, model = Sorting(2), experiment.Silent(Configuration(Sorting(2).vocabulary_size))
+    task_of, model = Sorting(2), learning.Silent(Configuration(Sorting(2).vocabulary_size))
     cells = [(1, 1), (1, 2), (3, 1), (2, 2), (3, 3)]
     whole = evaluate(model, task_of, cells, count=7)
     parts = [evaluate(model, task_of, part, count=7, offsets=(0, 3)) for part in (cells[:2], cells[2:4], cells[4:])]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 from bayescaling.errors import InputError
-from bayescaling.training.engine.checks import check_choice, check_whole
+from bayescaling.training.engine.fields import check_choice, check_whole
 from bayescaling.training.engine.hardware import ceiling, chosen_device, chosen_precision
 from bayescaling.training.engine.schedules import factor
 

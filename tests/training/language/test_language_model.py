@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from bayescaling.errors import InputError
 from bayescaling.training import Configuration, Decoder, cross_entropy, token_losses
 from bayescaling.training.language import loss as loss_module
-from bayescaling.training.language.experiment import compiled_loss, next_token_loss
 from bayescaling.training.language.loss import chosen_route
+from bayescaling.training.language.next_token import compiled_loss, next_token_loss
 from torch.utils.flop_counter import FlopCounterMode
 
 CPU = torch.device("cpu")

@@ -9,9 +9,8 @@ import torch
 import xarray as xr
 from bayescaling.errors import DiagnosticWarning, InputError
 from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, read_sweep, table
-from bayescaling.training.language.execution import LanguageSweep
-from bayescaling.training.language.experiment import next_token_loss
-from bayescaling.training.language.memory import training_bytes
+from bayescaling.training.language.language_run import training_bytes
+from bayescaling.training.language.next_token import next_token_loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 
@@ -164,13 +163,13 @@ def test_a_file_is_read_as_a_sweep(tiny, tmp_path):
 
 
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
-    memory = "bayescaling.training.engine.memory.free_memory"
+    memory = "bayescaling.training.engine.hardware.free_memory"
     with monkeypatch.context() as patched:
         patched.setattr(memory, lambda device: 1e5)
         with pytest.raises(InputError, match=r"needs about .* GiB free; give fewer batch_tokens or a smaller model"):
             kind.train(tiny, tmp_path / "out")
-    opened = LanguageSweep(make_sweep({"preset": "demo", "training": {"graph": True, "loss_route": "liger"}}))
-    monkeypatch.setattr("bayescaling.training.language.execution.chosen_route", lambda route, device: route)
+    opened = make_sweep({"preset": "demo", "training": {"graph": True, "loss_route": "liger"}})
+    monkeypatch.setattr("bayescaling.training.language.stages.chosen_route", lambda route, device: route)
     with pytest.raises(InputError, match='graph is true with loss_route "liger"'):
         opened.check(torch.device("cuda"))
     assert not list((tmp_path / "out" / "runs").glob("*"))

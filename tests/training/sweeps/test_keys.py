@@ -15,7 +15,7 @@ KINDS = {"train": "language", "arithmetic": "arithmetic"}
 PRESETS = {
     name: importlib.import_module(f"bayescaling.training.{kind}.presets").PRESETS for name, kind in KINDS.items()
 }
-SWEEPS = {name: importlib.import_module(f"bayescaling.training.{kind}.sweep") for name, kind in KINDS.items()}
+SWEEPS = {name: importlib.import_module(f"bayescaling.training.{kind}.sweep_file") for name, kind in KINDS.items()}
 
 
 def tables_of(command):

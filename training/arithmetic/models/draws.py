@@ -13,18 +13,8 @@ OFFSET, FREE, HELD, NOISE, POSITIONS = 101, 102, 103, 104, 105
 class Draws(NamedTuple):
     """The draws of one pass.
 
-    Attributes
-    ----------
-    offset : int
-        Offset of Abacus embeddings.
-    free : int
-        Recurrences n without gradient.
-    held : int
-        Recurrences k with gradient after them.
-    noise : int
-        Seed of the noise in the initial state.
-    positions : int
-        Seed of the positions of randomised FIRE.
+    They are the offset of Abacus embeddings, the recurrences without gradient (`free`) and with it after them (`held`),
+    and the seeds of the noise in the initial state and of the positions of randomised FIRE.
     """
 
     offset: int
@@ -35,21 +25,9 @@ class Draws(NamedTuple):
 
 
 def drawn(seed, count, *, k_max, recurrences):
-    """Draw everything random of one pass.
+    """Draw everything random of the pass after `count` others.
 
-    Parameters
-    ----------
-    seed : int
-    count : int
-        Passes before this one.
-    k_max : int
-        Number of offsets of Abacus embeddings; they are 0..k_max - 1.
-    recurrences : int
-        R.
-
-    Returns
-    -------
-    Draws
+    Offsets are 0..k_max - 1; `recurrences` is R.
     """
     free, held = recurrences_drawn(seed, torch.tensor(count), recurrences)
     return Draws(
@@ -62,23 +40,11 @@ def drawn(seed, count, *, k_max, recurrences):
 
 
 def recurrences_drawn(seed, counts, recurrences):
-    """Draw the recurrences of passes.
+    """Draw the recurrences of passes, without gradient and with it, int64, of the shape of `counts`.
 
     With R recurrences, n is uniform on 0..R - 1 and then k uniform on 1..min(R - n, max(R // 2, 1)): the progressive
     loss of Bansal et al. (2022, arXiv:2202.05826), as in the public code of McLeish et al. (2024, arXiv:2405.17399).
-
-    Parameters
-    ----------
-    seed : int
-    counts : torch.Tensor
-        Passes before each, int64, shape (...).
-    recurrences : int
-        R.
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        Recurrences n without gradient and k with it, int64, shape (...).
+    `counts` has the passes before each, int64.
     """
     free = below(hashed(seed, FREE, counts), recurrences)
     most = (recurrences - free).clamp(max=max(recurrences // 2, 1))

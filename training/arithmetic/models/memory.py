@@ -1,7 +1,6 @@
 """The memory that a run needs, estimated before it begins."""
 
-from ...engine.hardware import free_memory
-from ...engine.memory import MARGIN
+from ...engine.hardware import MARGIN, free_memory
 
 # Share of the free memory for a layer's activations in evaluation, and largest number of tokens of a batch, by whether
 # on a GPU.
@@ -10,28 +9,13 @@ MOST_TOKENS = {False: 2**14, True: 2**19}
 
 
 def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
-    """Estimate the memory that training takes at its largest.
+    """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
 
-    Parameters
-    ----------
-    model : transformer.Configuration
-    tokens : int
-        Tokens that go through the model at once, padding included.
-    length : int
-        Tokens of a problem.
-    precision : str
-        ``"float32"`` or ``"bfloat16"``.
-    held : int
-        Recurrences with gradient, whose activations are kept.
-    on_cpu : bool
-        Whether attention with a bias is computed on the CPU, which keeps all its weights.
-
-    Returns
-    -------
-    float
-        Bytes of weights, gradients and AdamW's two averages (16 a parameter), of the activations that backpropagation
-        needs (by layer and token the inputs of four matrices and of what lies between them, and attention's weights
-        where a kernel keeps them), of logits, and a margin.
+    `tokens` go through the model at once, padding included, of problems of `length`, and activations of `held`
+    recurrences with gradient are kept. On a CPU, attention with a bias keeps all its weights. The estimate has weights,
+    gradients and AdamW's two averages (16 a parameter), the activations that backpropagation needs (by layer and token
+    the inputs of four matrices and of what lies between them, and attention's weights where a kernel keeps them),
+    logits, and a margin.
     """
     bfloat16 = precision == "bfloat16"
     # Under autocast norms and additions stay in float32, and weights are cast for every product.
@@ -48,17 +32,9 @@ def training_bytes(model, tokens, length, precision, held, *, on_cpu=True):
 
 
 def evaluation_tokens(model, device):
-    """Choose how many tokens go through a model at once in evaluation, from the free memory.
+    """Choose how many tokens go through a model at once in evaluation, from the free memory of a device.
 
-    Parameters
-    ----------
-    model : transformer.Configuration
-    device : torch.device
-
-    Returns
-    -------
-    int
-        A power of two, so that models of one shape are judged in batches of one shape.
+    It is a power of two, so that models of one shape are tested in batches of one shape.
     """
     a_token = 4 * (8 * model.d_model + 2 * model.feed_forward + 3 * model.vocabulary)
     most = MOST_TOKENS[device.type == "cuda"]

@@ -11,7 +11,7 @@ import math
 import torch
 
 from ....errors import InputError
-from ...engine.checks import check_choice
+from ...engine.fields import check_choice
 from ..problems.vocabulary import DIGIT0
 
 SCHEMES = ("nope", "abacus", "fire", "rope", "abacus+fire", "abacus+rope")
@@ -20,39 +20,18 @@ ROTARY_BASE = 10000.0
 
 
 def parts(scheme):
-    """Split a position scheme into its parts.
+    """Split one of `SCHEMES` into its parts, a frozenset of ``"abacus"``, ``"fire"`` and ``"rope"``.
 
-    Parameters
-    ----------
-    scheme : str
-        One of `SCHEMES`.
-
-    Returns
-    -------
-    frozenset of str
-        Of ``"abacus"``, ``"fire"`` and ``"rope"``; empty for ``"nope"``.
-
-    Raises
-    ------
-    InputError
-        If the scheme is unknown.
+    It is empty for ``"nope"``; `InputError` is raised for an unknown scheme.
     """
     check_choice("model: embedding", scheme, SCHEMES)
     return frozenset(scheme.split("+")) - {"nope"}
 
 
 def digit_places(tokens):
-    """Find the place of each digit in its run of digits.
+    """Compute the place of each digit in its run: k for the k-th digit, from 1, and 0 for other tokens.
 
-    Parameters
-    ----------
-    tokens : torch.Tensor
-        int64, shape (problems, length).
-
-    Returns
-    -------
-    torch.Tensor
-        int64, of the same shape: k for the k-th digit of a run, from 1; 0 for other tokens.
+    Tokens and places are int64, of shape (problems, length).
     """
     digit = (tokens >= DIGIT0) & (tokens < DIGIT0 + 10)
     here = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
@@ -61,21 +40,9 @@ def digit_places(tokens):
 
 
 def check_digits(digits, rows, k_max=1):
-    """Refuse numbers that are longer than a table of Abacus embeddings.
+    """Raise `InputError` for numbers of so many digits that a table of Abacus embeddings has no row for one.
 
-    Parameters
-    ----------
-    digits : int
-        Most digits of a number.
-    rows : int
-        Rows of the table, of which row 0 is for tokens that are no digits.
-    k_max : int
-        Number of offsets that shift numbers in training, 1 for none.
-
-    Raises
-    ------
-    InputError
-        If a digit would have no row.
+    Row 0 is for tokens that are no digits; `k_max` offsets shift numbers in training, 1 for none.
     """
     needed = digits + k_max
     if needed > rows:
@@ -90,13 +57,8 @@ class Abacus(torch.nn.Module):
     """Abacus embeddings: a learned vector for the place of a digit in its number ([Mc24] section 3.1).
 
     In training all places are shifted by one offset, so that vectors for places beyond the longest number of the
-    training set are learned too. Numbers are written with their lowest digit first.
-
-    Parameters
-    ----------
-    rows : int
-        Rows of the table. Row 0 is added to tokens that are no digits.
-    d_model : int
+    training set are learned too. Numbers are written with their lowest digit first. Row 0 of the table is added to
+    tokens that are no digits.
     """
 
     def __init__(self, rows, d_model):
@@ -104,19 +66,7 @@ class Abacus(torch.nn.Module):
         self.table = torch.nn.Embedding(rows, d_model)
 
     def forward(self, tokens, offset=0):
-        """Compute the vectors to add to those of tokens.
-
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            int64, shape (problems, length).
-        offset : int
-
-        Returns
-        -------
-        torch.Tensor
-            Shape (problems, length, d_model).
-        """
+        """Compute the vectors to add to those of tokens, shape (problems, length, d_model)."""
         places = digit_places(tokens)
         return self.table(torch.where(places > 0, places + offset, 0))
 
@@ -126,10 +76,6 @@ class Fire(torch.nn.Module):
 
     The bias of key j for query i is ``f(log(c (i - j) + 1) / (log(c max(i, L) + 1) + epsilon))``, f a network of one
     hidden layer with a value for each head, c learned from 0.1, and L a learned multiple, from 1, of 512.
-
-    Parameters
-    ----------
-    heads : int
     """
 
     # As in the public code of [Mc24].
@@ -145,15 +91,8 @@ class Fire(torch.nn.Module):
     def forward(self, positions):
         """Compute the bias of attention, minus infinity for later keys.
 
-        Parameters
-        ----------
-        positions : torch.Tensor
-            Positions of the tokens, increasing, float32, shape (length,).
-
-        Returns
-        -------
-        torch.Tensor
-            float32, shape (1, heads, length, length); queries are in rows and keys in columns.
+        Positions increase, float32, shape (length,). The bias is float32, of shape (1, heads, length, length), with
+        queries in rows and keys in columns.
         """
         with torch.autocast(positions.device.type, enabled=False):
             distances = (positions[:, None] - positions).clamp(min=0)
@@ -171,20 +110,8 @@ class Fire(torch.nn.Module):
 def ordered_positions(length, most, words, device):
     """Choose the positions for FIRE: 0, 1, 2, ..., or a random increasing subset of more ([Mc24], randomised FIRE).
 
-    Parameters
-    ----------
-    length : int
-        Tokens.
-    most : int
-        Number of positions to choose from; if it is at most `length`, they are 0, 1, 2, ...
-    words : int or None
-        Seed of the choice; if None, they are 0, 1, 2, ...
-    device : torch.device
-
-    Returns
-    -------
-    torch.Tensor
-        Increasing, float32, shape (length,).
+    They are float32, of shape (length,). The subset is of the `most` first ones, and depends on the seed `words`;
+    without a seed, or if `most` is at most `length`, the positions are 0, 1, 2, ...
     """
     if words is None or most <= length:
         return torch.arange(length, dtype=torch.float32, device=device)
@@ -196,19 +123,8 @@ def ordered_positions(length, most, words, device):
 def rotation(length, width, device):
     """Compute the cosines and sines of rotary positions (Su et al. 2021, arXiv:2104.09864, equation 15).
 
-    Parameters
-    ----------
-    length : int
-        Tokens.
-    width : int
-        Of a head, even.
-    device : torch.device
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        Cosines and sines, float32, each of shape (length, width / 2): of position t times 10000^(-2 m / width) in
-        column m.
+    Each is float32, of shape (length, width / 2) for a head of even width: of position t times 10000^(-2 m / width) in
+    column m.
     """
     frequencies = ROTARY_BASE ** (-torch.arange(0, width, 2, device=device) / width)
     angles = torch.arange(length, device=device)[:, None] * frequencies
@@ -216,19 +132,9 @@ def rotation(length, width, device):
 
 
 def rotated(vectors, cosines, sines):
-    """Rotate queries or keys, each pair (m, m + width / 2) by its angle.
+    """Rotate queries or keys, each pair (m, m + width / 2) by its angle; `rotation` gives cosines and sines.
 
-    Parameters
-    ----------
-    vectors : torch.Tensor
-        Shape (problems, heads, length, width).
-    cosines, sines : torch.Tensor
-        As `rotation` gives them.
-
-    Returns
-    -------
-    torch.Tensor
-        Of the shape and type of `vectors`.
+    Vectors have shape (problems, heads, length, width), and keep their type.
     """
     first, second = vectors.float().chunk(2, -1)
     turned = torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)

@@ -136,16 +136,9 @@ class Configuration:
         return 2 * (self._network + self.d_model**2 + self.vocabulary * self.d_model)
 
     def training_flop(self, tokens, length, free, held):
-        """Compute the FLOP of matrix products of a pass forward and backward.
+        """Compute the FLOP of matrix products of a pass forward and backward, of tokens in problems of a length.
 
-        Parameters
-        ----------
-        tokens : int
-            Padding included.
-        length : int
-            Tokens of a problem.
-        free, held : int
-            Recurrences without and with gradient; those with gradient count three times.
+        `free` recurrences are without gradient; `held` ones with gradient count three times.
         """
         return tokens * (self.block_flop(length) * (free + 3 * held) + 3 * self.head_flop)
 
@@ -190,24 +183,13 @@ class Transformer(torch.nn.Module):
         self.apply_layer = compiled_layer(backend)
 
     def forward(self, tokens, *, recurrences=None, offset=0, draws=None):
-        """Compute the logits of the token that follows each.
+        """Compute the logits of the token that follows each, float32, shape (problems, length, vocabulary).
 
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            int64, shape (problems, length).
-        recurrences : int, optional
-            Number of times to apply the block, by default the configuration's. Fewer give intermediate logits.
-        offset : int
-            Offset of Abacus embeddings without draws.
-        draws : draws.Draws, optional
-            Everything random in training: offset of places, noise of the initial state, positions of FIRE and, if
-            `recurrences` is not given, the recurrences without and with gradient. Without draws nothing is random.
-
-        Returns
-        -------
-        torch.Tensor
-            float32, shape (problems, length, vocabulary).
+        Tokens are int64, of shape (problems, length). The block is applied the configuration's number of times, or
+        `recurrences` times; fewer give intermediate logits. `draws` has everything random in training: the offset of
+        places, the noise of the initial state, the positions of FIRE and, if `recurrences` is not given, the
+        recurrences without and with gradient. Without draws nothing is random, and `offset` is that of Abacus
+        embeddings.
         """
         embedded = self._embedded(tokens, offset if draws is None else draws.offset)
         context = self._context(tokens.shape[1], tokens.device, draws)
@@ -272,21 +254,9 @@ class Layer(torch.nn.Module):
         self.fire = Fire(configuration.heads) if "fire" in configuration.parts else None
 
     def forward(self, state, positions=None, turn=None):
-        """Compute the state after the layer.
+        """Compute the state after the layer, shape (problems, length, d_model) as before it.
 
-        Parameters
-        ----------
-        state : torch.Tensor
-            Shape (problems, length, d_model).
-        positions : torch.Tensor, optional
-            For the bias of attention, as `positions.Fire` takes them, shape (length,).
-        turn : tuple of torch.Tensor, optional
-            As `positions.rotation` gives it.
-
-        Returns
-        -------
-        torch.Tensor
-            Shape (problems, length, d_model).
+        `positions`, shape (length,), are for FIRE's bias of attention, and `turn` is what `rotation` returns.
         """
         bias = None if positions is None else self.fire(positions)
         if self.after:
@@ -331,14 +301,7 @@ def compiled_layer(backend="inductor"):
 
 
 def initialise(model, seed):
-    """Draw a model's initial weights on the CPU.
-
-    Parameters
-    ----------
-    model : Transformer
-        On the CPU; changed in place.
-    seed : int
-    """
+    """Draw the initial weights of a model on the CPU, in place."""
     configuration, generator = model.configuration, torch.Generator().manual_seed(seed)
     deepnorm = configuration.initial == "deepnorm"
     gain = (8 * configuration.layers * configuration.recurrences) ** -0.25

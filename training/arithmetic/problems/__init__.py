@@ -1,22 +1,7 @@
-"""The tasks of arithmetic by name, and their batches."""
+"""The tasks of arithmetic by name."""
 
 from .disjunction import Or
-from .layout import Batch
-from .operations import Addition, AdditionSubtraction, Multiplication, Operation, Subtraction
+from .operations import Addition, AdditionSubtraction, Multiplication, Subtraction
 from .sorting import Sorting
-from .task import Task
 
-TASKS = {made.name: made for made in (Addition, Subtraction, AdditionSubtraction, Multiplication, Sorting, Or)}
-
-__all__ = [
-    "TASKS",
-    "Addition",
-    "AdditionSubtraction",
-    "Batch",
-    "Multiplication",
-    "Operation",
-    "Or",
-    "Sorting",
-    "Subtraction",
-    "Task",
-]
+TASKS = {task.name: task for task in (Addition, Subtraction, AdditionSubtraction, Multiplication, Sorting, Or)}

@@ -1,4 +1,6 @@
-"""Exact arithmetic on numbers as tensors of digits, lowest digit first, of any length.
+"""Exact arithmetic on numbers as tensors of digits, int16, shape (numbers, columns), lowest digit first.
+
+Numbers have any length, and operands may have different columns.
 
 Carries are found all at once by look-ahead: a digit generates a carry or passes one on, pairs of neighbours compose
 into blocks that do the same, and log2(length) such steps give every carry (Kogge and Stone 1973,
@@ -24,19 +26,8 @@ REST, FIRST = 0, 1
 def drawn(keys, lengths, columns):
     """Draw numbers of given lengths, uniformly: the highest digit from 1 to 9, the others from 0 to 9.
 
-    Parameters
-    ----------
-    keys : torch.Tensor
-        Each number is a function of its key, int64, shape (...).
-    lengths : torch.Tensor
-        Digits of each, shape (...).
-    columns : int
-        At least the largest length.
-
-    Returns
-    -------
-    torch.Tensor
-        Digits, zero from the length on, int16, shape (..., columns).
+    Each is a function of its key, int64, shape (...), and has as many digits as `lengths`, of that shape. The digits
+    are int16, of shape (..., columns), and zero from the length on.
     """
     words = -(-columns // PER_WORD)
     fraction = low_bits(hashed(keys[..., None], REST, torch.arange(words, device=keys.device)), FRACTION)
@@ -58,17 +49,7 @@ def lengths(digits):
 
 
 def added(first, second):
-    """Add numbers.
-
-    Parameters
-    ----------
-    first, second : torch.Tensor
-        Digits, int16, shapes (numbers, columns) of any columns each.
-
-    Returns
-    -------
-    torch.Tensor
-        Digits, int16, shape (numbers, 1 + the larger columns).
+    """Add numbers; the sum has one column more than the wider operand.
 
     Examples
     --------
@@ -84,17 +65,9 @@ def added(first, second):
 
 
 def subtracted(first, second):
-    """Subtract numbers: the absolute difference and whether it is negative.
+    """Subtract numbers: digits of the absolute difference, with the larger columns, and whether it is negative.
 
-    Parameters
-    ----------
-    first, second : torch.Tensor
-        Digits, int16, shapes (numbers, columns) of any columns each.
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        Digits of |first - second|, int16, shape (numbers, the larger columns); first < second, bool, shape (numbers,).
+    The latter is bool, of shape (numbers,).
     """
     columns = max(first.shape[1], second.shape[1])
     difference = _widened(first, columns) - _widened(second, columns)
@@ -105,19 +78,9 @@ def subtracted(first, second):
 
 
 def multiplied(first, second):
-    """Multiply numbers.
+    """Multiply numbers; the product has as many columns as both together.
 
     Limbs of six digits are multiplied and added in shifted rows, which is exact in int64 for up to 10^7 digits.
-
-    Parameters
-    ----------
-    first, second : torch.Tensor
-        Digits, int16, shapes (numbers, columns) of any columns each.
-
-    Returns
-    -------
-    torch.Tensor
-        Digits, int16, shape (numbers, sum of the columns).
     """
     columns = first.shape[1] + second.shape[1]
     shorter, longer = sorted((packed(first, LIMB), packed(second, LIMB)), key=lambda limbs: limbs.shape[1])
@@ -143,19 +106,10 @@ def packed(digits, count):
 
 
 def ranked(digits, present):
-    """Sort numbers from the smallest; equal ones keep their order.
+    """Sort numbers from the smallest; equal ones keep their order. Return their indices, int64, (problems, numbers).
 
-    Parameters
-    ----------
-    digits : torch.Tensor
-        int16, shape (problems, numbers, columns).
-    present : torch.Tensor
-        Which numbers exist, bool, shape (problems, numbers). The others come last.
-
-    Returns
-    -------
-    torch.Tensor
-        Indices of numbers, int64, shape (problems, numbers).
+    Digits have shape (problems, numbers, columns). Numbers that are not `present`, bool, shape (problems, numbers), are
+    last.
     """
     words = packed(digits, COMPARED)
     order = words[..., 0].sort(dim=1, stable=True).indices

@@ -18,13 +18,9 @@ RUN = 3
 class Batch(NamedTuple):
     """Problems as tokens.
 
-    Attributes
-    ----------
-    tokens : torch.Tensor
-        int64, shape (problems, width), padded on the right.
-    scored : torch.Tensor
-        bool, shape (problems, width): the tokens of the answer, after the equals sign, the end included. From the
-        second token on, training predicts each scored token from those before it.
+    `tokens`, int64, shape (problems, width), are padded on the right. `scored`, bool, of that shape, has the tokens of
+    the answer, after the equals sign, the end included. From the second token on, training predicts each scored token
+    from those before it.
     """
 
     tokens: torch.Tensor
@@ -32,15 +28,7 @@ class Batch(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Columns of a wide table.
-
-    Attributes
-    ----------
-    tokens : torch.Tensor
-        int16, shape (problems, columns).
-    kept : torch.Tensor
-        bool, of the same shape: which of them the problem holds.
-    """
+    """Columns of a table: tokens, int16, (problems, columns), and which the problem holds, bool, of that shape."""
 
     tokens: torch.Tensor
     kept: torch.Tensor
@@ -54,23 +42,10 @@ def symbol(token, problems, device):
 
 
 def number(digits, lengths, *, reverse, hints=None):
-    """Make the part of a number.
+    """Make the part of a number, of the shape of its digits, or with twice the columns if it has hints.
 
-    Parameters
-    ----------
-    digits : torch.Tensor
-        Lowest digit first, int16, shape (..., columns).
-    lengths : torch.Tensor
-        Number of digits to write, shape (...).
-    reverse : bool
-        Whether the lowest digit is written first.
-    hints : torch.Tensor, optional
-        Token to write before each digit written, int16, broadcasting with (..., columns).
-
-    Returns
-    -------
-    Part
-        Shape (..., columns), or twice the columns with hints.
+    Digits are int16, of shape (..., columns), the lowest first, of which `lengths`, shape (...), are written, the
+    lowest first if `reverse`. Hints are tokens to write before each digit, int16, which broadcast with the digits.
     """
     columns = digits.shape[-1]
     place = torch.arange(columns, device=digits.device)
@@ -85,40 +60,19 @@ def number(digits, lengths, *, reverse, hints=None):
 
 
 def labels(start, columns, pool):
-    """Give consecutive labels of a pool; the first follows the last.
+    """Return consecutive labels of a pool from a start, int64, shape (...); the first follows the last.
 
-    Parameters
-    ----------
-    start : torch.Tensor
-        First label, int64, shape (...).
-    columns, pool : int
-
-    Returns
-    -------
-    torch.Tensor
-        Tokens, int16, shape (..., columns).
+    They are tokens, int16, shape (..., columns).
     """
     return (LABEL0 + (start[..., None] + torch.arange(columns, device=start.device)) % pool).to(DTYPE)
 
 
 def written(parts, width, keys=None, rate=0.0):
-    """Write problems.
+    """Write problems of some parts, in order, of which the last is the end of the problem, as a `Batch` of a width.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        In order; the last one is the end of the problem.
-    width : int
-        Tokens of the batch, at least those of the longest problem.
-    keys : torch.Tensor, optional
-        Random padding is a function of the key, int64, shape (problems,).
-    rate : float
-        Probability of padding before a token other than the end. A second one has probability rate / 10 given the
-        first, a third rate / 100 given the second. Padding that does not fit into the width is left out.
-
-    Returns
-    -------
-    Batch
+    The width is at least that of the longest problem. Random padding is a function of the keys, int64, shape
+    (problems,): with probability `rate` it comes before a token other than the end, a second one with rate / 10 given
+    the first, a third with rate / 100 given the second. Padding that does not fit into the width is left out.
     """
     tokens, kept = (torch.cat(columns, 1) for columns in zip(*parts, strict=True))
     position = kept.cumsum(1)

@@ -24,14 +24,8 @@ ORDER = 3
 class Strata:
     """Cells in classes by the length of their problems.
 
-    Parameters
-    ----------
-    cells : tuple of tuple of int
-        Sorted by length.
-    sizes : tuple of int
-        Number of cells in each class.
-    widths : tuple of int
-        Tokens of the longest problem of each class.
+    The cells are sorted by length; `sizes` has the number of cells in each class and `widths` the tokens of its longest
+    problem.
     """
 
     cells: tuple[tuple[int, ...], ...]
@@ -49,21 +43,9 @@ class Strata:
         return tuple(b - a for a, b in itertools.pairwise(ends))
 
     def drawn(self, seed, steps, count, device):
-        """Draw the cells of consecutive batches, each sorted by class.
+        """Draw the cells of consecutive batches, each sorted by class: int64, shape (steps, count, entries of a cell).
 
-        Parameters
-        ----------
-        seed : int
-        steps : range
-            Batches before each.
-        count : int
-            Problems of a batch.
-        device : torch.device
-
-        Returns
-        -------
-        torch.Tensor
-            int64, shape (steps, count, entries of a cell).
+        `steps` is the range of the numbers of batches before each, and `count` the problems of a batch.
         """
         total = len(self.cells)
         # Problems of each class before every step and after the last, shape (steps + 1, classes).
@@ -80,21 +62,10 @@ class Strata:
 
 
 def strata(cells, widths, most, count):
-    """Sort cells into the classes for which the buckets have the fewest tokens.
+    """Sort cells into the classes for which the buckets have the fewest tokens, a `Strata`.
 
-    Parameters
-    ----------
-    cells : sequence of tuple of int
-    widths : sequence of int
-        Tokens of the longest problem of each cell.
-    most : int
-        Classes, at most. There are fewer if a bucket would often be empty.
-    count : int
-        Problems of a batch.
-
-    Returns
-    -------
-    Strata
+    `widths` has the tokens of the longest problem of each cell. There are at most `most` classes, and fewer if a bucket
+    of a batch of `count` problems would often be empty.
     """
     order = np.argsort(widths, kind="stable")
     cells, widths = tuple(cells[place] for place in order), np.asarray(widths)[order]

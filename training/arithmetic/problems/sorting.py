@@ -61,13 +61,7 @@ class Sorting(Task):
         return first * (5 + self._written_digits(second))
 
     def check(self, first, second):
-        """Refuse a cell whose problems cannot be written.
-
-        Raises
-        ------
-        InputError
-            If a length is below 1, or a problem needs more hints or labels than there are.
-        """
+        """Raise `InputError` for a cell whose problems cannot be written, also if there are too few labels."""
         super().check(first, second)
         if first > self.labels:
             raise InputError(

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from ....datasets.wording import quoted, shortened
 from ....errors import InputError
-from ...engine.checks import check_whole
-from ...engine.fields import ProperShare, check_fields
+from ...engine.fields import ProperShare, check_fields, check_whole
 from ...engine.randomness import below, hashed
 from . import layout, vocabulary
 from .layout import Batch
@@ -89,17 +88,7 @@ class Task:
         return self._roomy(self.length(*self.longest))
 
     def length(self, first, second):
-        """Count the tokens of the longest problem of a cell, the end included.
-
-        Parameters
-        ----------
-        first, second : int
-            Operand lengths, or the task's other coordinates of a cell.
-
-        Returns
-        -------
-        int
-        """
+        """Count the tokens of the longest problem of a cell, the end included."""
         raise NotImplementedError
 
     def digits(self, first, second):
@@ -111,12 +100,9 @@ class Task:
         return count
 
     def check(self, first, second):
-        """Refuse a cell whose problems cannot be written.
+        """Raise `InputError` for a cell whose problems cannot be written.
 
-        Raises
-        ------
-        InputError
-            If a length is below 1, or a problem needs more hints or labels than there are.
+        That is one with a length below 1, or a problem that needs more hints than there are.
         """
         for value in (first, second):
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= LONGEST:
@@ -129,84 +115,34 @@ class Task:
             )
 
     def batch(self, seed, step, count, device):
-        """Generate problems to train on, all of one width.
+        """Generate problems to train on, all of one width: a `Batch` of shape (count, width).
 
         All cells are equally frequent: over the batches from step 0 on, exactly so in every whole number of cycles of
-        cells.
-
-        Parameters
-        ----------
-        seed, step : int
-            The batch depends on them and the count alone.
-        count : int
-            Problems, the same at every step.
-        device : torch.device
-
-        Returns
-        -------
-        Batch
-            Shape (count, width).
+        cells. The batch depends on (seed, step) and the count alone, which is the same at every step.
         """
         return self._batches(seed, range(step, step + 1), count, device, 1)[0][0]
 
     def batches(self, seed, step, count, device):
         """Generate problems to train on, in buckets of similar length, so that little of them is padding.
 
-        The number of problems in a bucket and its width are the same at every step, and still all cells are equally
-        frequent: see `sampling`.
-
-        Parameters
-        ----------
-        seed, step, count, device
-            As `batch` takes them.
-
-        Returns
-        -------
-        tuple of Batch
-            Shapes (problems, width), of `count` problems together.
+        The parameters are those of `batch`. The result is a tuple of Batch, of `count` problems together: how many are
+        in a bucket and its width are the same at every step, and still all cells are equally frequent (see `sampling`).
         """
         return self._batches(seed, range(step, step + 1), count, device, self.buckets)[0]
 
     def consecutive(self, seed, steps, count, device, *, buckets=True):
-        """Generate the problems of consecutive steps in one go, which takes hardly longer than those of one.
+        """Generate the problems of a range of steps in one go, which takes barely longer than those of one.
 
-        Parameters
-        ----------
-        seed : int
-        steps : range
-            Consecutive.
-        count, device
-            As `batch` takes them.
-        buckets : bool
-            Whether problems are in buckets, as `batches` makes them, or all of one width, as `batch` does.
-
-        Returns
-        -------
-        list of tuple of Batch
-            For each step what `batches` gives, or `batch` alone.
+        The result is a list with what `batches` returns for each step, or with `batch` alone if problems are not in
+        buckets.
         """
         return self._batches(seed, steps, count, device, self.buckets if buckets else 1)
 
     def cell(self, first, second, count, seed, device):
-        """Generate problems of one cell, for evaluation.
+        """Generate problems of one cell, for evaluation: a `Batch` of shape (count, length(first, second)).
 
-        Parameters
-        ----------
-        first, second : int
-            Operand lengths, or the task's other coordinates of a cell.
-        count, seed : int
-        device : torch.device
-
-        Returns
-        -------
-        Batch
-            Shape (count, length(first, second)); the same as `problems` makes of ``keys(seed, first, second, order)``
-            and the orders 0..count - 1.
-
-        Raises
-        ------
-        InputError
-            If there is no such cell.
+        They are what `problems` makes of ``keys(seed, first, second, order)`` and the orders 0..count - 1. `InputError`
+        is raised if there is no such cell.
         """
         self.check(first, second)
         check_whole("task: count", count, 1, 2**31)
@@ -221,32 +157,14 @@ class Task:
         return hashed(hashed(EVALUATION, seed), first, second, orders)
 
     def problems(self, first, second, keys, orders=None, *, width=None, bounds=None):
-        """Generate problems of many cells, for evaluation, without random padding.
+        """Generate problems of many cells, for evaluation, without random padding: a `Batch` (problems, width).
 
-        Parameters
-        ----------
-        first, second : torch.Tensor
-            Cell of each problem, int64, shape (problems,).
-        keys : torch.Tensor
-            Each problem is a function of its key, int64, shape (problems,).
-        orders : torch.Tensor, optional
-            Its place in its cell, int64, shape (problems,), which decides what has few values: the operation in a mix,
-            the place of the one in a vector. By default these are drawn at random.
-        width : int, optional
-            Tokens of the batch, those of the longest problem of its cells by default.
-        bounds : tuple of int, optional
-            Largest first and second length. With it and `width`, cells are not checked, and the host does not wait for
-            the device.
-
-        Returns
-        -------
-        Batch
-            Shape (problems, width).
-
-        Raises
-        ------
-        InputError
-            If there is no such cell, or the width is below the longest problem's.
+        The cells have lengths `first` and `second`, and each problem is a function of its key, all int64, of shape
+        (problems,). `orders`, of that shape too, are their places in their cells, which decide what has few values: the
+        operation in a mix, the place of the one in a vector; by default these are drawn at random. The width is by
+        default that of the longest problem of the cells. With it and `bounds`, the largest first and second length,
+        cells are not checked, and the host does not wait for the device. `InputError` is raised if there is no such
+        cell, or the width is below the longest problem's.
         """
         if not len(first):
             raise InputError("problems: none are asked for; give at least one cell")
@@ -265,31 +183,14 @@ class Task:
         return self._written(first, second, variants, keys, bounds, width)
 
     def expression(self, tokens):
-        """Give the text of one problem, without its end and padding.
-
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            Shape (length,).
-
-        Returns
-        -------
-        str
-        """
+        """Return the text of one problem, whose tokens have shape (length,), without its end and padding."""
         return vocabulary.decode(tokens).rstrip(vocabulary.SYMBOLS[vocabulary.PAD]).removesuffix("$")
 
     def parse(self, text):
-        """Make the tokens of a problem from its text, with its end.
+        """Make a `Batch` of one problem from its text, with its end: shape (1, characters + 1).
 
-        Returns
-        -------
-        Batch
-            Shape (1, characters + 1).
-
-        Raises
-        ------
-        InputError
-            If a character is no token of this task, or there is not one equals sign with something before and after.
+        `InputError` is raised if a character is no token of this task, or there is not one equals sign with something
+        before and after.
         """
         tokens = vocabulary.encode(text + "$")
         for place in (tokens >= self.vocabulary_size).nonzero():

@@ -21,34 +21,16 @@ _TOKENS = {symbol: token for token, symbol in enumerate(SYMBOLS)}
 
 
 def size(labels=0):
-    """Count the tokens of a vocabulary with a number of labels.
-
-    Raises
-    ------
-    InputError
-        If there are not so many labels.
-    """
+    """Count the tokens of a vocabulary with a number of labels; raise `InputError` if there are not so many."""
     if not 0 <= labels <= len(LABELS):
         raise InputError(f"task: labels is {labels}; give a whole number from 0 to {len(LABELS)}")
     return LABEL0 + labels
 
 
 def encode(text):
-    """Make tokens of a text, one for each character.
+    """Make tokens of a text, one for each character: int64, shape (characters,).
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    torch.Tensor
-        int64, shape (characters,).
-
-    Raises
-    ------
-    InputError
-        If a character is not in the vocabulary.
+    `InputError` is raised if a character is not in the vocabulary.
 
     Examples
     --------
@@ -65,15 +47,8 @@ def encode(text):
 def decode(tokens):
     """Make the text of tokens, one character each, which `encode` turns back into them.
 
-    Parameters
-    ----------
-    tokens : torch.Tensor or sequence of int
-        Shape (length,).
-
-    Returns
-    -------
-    str
-        Padding is ``·``, the end ``$``, and a token that is in no vocabulary ``?``.
+    Tokens are a tensor or a sequence of int, of shape (length,). Padding is ``·``, the end ``$``, and a token that is
+    in no vocabulary ``?``.
 
     Examples
     --------

@@ -83,46 +83,24 @@ class Synthetic:
         """Accept any context, since the language has no end."""
 
     def batch(self, seed, step, sequences, context, device):
-        """Generate the training documents of a step.
+        """Generate the training documents of a step on a device; they depend on (seed, step) alone.
 
-        Parameters
-        ----------
-        seed, step : int
-            The batch depends on them alone.
-        sequences, context : int
-            Number of documents, and tokens that a model reads of each.
-        device : torch.device
-            Where to generate them.
-
-        Returns
-        -------
-        torch.Tensor
-            Tokens, int64, shape (sequences, context + 1).
+        The tokens are int64, of shape (sequences, context + 1).
         """
         return self._documents(hashed(TRAINING, seed), step, sequences, context + 1, device)
 
     def held_out(self, sequences, context, device):
         """Generate documents to evaluate on, the same at every call, which no `batch` holds.
 
-        Returns
-        -------
-        torch.Tensor
-            Tokens, int64, shape (sequences, context + 1).
+        The tokens are int64, of shape (sequences, context + 1).
         """
         return self._documents(hashed(HELD_OUT), 0, sequences, context + 1, device)
 
     def log_probability(self, tokens):
-        """Give the true log-probability of every token but the first of each document.
+        """Compute the true log-probability of every token but the first of each document, nats, float64.
 
-        Parameters
-        ----------
-        tokens : torch.Tensor
-            Whole documents from their first token, int64, shape (sequences, length).
-
-        Returns
-        -------
-        torch.Tensor
-            Nats, float64, shape (sequences, length - 1).
+        Tokens are of whole documents from their first token, int64, shape (sequences, length); the result has one
+        column less.
         """
         tables = _tables(self, tokens.device)
         older, newer = self._contexts(tokens)
@@ -133,52 +111,25 @@ class Synthetic:
     def irreducible_loss(self, context, sequences=65536):
         """Estimate the entropy per token of documents as batches hold them, the least expected loss of any model.
 
-        It is the mean, over the targets in a document, of the entropy of a token given those before it. Contexts are
-        drawn by Monte Carlo; given a context, the entropy is exact.
-
-        Parameters
-        ----------
-        context : int
-            Tokens that a model reads of each document.
-        sequences : int
-            Documents to draw.
-
-        Returns
-        -------
-        tuple of float
-            Estimate and its standard error, nats per token.
+        It is the mean, over the targets in a document, of the entropy of a token given those before it. Contexts,
+        `context` tokens of each of `sequences` documents, are drawn by Monte Carlo; given a context, the entropy is
+        exact. The estimate and its standard error are in nats per token.
         """
         return self._mean_entropy(context + 1, 0, sequences)
 
     def entropy_rate(self, sequences=1024, length=256, burn_in=64):
-        """Estimate the entropy per token of endless documents, by Monte Carlo over contexts.
+        """Estimate the entropy per token of endless documents, by Monte Carlo over `length` tokens of each of some.
 
-        Parameters
-        ----------
-        sequences, length : int
-            Documents to draw, and tokens in each.
-        burn_in : int
-            Tokens at the beginning of each that do not count, so that the chain forgets its start.
-
-        Returns
-        -------
-        tuple of float
-            Estimate and its standard error, nats per token.
+        The first `burn_in` tokens of each do not count, so that the chain forgets its start. The estimate and its
+        standard error are in nats per token.
         """
         return self._mean_entropy(length, burn_in, sequences)
 
     def dense(self):
         """Tabulate the probability of every token after every context, for a small vocabulary.
 
-        Returns
-        -------
-        torch.Tensor
-            float64, shape (V + 1, V, V): p[u, v, x], with u = V the start symbol.
-
-        Raises
-        ------
-        InputError
-            If the vocabulary is above 64.
+        The table is float64, of shape (V + 1, V, V): p[u, v, x], with u = V the start symbol. `InputError` is raised if
+        the vocabulary is above 64.
         """
         if self.vocabulary > DENSE:
             raise InputError(f"corpus: vocabulary is {self.vocabulary}; the dense table is for {DENSE} or fewer")
@@ -241,19 +192,8 @@ class Tables(NamedTuple):
 def documents(language, tables, key, step, sequences, length):
     """Draw documents by integer arithmetic alone, so that every device gives the same.
 
-    Parameters
-    ----------
-    language : Synthetic
-    tables : Tables
-        Of the language, on the device.
-    key, step : torch.Tensor
-        What the draw is a function of, int64, shape ().
-    sequences, length : int
-
-    Returns
-    -------
-    torch.Tensor
-        Tokens, int64, shape (sequences, length).
+    They are a function of `key` and `step`, int64, shape (), on the device of the language's tables. The tokens are
+    int64, of shape (sequences, length).
     """
     sequence = hashed(key, step, torch.arange(sequences, device=step.device))
     newer = torch.searchsorted(tables.zipf_ends, top_bits(hashed(sequence, 0), BITS), right=True)

@@ -68,12 +68,9 @@ def open_text(
 
 
 def text_files(patterns):
-    """Find the files that patterns match, sorted, each once.
+    """List the files that patterns match, sorted, each once.
 
-    Raises
-    ------
-    InputError
-        If a pattern matches nothing, or a file is neither .txt nor .txt.gz.
+    `InputError` is raised if a pattern matches nothing, or a file is neither .txt nor .txt.gz.
     """
     found = set()
     for pattern in patterns:

@@ -55,13 +55,7 @@ class StoredTokens:
     fingerprint: str
 
     def check(self, context):
-        """Check that both parts hold a window of `context` + 1 tokens.
-
-        Raises
-        ------
-        InputError
-            If a part is too short.
-        """
+        """Raise `InputError` if a part is shorter than a window of `context` + 1 tokens."""
         for part, span in (("training", self.training), ("held-out", self.evaluation)):
             if len(span) < context + 1:
                 raise InputError(
@@ -72,10 +66,7 @@ class StoredTokens:
     def batch(self, seed, step, sequences, context, device):
         """Read windows of the training part, at places that depend on (seed, step) alone.
 
-        Returns
-        -------
-        torch.Tensor
-            Tokens, int64, shape (sequences, context + 1).
+        The tokens are int64, of shape (sequences, context + 1).
         """
         first = below(hashed(seed, step, torch.arange(sequences)), len(self.training) - context)
         return self._windows(self.training, first, context, torch.device(device))
@@ -83,10 +74,7 @@ class StoredTokens:
     def held_out(self, sequences, context, device):
         """Read windows of the held-out part, evenly spaced without overlap, at most `sequences` of them.
 
-        Returns
-        -------
-        torch.Tensor
-            Tokens, int64, shape (at most sequences, context + 1).
+        The tokens are int64, of shape (at most sequences, context + 1).
         """
         places = len(self.evaluation) // (context + 1)
         count = min(sequences, places)
@@ -172,17 +160,9 @@ def _checked(path, vocabulary):
 
 
 def mapped(path):
-    """Map a file of tokens into memory.
+    """Map a file of tokens into memory, uint16, shape (tokens,).
 
-    Returns
-    -------
-    numpy.ndarray
-        uint16, shape (tokens,).
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or has an odd number of bytes or none.
+    `InputError` is raised if the file cannot be read, or has an odd number of bytes or none.
     """
     try:
         size = Path(path).stat().st_size

@@ -25,23 +25,10 @@ BATCH = 256
 
 
 def train_tokeniser(pieces, vocabulary):
-    """Train a byte-level BPE.
+    """Train a byte-level BPE, a tokenizers.Tokenizer, on an iterable of str.
 
-    Parameters
-    ----------
-    pieces : iterable of str
-        Text.
-    vocabulary : int
-        Number of tokens at most, from 257 to 65,536: the 256 bytes, the end of a document, and merges.
-
-    Returns
-    -------
-    tokenizers.Tokenizer
-
-    Raises
-    ------
-    InputError
-        If the vocabulary is out of range, or the library is not installed.
+    The vocabulary has at most 257 to 65,536 tokens: the 256 bytes, the end of a document, and merges. `InputError` is
+    raised if it is out of range, or the library is not installed.
     """
     try:
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -62,32 +49,13 @@ def train_tokeniser(pieces, vocabulary):
 
 
 def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, limit=None):
-    """Open the tokens of documents as a corpus; if they are not there yet, train a tokeniser and write them.
+    """Open the tokens of documents as `StoredTokens`; if they are not there yet, train a tokeniser and write them.
 
-    Parameters
-    ----------
-    stem : str
-        Name, without its ending, of the files of the tokens and of the tokeniser.
-    folder : path
-    pieces : callable
-        Returns an iterable of str, on which the tokeniser is trained.
-    documents : callable
-        Returns an iterable of documents, as `write_tokens` takes it.
-    vocabulary : int
-        Number of tokens of the model, and the most that the tokeniser has.
-    held_out : float
-        Share of the tokens, the last ones, that is held out.
-    limit : int, optional
-        Tokens after which to stop.
-
-    Returns
-    -------
-    StoredTokens
-
-    Raises
-    ------
-    InputError
-        If the vocabulary is out of range, or a file cannot be written.
+    The files of the tokens and of the tokeniser are in the folder, named `stem` and their endings. `pieces` returns an
+    iterable of str, on which the tokeniser is trained, and `documents` one of documents, as `write_tokens` takes it.
+    The vocabulary is that of the model, and the most that the tokeniser has; a share of the tokens, the last ones, is
+    held out; `limit` is the number of tokens after which to stop. `InputError` is raised if the vocabulary is out of
+    range, or a file cannot be written.
     """
     path = Path(folder) / f"{stem}.bin"
     if not path.exists():
@@ -99,27 +67,10 @@ def tokenised_once(stem, folder, *, pieces, documents, vocabulary, held_out, lim
 
 
 def write_tokens(documents, tokeniser, path, *, limit=None):
-    """Write documents as a file of little-endian uint16, an end-of-text token after each.
+    """Write documents as a file of little-endian uint16, an end-of-text token after each, and return how many tokens.
 
-    Parameters
-    ----------
-    documents : iterable of iterable of str
-        Pieces of each document, in order.
-    tokeniser : tokenizers.Tokenizer
-    path : path
-        File to write, whole or not at all.
-    limit : int, optional
-        Tokens after which to stop.
-
-    Returns
-    -------
-    int
-        Number of tokens written.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    Each document is an iterable of str, its pieces in order. The file is written whole or not at all, and ends after
+    `limit` tokens; `InputError` is raised if it cannot be written.
     """
     total, limit = 0, limit or np.inf
     end = tokeniser.token_to_id(END_OF_TEXT)
@@ -136,10 +87,7 @@ def write_tokens(documents, tokeniser, path, *, limit=None):
 def pieces_of(path):
     """Read a .txt or .txt.gz file in pieces of about 65 thousand characters, each of whole lines.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is not UTF-8.
+    `InputError` is raised if the file cannot be read or is not UTF-8.
     """
     opened = gzip.open if Path(path).suffix == ".gz" else open
     try:

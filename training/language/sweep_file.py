@@ -1,64 +1,30 @@
-"""A sweep: stages of runs over sizes, learning rates, schedules, budgets and seeds, read from a TOML file."""
+"""The TOML file of a sweep of language models: its keys, and the sweep that it describes."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ...datasets.wording import quoted
 from ...errors import InputError
-from ..engine.fields import Count, Positive
+from ..engine.fields import Count
 from ..engine.loop import Optimisation
-from ..engine.schedules import SCHEDULES
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
-from ..sweeps.options import Execution
-from ..sweeps.runs import evaluation_marks
+from ..sweeps.execution import Execution
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, table_of, with_preset
-from .corpora.corpus import KIND, KINDS, Corpus, open_corpus
+from .corpora.corpus import KIND, KINDS, open_corpus
+from .language_run import Run
 from .loss import ROUTES
 from .presets import GPT2_VOCABULARY, PRESETS
-from .runs import Run
+from .stages import BEST, Stage, Sweep
 from .transformer import Configuration
 
-BEST = "best"
 MOST_UPDATES, MOST_EVALUATIONS = 10**9, 10**5
 SECTIONS = ("preset", "corpus", "model", "training", "stages")
 SETTINGS = ("warmup", "betas", "epsilon", "decay", "clip", "rise", "fall")
 EXECUTION = tuple(field.name for field in fields(Execution))
 SHAPE = ("heads", "tied", "context", "vocabulary")
 SHARED = ("batch_tokens", "evaluation_tokens", "precision")
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Runs that are trained together, at one schedule.
-
-    Parameters
-    ----------
-    name : str
-        Name of their table.
-    schedule : str
-        ``"constant"`` or ``"cosine"``.
-    learning_rates : tuple of float or "best"
-        Peak rates. ``"best"`` takes for each size the rate with the lowest final evaluation loss, a mean over seeds, of
-        the longest runs at a constant rate in earlier stages.
-    budgets : tuple of float
-        Updates as shares of those of the size.
-    keep : str
-        ``"all"``, or ``"best"`` to count as the stage's runs only those at each size's best rate.
-
-    Examples
-    --------
-    >>> from bayescaling.training import Stage
-    >>> Stage("scheme-3", "cosine", "best", budgets=(0.5, 1.0)).keep
-    'all'
-    """
-
-    name: str
-    schedule: Literal[tuple(SCHEDULES)]
-    learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
-    budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
-    keep: Literal["all", "best"] = "all"
 
 
 # Every key of a sweep's file but those of a corpus, which depend on its kind.
@@ -88,94 +54,15 @@ STAGE = keys_of(
 )
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep of language models: sizes, a corpus and stages, checked.
-
-    Parameters
-    ----------
-    base : Run
-        What all runs share; each has its own model and optimisation.
-    sizes : tuple of Configuration
-    updates : tuple of int
-        Full budget of each size.
-    evaluations : int
-        Evaluations of a run, evenly spaced.
-    seeds : tuple of int
-    stages : tuple of Stage
-    execution : Execution
-    """
-
-    base: Run
-    sizes: tuple[Configuration, ...]
-    updates: tuple[int, ...]
-    evaluations: int
-    seeds: tuple[int, ...]
-    stages: tuple[Stage, ...]
-    execution: Execution
-
-    @property
-    def corpus(self) -> Corpus:
-        """Corpus that all runs train on."""
-        return self.base.corpus
-
-    def settled(self, where):
-        """Give the sweep with its runs settled somewhere, as `runs.Run.settled` does."""
-        return replace(self, base=self.base.settled(where))
-
-    def runs(self, stage, best):
-        """List the runs of a stage.
-
-        Parameters
-        ----------
-        stage : Stage
-        best : mapping of Configuration to float
-            Best rate of each size so far; a size without one has no runs in a stage that takes the best.
-
-        Returns
-        -------
-        list of Run
-            By size, then rate, budget and seed.
-        """
-        made = []
-        for model, updates in zip(self.sizes, self.updates, strict=True):
-            rates = stage.learning_rates
-            if rates == BEST:
-                rates = [best[model]] if model in best else []
-            for rate in rates:
-                for budget in stage.budgets:
-                    made += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
-        return made
-
-    def _run(self, model, schedule, rate, updates, budget, seed):
-        total = max(1, round(updates * budget))
-        optimisation = replace(
-            self.base.optimisation,
-            learning_rate=rate,
-            schedule=schedule,
-            updates=total,
-            warmup=min(self.base.optimisation.warmup, total),
-        )
-        return replace(
-            self.base,
-            model=model,
-            optimisation=optimisation,
-            evaluate_at=evaluation_marks(total, self.evaluations),
-            seed=seed,
-            budget_fraction=budget,
-        )
-
-
 def read_sweep(path, folder):
     """Read a sweep from a TOML file.
 
     Parameters
     ----------
     path : path
-        The file. ``preset`` names a sweep whose tables the file's replace key by key; the file's ``[corpus]`` and
-        ``[[stages]]`` replace the preset's as a whole.
+        The file, with the tables that `make_sweep` takes; paths in it count from its folder.
     folder : path
-        Where to keep tokens that are made from text.
+        Where to save tokens that are made from text.
 
     Returns
     -------
@@ -195,11 +82,12 @@ def make_sweep(tables, *, base=".", folder="."):
     Parameters
     ----------
     tables : mapping
-        ``preset`` (a name), ``corpus``, ``model``, ``training`` and ``stages``.
+        ``corpus``, ``model``, ``training`` and ``stages``; or ``preset``, a sweep whose tables they replace:
+        ``model`` and ``training`` key by key, ``corpus`` and ``stages`` as a whole.
     base : path
         Folder from which paths count.
     folder : path
-        Where to keep tokens that are made from text.
+        Where to save tokens that are made from text.
 
     Returns
     -------
@@ -225,7 +113,7 @@ def make_sweep(tables, *, base=".", folder="."):
         if "preset" in tables and corpus.get("kind", KIND.usual) != "synthetic":
             corpus = {"vocabulary": GPT2_VOCABULARY} | corpus
         model = checked("model", made["model"], MODEL)
-        training = checked("training", made["training"], TRAINING)
+        training = with_defaults(checked("training", made["training"], TRAINING), TRAINING)
         corpus = open_corpus(corpus, base=base, folder=folder)
         return _assembled(corpus, model, training, made["stages"])
 
@@ -236,7 +124,7 @@ def sweep_keys():
     Returns
     -------
     DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
 
     Examples
     --------
@@ -259,12 +147,11 @@ def _assembled(corpus, model, training, stages):
     updates = _updates(training["updates"], len(sizes))
     optimisation = Optimisation(1.0, updates=max(updates), **optimiser_settings(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
-    evaluations, seeds = (training.get(key, TRAINING[key].usual) for key in ("evaluations", "seeds"))
     execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)
     longest = max(updates) * max(budget for stage in stages for budget in stage.budgets)
     if longest > MOST_UPDATES:
         raise InputError(f"stages: a run has {longest:.3g} updates; give fewer, at most {MOST_UPDATES:,}")
-    return Sweep(base, sizes, updates, evaluations, tuple(seeds), stages, execution)
+    return Sweep(base, sizes, updates, training["evaluations"], tuple(training["seeds"]), stages, execution)
 
 
 def _updates(given, sizes):
@@ -278,15 +165,13 @@ def _stages(given):
     tables = named_tables("stages", given, STAGE, reserved=("runs",))
     stages = tuple(_stage(f"stages: stage {i}", name, table) for i, (name, table) in enumerate(tables.items(), 1))
     for position, stage in enumerate(stages):
-        if stage.learning_rates == BEST and not any(
-            before.schedule == "constant" and before.learning_rates != BEST for before in stages[:position]
-        ):
+        if stage.learning_rates == BEST and not any(before.compares for before in stages[:position]):
             raise InputError(f"stages: {stage.name} asks for the best rate and no constant stage goes before; add one")
     return stages
 
 
 def _stage(label, name, table):
-    given = {name: STAGE[name].usual for name in STAGE} | checked(label, table, STAGE) | {"name": name}
+    given = with_defaults(checked(label, table, STAGE), STAGE) | {"name": name}
     if given["keep"] == BEST and given["schedule"] != "constant":
         raise InputError(
             f'{label}: keep is "best" with schedule {quoted(given["schedule"])}; rates are compared at "constant"'

@@ -3,24 +3,22 @@ from pathlib import Path
 import pytest
 from bayescaling import training
 from bayescaling.training import arithmetic
-from bayescaling.training.arithmetic.departures import DEPARTURES as ARITHMETIC
-from bayescaling.training.departures import named, table
-from bayescaling.training.language.departures import DEPARTURES as LANGUAGE
+from bayescaling.training.deviations import ARITHMETIC, LANGUAGE, names_of, table
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "guides" / "departures.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "guides" / "deviations.md"
 
 
-@pytest.mark.parametrize("departures", [ARITHMETIC, LANGUAGE], ids=["arithmetic", "language"])
-def test_every_departure_stands_in_the_documentation(departures):
-    assert table(departures) in DOCUMENT.read_text(encoding="utf-8")
+@pytest.mark.parametrize("deviations", [ARITHMETIC, LANGUAGE], ids=["arithmetic", "language"])
+def test_every_deviation_stands_in_the_documentation(deviations):
+    assert table(deviations) in DOCUMENT.read_text(encoding="utf-8")
 
 
 def of_arithmetic(preset, **sections):
     sweep = arithmetic.make_sweep({"preset": preset} | sections)
-    return [named(ARITHMETIC, run) for runs in sweep.arms.values() for run in runs]
+    return [names_of(ARITHMETIC, run) for runs in sweep.arms.values() for run in runs]
 
 
-def test_the_papers_presets_depart_where_they_must_alone():
+def test_the_papers_presets_deviate_where_they_must_alone():
     always = {"length of training", "fresh problems", "precision", "noise when judged", "judged by one pass"}
     for preset in ("addition", "multiplication", "sorting", "or"):
         for found in of_arithmetic(preset):
@@ -33,7 +31,7 @@ def test_the_papers_presets_depart_where_they_must_alone():
     }
     for name, sections in changed.items():
         found = of_arithmetic("multiplication", **sections)
-        assert all(name in departures for departures in found)
+        assert all(name in deviations for deviations in found)
 
 
 def arm(architecture):
@@ -41,12 +39,12 @@ def arm(architecture):
     return own | {"embeddings": ["abacus"], "architectures": [architecture]}
 
 
-def test_language_models_depart_in_size_where_the_preset_is_not_the_papers():
+def test_language_models_deviate_in_size_where_the_preset_is_not_the_papers():
     found = {}
     for preset in ("schemes", "schemes-small", "demo"):
         sweep = training.make_sweep({"preset": preset})
         runs = sweep.runs(sweep.stages[0], {})
-        found[preset] = {name for run in runs for name in named(LANGUAGE, run)}
+        found[preset] = {name for run in runs for name in names_of(LANGUAGE, run)}
     assert found["schemes"] == {"corpus", "not stated"}
     assert found["schemes-small"] == {"corpus", "not stated", "vocabulary"}
     assert found["demo"] == {"corpus", "not stated", "vocabulary", "other size"}

@@ -1,101 +1,159 @@
-"""Departures from McLeish et al. 2024, arXiv:2405.17399, and from its code, mcleish7/arithmetic at commit 55af9d5.
+"""How runs deviate from the studies that they follow: each deviation a fact, listed where study and run differ."""
 
-Where the paper and its code differ, the presets follow the code, which was run.
-"""
+from collections.abc import Callable
+from typing import NamedTuple
 
-from ..departures import Departure
+from .language.presets import BUDGETS, GPT2_VOCABULARY, PAPER, RATES
 
 
 def _always(run):
     return True
 
 
-DEPARTURES = (
-    Departure(
+class Deviation(NamedTuple):
+    """One deviation: a word or two for records, what the study did, what a run here does, and of which runs it holds.
+
+    `holds` takes a run and returns whether it deviates so; by default every run does.
+    """
+
+    name: str
+    study: str
+    here: str
+    holds: Callable[..., bool] = _always
+
+
+def names_of(deviations, run):
+    """List the names of the deviations that hold of a run."""
+    return [deviation.name for deviation in deviations if deviation.holds(run)]
+
+
+def table(deviations):
+    """Write deviations as a table in Markdown."""
+    rows = [f"| {each.name} | {each.study} | {each.here} |" for each in deviations]
+    return "\n".join(["| | the study | here |", "|---|---|---|", *rows])
+
+
+_SIZES = {tuple(size) for size in PAPER["model"]["sizes"]}
+
+# From Pearce and Song 2024, arXiv:2406.12907, section 3.
+LANGUAGE = (
+    Deviation(
+        "corpus",
+        "BookCorpus",
+        "As `corpus` says: by default a synthetic language of known entropy, the same number of words",
+    ),
+    Deviation(
+        "not stated",
+        "Widths, depths, tied embeddings, the optimiser and the initial weights are not stated; sizes are: .8M, 1.6M, "
+        "2.1M, 3.3M, 4.6M",
+        "Widths and depths that give those sizes with tied embeddings; AdamW with decay .01 and GPT-3's averages, "
+        "GPT-2's initial weights",
+    ),
+    Deviation(
+        "vocabulary",
+        "50,257 words, so that N_x/N_T runs from .4% to 13%",
+        "Another number of words, with which embeddings take another share of a model",
+        lambda run: run.model.vocabulary != GPT2_VOCABULARY,
+    ),
+    Deviation(
+        "other size",
+        "(d, L) = (16, 1), (32, 3), (40, 4), (60, 6), (80, 8) in effect, context 16, 65,536 tokens an update, rates "
+        "0.001, 0.005, 0.01, 0.05, up to 8,000 updates, twice that in scheme 4",
+        "As the sweep says: other models, batches or rates",
+        lambda run: (
+            (run.model.d_model, run.model.layers) not in _SIZES
+            or run.model.context != 16
+            or run.batch_tokens != 65536
+            or run.optimisation.learning_rate not in RATES
+            or run.budget_fraction not in BUDGETS
+        ),
+    ),
+)
+
+# From McLeish et al. 2024, arXiv:2405.17399, and from its code, mcleish7/arithmetic at commit 55af9d5. Where the paper
+# and its code differ, the presets follow the code, which was run.
+ARITHMETIC = (
+    Deviation(
         "length of training",
         "A fixed time, 24 h of an RTX A4000 for addition (`budget=24`), by which the rate and the batches change: at "
         "25 to 30 TFLOP/s 2.2 to 2.6 exaFLOP, three or four passes through 20M problems",
         "A number of problems, by which the rate and the batches change: 20M for addition, .65 exaFLOP with 122M "
         "parameters; `samples` may be raised",
-        _always,
     ),
-    Departure(
+    Deviation(
         "fresh problems",
         "A stored set of 20M problems, drawn with replacement, read several times (`create_data_split.py`)",
         "New problems in every update, all pairs of lengths equally often",
-        _always,
     ),
-    Departure(
+    Deviation(
         "offsets",
         "0 to 100, both included (`max_abacus_len: 100`, `random.randint(0, max_k)` in `embeddings.py`)",
         "0 to `k_max` - 1",
         lambda run: "abacus" in run.model.parts,
     ),
-    Departure(
+    Deviation(
         "mean over an update",
         "The mean over the tokens of each microbatch, and then over microbatches (`torch_default.py`, `backward`)",
         "The mean over the tokens of the whole update",
         lambda run: run.objective.average == "tokens" and run.plan.batch > run.plan.microbatch,
     ),
-    Departure(
+    Deviation(
         "buckets",
         "All problems padded to the longest",
         "Problems of similar length go through the model together, which leaves out padding and changes no loss",
         lambda run: run.buckets,
     ),
-    Departure(
+    Deviation(
         "precision",
         "float16 under autocast, with scaled gradients",
         "bfloat16 where a GPU has it, else float32",
-        _always,
     ),
-    Departure(
+    Deviation(
         "noise when judged",
         "The initial state is random in evaluation too (`initialize_state` in `crammed_depthrecurrent.py`)",
         "No noise in evaluation, so that a model has one answer",
         lambda run: run.model.noise > 0,
     ),
-    Departure(
+    Deviation(
         "judged by one pass",
         "Token by token, greedily",
         "By one pass through the model, which gives the same: greedy decoding is right if and only if every token is, "
         "read after the right ones",
-        _always,
     ),
-    Departure(
+    Deviation(
         "judged at other offsets",
         "Offset 0",
         "Other offsets of Abacus embeddings besides, the same weights",
         lambda run: run.grid.offsets != (0,),
     ),
-    Departure(
+    Deviation(
         "injection",
         "In looped models before the block's first layer, once in each recurrence (`TransformerBlock.forward`); else "
         "before every layer or before the very first",
         "As the architecture says: every layer of a looped block, or none",
         lambda run: run.model.recurrences > 1 and run.model.injection != "first-layer",
     ),
-    Departure(
+    Deviation(
         "average of multiplication",
         "The sum over the tokens of the answer, divided by all positions B (S - 1) "
         "(`loss_reduction=none` in `crammed_depthrecurrent.py`)",
         "As `average` says",
         lambda run: run.task.name == "multiplication" and run.objective.average != "positions",
     ),
-    Departure(
+    Deviation(
         "objective",
         "The progressive loss alone (`alpha: 1.0`), although the paper describes a combination with the full pass; "
         "gradients are not divided (`throttle` multiplies by 1 at 4 recurrences)",
         "As `alpha` and `divide_gradients` say",
         lambda run: run.objective.alpha != 1 or run.objective.divide_gradients,
     ),
-    Departure(
+    Deviation(
         "other layers",
         "LayerNorm after each addition, gated GELU, deepnorm's initial weights",
         "As `block` and `initial` say: RMSNorm before attention and SwiGLU, or other initial weights",
         lambda run: run.model.block != "post-norm" or run.model.initial != "deepnorm",
     ),
-    Departure(
+    Deviation(
         "other size",
         "Width 1,024, batches of 8,192 problems reached over the first 60%, rate 1e-4 (6e-5 for multiplication with "
         "FIRE), a tenth of the run up and a tenth down",

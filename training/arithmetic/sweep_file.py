@@ -1,8 +1,9 @@
-"""A sweep of arithmetic models: arms of a task, embeddings, architectures and seeds, read from a TOML file."""
+"""The TOML file of a sweep of arithmetic models: its keys, and the sweep that it describes."""
 
 import inspect
+import itertools
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,19 +12,22 @@ from ...datasets.wording import quoted
 from ...errors import InputError
 from ..engine.fields import Whole
 from ..engine.loop import Optimisation
-from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below
-from ..sweeps.options import Execution
-from ..sweeps.runs import evaluation_marks
+from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.execution import Execution
+from ..sweeps.keys import CLIP, NEEDED, PRESET, Key, Said, checked, keys_of, listed, seeds_below, with_defaults
 from ..sweeps.tables import chosen, located, named_tables, optimiser_settings, read_tables, with_preset
-from .grids import CELLS, cells_of
+from .arithmetic_run import Run
+from .arms import Sweep
+from .cells import CELLS, Grid, cells_of
 from .models.positions import SCHEMES, check_digits
 from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 from .presets import PRESETS
-from .problems import TASKS, Operation, Sorting, Task
-from .problems.task import TRAINED
-from .runs import Grid, Run
+from .problems import TASKS
+from .problems.operations import Operation
+from .problems.sorting import Sorting
+from .problems.task import TRAINED, Task
 
 SECTIONS = ("preset", "model", "training", "evaluation", "arms")
 # Settings of a model apart from the axes of an arm.
@@ -104,41 +108,10 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep of arithmetic models: runs by arm, checked.
-
-    Parameters
-    ----------
-    arms : dict of str to tuple of Run
-        Arms may share runs.
-    execution : Execution
-    """
-
-    arms: dict[str, tuple[Run, ...]]
-    execution: Execution
-
-    def settled(self, where):
-        """Give the sweep with its runs settled somewhere, as `runs.Run.settled` does."""
-        return replace(self, arms={arm: tuple(run.settled(where) for run in runs) for arm, runs in self.arms.items()})
-
-
 def read_sweep(path):
-    """Read a sweep from a TOML file.
+    """Read a `Sweep` from a TOML file, with the tables that `make_sweep` takes.
 
-    Parameters
-    ----------
-    path : path
-        The file, with the tables that `make_sweep` takes.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a key or value in it cannot be used.
+    `InputError` is raised if the file cannot be read, or a key or value in it cannot be used.
     """
     return read_tables(path, lambda tables, base: make_sweep(tables))
 
@@ -146,24 +119,13 @@ def read_sweep(path):
 def make_sweep(tables):
     """Make a sweep of tables, as a sweep's file holds them.
 
-    Parameters
-    ----------
-    tables : mapping
-        ``preset`` (a name), whose tables the others replace key by key, and its ``arms`` whole; ``model``, ``training``
-        and ``evaluation``, for every arm; and ``arms``. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
-        whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures``
-        such as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped
-        block: injection into its first layer in each recurrence, unless it says ``+injection`` or ``+none``), and
-        tables ``model``, ``training`` and ``evaluation`` that replace the common ones key by key.
-
-    Returns
-    -------
-    Sweep
-
-    Raises
-    ------
-    InputError
-        If a key or value cannot be used.
+    ``preset`` names a sweep whose tables the others replace key by key, and ``arms`` whole. The tables ``model``,
+    ``training`` and ``evaluation`` are for every arm. An arm has a ``name``, a ``task``, ``lengths`` trained on (a
+    whole number, or a list of them to train for each), ``options`` of the task, ``embeddings``, ``architectures`` such
+    as ``"16x1"``, ``"16x1+injection"`` (layers x recurrences, injection in every layer) or ``"4x4"`` (a looped block:
+    injection into its first layer in each recurrence, unless it has ``+injection`` or ``+none``), and tables ``model``,
+    ``training`` and ``evaluation`` that replace the common ones key by key. `InputError` is raised if a key or value
+    cannot be used.
     """
     with located():
         tables = with_preset(tables, SECTIONS, PRESETS, needed=("arms",), whole=("arms",))
@@ -171,7 +133,7 @@ def make_sweep(tables):
         arms = {}
         for name, arm in named_tables("arms", tables["arms"], ARM).items():
             with located(f"arm {name}: "):
-                arms[name] = tuple({run.name: run for run in _runs(arm, common)}.values())
+                arms[name] = tuple(distinct(_runs(arm, common)))
         execution = Execution(**chosen(common["training"], EXECUTION))
     return Sweep(arms, execution)
 
@@ -179,10 +141,7 @@ def make_sweep(tables):
 def sweep_keys():
     """List the keys of a sweep's file, with what each takes, its default and what it means.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``table``, ``key``, ``takes``, ``default`` and ``meaning``.
+    The columns are ``table``, ``key``, ``takes``, ``default`` and ``meaning``, all text.
 
     Examples
     --------
@@ -200,70 +159,50 @@ def _runs(arm, common):
     checked("", arm, ARM)
     tables = {}
     for section, keys in COMMON.items():
-        own = checked(section, arm.get(section, {}), keys, whole=False)
-        tables[section] = checked(section, common[section] | own, keys)
+        changed = checked(section, arm.get(section, {}), keys, whole=False)
+        tables[section] = with_defaults(checked(section, common[section] | changed, keys), keys)
     for key in EXECUTION:
         if key in arm.get("training", {}):
             raise InputError(f"training: {key} holds for the whole sweep; write it there")
     shapes = [_shape(text) for text in arm["architectures"]]
-    made = []
-    for task in _tasks(arm):
-        cells = cells_of(tables["evaluation"])
+    tasks, cells = _tasks(arm), cells_of(tables["evaluation"])
+    for task in tasks:
         for cell in cells:
             task.check(*cell)
-        made += [
-            _run(task, cells, embedding, shape, seed, tables)
-            for embedding in arm["embeddings"]
-            for shape in shapes
-            for seed in _setting(tables, "training", "seeds")
-        ]
-    return made
+    axes = itertools.product(tasks, arm["embeddings"], shapes, tables["training"]["seeds"])
+    return [_run(task, cells, embedding, shape, seed, **tables) for task, embedding, shape, seed in axes]
 
 
-def _setting(tables, section, key):
-    return tables[section].get(key, COMMON[section][key].usual)
-
-
-def _run(task, cells, embedding, shape, seed, tables):
+def _run(task, cells, embedding, shape, seed, *, model, training, evaluation):
     layers, recurrences, injection = shape
+    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
+    names = [name for name in SHAPE if name != "random_positions" or "fire" in embedding]
     model = Configuration(
         task.vocabulary_size,
         layers=layers,
         recurrences=recurrences,
         injection=injection,
         embedding=embedding,
-        **_of_scheme(tables["model"], embedding),
+        **chosen(model, names),
     )
-    # Only Abacus embeddings have offsets.
-    given = _setting(tables, "evaluation", "offset")
-    offsets = tuple(given if isinstance(given, list) else [given]) if "abacus" in model.parts else (0,)
+    offsets = (0,)
     if "abacus" in model.parts:
+        # Only Abacus embeddings have offsets.
+        offsets = evaluation["offset"] if isinstance(evaluation["offset"], list) else [evaluation["offset"]]
         check_digits(task.digits(*task.longest), model.table_rows, model.k_max)
         check_digits(max(task.digits(*cell) for cell in cells), model.table_rows, 1 + max(offsets))
-    training = tables["training"]
-    plan = _plan(training)
-    settings = PAPER_OPTIMISER | optimiser_settings(training, SETTINGS)
+    plan = Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
     return Run(
         task,
         model,
         Objective(**chosen(training, OBJECTIVE)),
-        PlannedOptimisation(**settings, updates=plan.updates, plan=plan),
-        evaluation_marks(plan.updates, _setting(tables, "training", "evaluations")),
-        _setting(tables, "training", "evaluation_problems"),
-        Grid(tuple(cells), offsets=offsets, **chosen(tables["evaluation"], ("count", "seed"))),
+        PlannedOptimisation(**optimiser_settings(training, SETTINGS), updates=plan.updates, plan=plan),
+        evaluation_marks(plan.updates, training["evaluations"]),
+        training["evaluation_problems"],
+        Grid(tuple(cells), offsets=tuple(offsets), **chosen(evaluation, ("count", "seed"))),
         seed=seed,
         **chosen(training, ("buckets", "precision")),
     )
-
-
-def _of_scheme(model, embedding):
-    # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
-    found = chosen(model, SHAPE)
-    return {key: value for key, value in found.items() if key != "random_positions" or "fire" in embedding}
-
-
-def _plan(training):
-    return Plan(**{"microbatch": training["batch"]} | chosen(training, PLAN))
 
 
 def _tasks(arm):

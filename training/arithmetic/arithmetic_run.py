@@ -1,62 +1,43 @@
-"""One run of an arithmetic model: its problems, its model, and how it is trained and judged."""
+"""One run of an arithmetic model: its problems, its model, how it is trained and tested, and what its record holds."""
 
 import functools
-import hashlib
-import json
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import torch
 
-from ...errors import InputError
-from ..engine.fields import Count, Whole, check_fields
+from ..deviations import ARITHMETIC
+from ..engine.fields import Count, check_fields
 from ..engine.hardware import PRECISIONS
-from ..sweeps import runs
+from ..engine.loop import FINISHED
+from ..sweeps import base
+from .cell_counts import together
+from .cells import Grid
+from .learning import compiled_model, grid_counts, task
 from .models.draws import drawn, recurrences_drawn
+from .models.memory import run_bytes
 from .models.transformer import Configuration
 from .objective import Objective
 from .plan import Plan, PlannedOptimisation
 
-
-@dataclass(frozen=True)
-class Grid:
-    """The cells of problems on which a trained model is judged.
-
-    Parameters
-    ----------
-    cells : tuple of (int, int)
-        Lengths of the operands; for sorting, how many numbers and their most digits.
-    count : int
-        Problems in a cell.
-    seed : int
-        Of the problems.
-    offsets : tuple of int
-        Offsets of Abacus embeddings at which a model is judged; McLeish et al. judge at 0.
-    """
-
-    cells: tuple[tuple[int, int], ...]
-    count: Count = 100
-    seed: Whole = 0
-    offsets: tuple[Whole, ...] = (0,)
-
-    def __post_init__(self):
-        object.__setattr__(self, "cells", tuple(tuple(cell) for cell in self.cells))
-        object.__setattr__(self, "offsets", tuple(self.offsets))
-        check_fields(self, "evaluation")
-        if len(set(self.offsets)) < len(self.offsets):
-            raise InputError(f"evaluation: offset is {list(self.offsets)!r}; give each once")
-
-    @property
-    def fingerprint(self):
-        """The grid as few plain values, with its cells hashed, so that they fit into an attribute of a file."""
-        cells = hashlib.sha256(json.dumps(self.cells).encode()).hexdigest()
-        whole = {"cells": len(self.cells), "cells_sha256": cells, "count": self.count, "seed": self.seed}
-        return whole | {"offsets": list(self.offsets)}
+UNITS = {
+    "loss_train": "nats per token",
+    "loss_eval": "nats per token",
+    "wall_seconds": "s",
+    "flop": "FLOP",
+    "flop_done": "FLOP",
+    "samples_done": "problems",
+    "samples": "problems",
+}
 
 
 @dataclass(frozen=True)
-class Run(runs.Run):
-    """An arithmetic model trained and judged once.
+class Run(base.Run):
+    """An arithmetic model trained and tested once.
+
+    Its record has correct and total (problems) and split (``"id"``, ``"ood"``, ``"ood100"``, empty where nothing was
+    asked) by offset and cell; loss_train (mean since the evaluation before), loss_eval and accuracy (of problems like
+    those trained on), learning_rate, samples_done, flop_done and wall_seconds by step.
 
     Parameters
     ----------
@@ -95,6 +76,10 @@ class Run(runs.Run):
     seed: int = 0
     noise_device: str = "auto"
 
+    measured = ("loss_train", "loss_eval", "accuracy", "wall_seconds")
+    units = UNITS
+    deviations = ARITHMETIC
+
     def __post_init__(self):
         check_fields(self, "training")
 
@@ -113,7 +98,7 @@ class Run(runs.Run):
         return plain | parts | {"task": task, "grid": self.grid.fingerprint, "evaluate_at": list(self.evaluate_at)}
 
     def settled(self, where):
-        """Give the run as it is trained somewhere: its precision, and on what kind of device its noise is drawn."""
+        """Return the run as it is trained somewhere: its precision, and on what kind of device its noise is drawn."""
         return replace(super().settled(where), noise_device=where.kind if self.model.noise else "none")
 
     def draws(self, microbatch):
@@ -121,12 +106,7 @@ class Run(runs.Run):
         return drawn(self.seed, microbatch, k_max=self.model.k_max, recurrences=self.model.recurrences)
 
     def batches(self, seed, steps, count, device):
-        """Generate problems of the task for consecutive steps, in the batches that go through the model.
-
-        Returns
-        -------
-        list of tuple of problems.Batch
-        """
+        """Generate problems for consecutive steps, in the batches that go through the model: list of tuple of Batch."""
         return self.task.consecutive(seed, steps, count, device, buckets=self.buckets)
 
     @functools.cached_property
@@ -147,6 +127,46 @@ class Run(runs.Run):
     def tokens_done(self, updates):
         """Count the tokens trained on in a number of updates, padding included."""
         return self.plan.starts[updates] * sum(problems * length for problems, length in self.shapes)
+
+    def bytes_needed(self, execution, device, precision):
+        """Estimate the memory that training takes on a device, in bytes."""
+        return run_bytes(self, device, precision)
+
+    @property
+    def largest(self):
+        """What needs memory, the model and the microbatch, and what to give where it is too much."""
+        what = f"a model of {self.model.parameters:,} parameters with microbatches of {self.plan.microbatch} problems"
+        return what, "a smaller microbatch or a smaller model"
+
+    def prepared(self, execution, device, precision):
+        """Make the model with its initial weights, and its task."""
+        return compiled_model(self, execution, device), task(self, device, precision)
+
+    def counts(self, model, outcome, folder, device, precision, guard):
+        """Count right answers in every cell of the grid; a model that diverged has none."""
+        parts = grid_counts(model, self, folder, device, precision, guard, trained=outcome.status == FINISHED)
+        return None if parts is None else together(parts)
+
+    @property
+    def described(self):
+        """Coordinates of its record; the arm is added when the runs are merged."""
+        names = ("embedding", "architecture", "layers", "recurrences", "d_model", "k_max")
+        return (
+            {"task": self.task.name}
+            | {name: getattr(self.model, name) for name in names}
+            | {
+                "train_digits": self.task.largest,
+                "parameters": self.model.parameters,
+                "samples": self.plan.seen(self.plan.updates),
+                "flop": self.matmul_flop,
+                "arm": "",
+            }
+        )
+
+    def curves(self, steps):
+        """Count problems and FLOP of matrix products by step."""
+        samples = [float(self.plan.seen(step)) for step in steps]
+        return {"samples_done": samples, "flop_done": [self.flop_done(step) for step in steps]}
 
     @functools.cached_property
     def _flop_of_microbatches(self):

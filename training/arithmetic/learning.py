@@ -1,4 +1,4 @@
-"""One arithmetic model: the task that it learns, and its judgement on a grid of cells."""
+"""One arithmetic model: the task that it learns, and its test on a grid of cells."""
 
 from pathlib import Path
 
@@ -19,34 +19,22 @@ from .problems.vocabulary import PAD
 HELD_OUT = 201
 # Problems to train on that are made at once.
 AHEAD = 2**14
-# Cells judged before they are saved and the guard is asked whether to stop, by whether on a GPU.
+# Cells tested before they are saved and the guard is asked whether to stop, by whether on a GPU.
 CELLS = {False: 100, True: 1000}
 
 
-def prepared(run, execution, device, precision):
-    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`."""
+def compiled_model(run, execution, device):
+    """Make the model of a run on a device, with its initial weights, compiled where that is wanted and possible."""
     model = Transformer(run.model, run.seed).to(device)
     if run.objective.divide_gradients:
         divide_gradients(model)
     if execution.compiles(device):
         model.compile_layers()
-    return model, task(run, device, precision)
+    return model
 
 
 def task(run, device, precision="float32"):
-    """Make the task of a run, its problems, for the training loop.
-
-    Parameters
-    ----------
-    run : runs.Run
-    device : torch.device
-    precision : str
-        Of the layers when problems like those trained on are judged; logits are in float32.
-
-    Returns
-    -------
-    Task
-    """
+    """Make the task of a run, an `engine.loop.Task`: its problems, evaluated with layers in a precision."""
     problems = Problems(run, device)
 
     def batch(step):
@@ -71,11 +59,6 @@ class Problems:
     """The problems that a run trains on, by the number of microbatches before them, made many at a time.
 
     To generate some problems takes a thousand operations, however few they are.
-
-    Parameters
-    ----------
-    run : runs.Run
-    device : torch.device
     """
 
     def __init__(self, run, device):
@@ -84,7 +67,7 @@ class Problems:
         self.made = {}
 
     def __getitem__(self, microbatch):
-        """Give the batches of a microbatch, tuple of problems.Batch."""
+        """Return the batches of a microbatch, tuple of problems.Batch."""
         if microbatch not in self.made:
             first = microbatch - microbatch % self.size
             steps = range(first, min(first + self.size, self.run.plan.starts[-1]))
@@ -93,27 +76,13 @@ class Problems:
         return self.made[microbatch]
 
 
-def judge(model, run, folder, device, precision, guard, *, trained=True):
+def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     """Count right answers in every cell of a run's grid, some cells at a time.
 
-    Parameters
-    ----------
-    model : Transformer
-    run : runs.Run
-    folder : path
-        Where counts are kept until all cells are judged.
-    device : torch.device
-    precision : str
-        Of the layers; logits are in float32.
-    guard : Guard
-        What may stop the judgement, after at least one part of the grid if a time limit does.
-    trained : bool
-        Whether training did not diverge; a model that diverged has no right answers.
-
-    Returns
-    -------
-    list of xarray.Dataset or None
-        As `evaluation.evaluate` gives them, one for each part of the grid; None if the guard stopped it.
+    Counts are saved in a folder until all cells are tested; the guard may stop it, after at least one part of the grid
+    if a time limit does. A model that diverged, not `trained`, has no right answers. Logits are in float32, layers in
+    the precision. The result is a list of xarray.Dataset as `evaluate` returns them, one for each part of the grid, or
+    None if the guard stopped it.
     """
     cells, parts = run.grid.cells, []
     size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)
@@ -143,19 +112,14 @@ def judge(model, run, folder, device, precision, guard, *, trained=True):
 
 
 class Silent(torch.nn.Module):
-    """A model that answers only padding, in place of one that diverged.
-
-    Parameters
-    ----------
-    configuration : transformer.Configuration
-    """
+    """A model that answers only padding, in place of one that diverged."""
 
     def __init__(self, configuration):
         super().__init__()
         self.configuration = configuration
 
     def forward(self, tokens, *, recurrences=None, offset=0):
-        """Logits of which the first is the largest, as `Transformer` shapes them."""
+        """Return logits of which the first is the largest, as `Transformer` shapes them."""
         logits = torch.zeros(*tokens.shape, self.configuration.vocabulary, device=tokens.device)
         logits[..., PAD] = 1
         return logits
@@ -168,8 +132,8 @@ def _evaluation(run, device, precision):
     def evaluate_now(model):
         # As the layers are compiled for training.
         with autocast(precision, device):
-            found = zip(*(judged(model, batch) for batch in batches), strict=True)
-            loss, tokens, right = (sum(parts).item() for parts in found)
+            sums = zip(*(judged(model, batch) for batch in batches), strict=True)
+            loss, tokens, right = (sum(parts).item() for parts in sums)
         return {"loss_eval": loss / tokens, "accuracy": right / sum(len(b.tokens) for b in batches)}
 
     return evaluate_now

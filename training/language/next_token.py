@@ -1,4 +1,4 @@
-"""Language modelling as a task for the training loop."""
+"""Next-token prediction of a corpus, as a task for the training loop."""
 
 import functools
 
@@ -7,21 +7,10 @@ import torch
 from ..engine.compilation import Compiled
 from ..engine.loop import Task
 from .loss import chosen_route, cross_entropy, token_losses
-from .transformer import Decoder
-
-
-def prepared(run, execution, device, precision):
-    """Make the model and the task of a run; see `sweeps.kind.SweepKind.prepared`."""
-    return Decoder(run.model, run.seed).to(device), task(run, execution, device)
 
 
 def task(run, execution, device):
-    """Make the task of a run, next-token prediction of its corpus, for the training loop.
-
-    Returns
-    -------
-    Task
-    """
+    """Make the task of a run, an `engine.loop.Task`."""
     route = chosen_route(execution.loss_route, device)
     loss = compiled_loss() if execution.compiles(device) else next_token_loss
     corpus, context = run.corpus, run.model.context
@@ -33,19 +22,9 @@ def task(run, execution, device):
 
 
 def next_token_loss(model, tokens, route):
-    """Compute the mean cross-entropy of every token but the first of each sequence.
+    """Compute the mean cross-entropy of every token but the first of each sequence, nats, shape ().
 
-    Parameters
-    ----------
-    model : Decoder
-    tokens : torch.Tensor
-        int64, shape (sequences, context + 1).
-    route : str
-
-    Returns
-    -------
-    torch.Tensor
-        Nats, shape ().
+    Tokens are int64, of shape (sequences, context + 1); `route` is one of `loss.ROUTES`.
     """
     return cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], route)
 

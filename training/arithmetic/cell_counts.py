@@ -1,0 +1,90 @@
+"""Counts of right answers by cell: merged over parts of a grid and over runs, and as a table and as shares."""
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from ..sweeps import records
+from .cells import ID, OOD, OOD100
+
+COUNTS = ("correct", "total", "split")
+OF_SORTING = ("correct_minimum", "axis")
+CELL = ("offset", "length_a", "length_b")
+COLUMNS = (
+    *("run", "arm", "task", "embedding", "architecture", "layers", "recurrences", "d_model", "k_max", "train_digits"),
+    *("seed", "parameters", "samples", "flop", "offset", "length_a", "length_b", "correct", "total", "split"),
+)
+
+
+def together(parts):
+    """Merge the counts of parts of a grid, as `evaluate` returns them at the same offsets; no cell is in two of them.
+
+    The dataset has dimensions offset, length_a and length_b, over the union of the lengths; in cells that were not
+    tested, counts are 0 and text is empty.
+    """
+    lengths = [sorted(set().union(*(part[side].values.tolist() for part in parts))) for side in CELL[1:]]
+    offsets = parts[0]["offset"].values
+    shape = (len(offsets), *map(len, lengths))
+    variables = {}
+    for name in parts[0].data_vars:
+        text = parts[0][name].dtype.kind not in "iu"
+        values = np.full(shape, "", object) if text else np.zeros(shape, int)
+        for part in parts:
+            asked = part["total"].values > 0
+            places = (np.searchsorted(whole, part[side].values) for whole, side in zip(lengths, CELL[1:], strict=True))
+            rows, columns = (np.broadcast_to(each, asked.shape)[asked] for each in np.ix_(*places))
+            # What has no offset is the same at all.
+            values[:, rows, columns] = part[name].values[..., asked]
+        variables[name] = (CELL, values)
+    return xr.Dataset(variables, dict(zip(CELL, (offsets, *lengths), strict=True)))
+
+
+def merged(planned, results, arms):
+    """Merge the records of runs, over the unions of their lengths and steps, as `sweeps.records.merged` does."""
+    known = {name: variable for dataset in results.values() for name, variable in dataset.data_vars.items()}
+    of_kind = {"O": "", "U": "", "f": math.nan}
+    empty = {name: of_kind.get(variable.dtype.kind, 0) for name, variable in known.items()}
+    # A task may count what another does not.
+    filled = {
+        run: dataset.assign(
+            {name: xr.full_like(dataset["total"], empty[name], known[name].dtype) for name in set(known) - set(dataset)}
+        )
+        for run, dataset in results.items()
+    }
+    return records.merged(planned, filled, arms, "arm", fill_value=empty)
+
+
+def table(dataset):
+    """Make a table of counts from merged records, with a row for each run, offset and cell that was tested.
+
+    Its columns are `COLUMNS`, and where a run sorts correct_minimum and axis, empty for other tasks.
+    """
+    more = [name for name in OF_SORTING if name in dataset]
+    rows = dataset[[*COUNTS, *more]].to_dataframe().reset_index()
+    if more:
+        rows["correct_minimum"] = rows["correct_minimum"].astype("Int64").where(rows["task"] == "sorting")
+    return rows.loc[rows["total"] > 0, [*COLUMNS, *more]].reset_index(drop=True)
+
+
+def accuracies(dataset):
+    """Compute the share of problems that are right, by run, offset and region, of merged records, for people to read.
+
+    Each dict has run, arm, task, embedding, architecture, layers, recurrences, train_digits, seed, status, offset, and
+    for each region the share of its cells' problems, None where the grid has no cell of it.
+    """
+    entries = []
+    described = ("arm", "task", "embedding", "architecture", "layers", "recurrences", "train_digits", "seed", "status")
+    for name in dataset["run"].values:
+        run = dataset.sel(run=name)
+        for offset in run["offset"].values:
+            one = run.sel(offset=offset)
+            if not int(one["total"].sum()):
+                continue
+            entry = {"run": str(name)} | {key: one[key].item() for key in described} | {"offset": int(offset)}
+            for region in (ID, OOD, OOD100):
+                inside = one["split"] == region
+                total = int(one["total"].where(inside, 0).sum())
+                entry[region] = float(one["correct"].where(inside, 0).sum()) / total if total else None
+            entries.append(entry)
+    return entries

@@ -1,0 +1,172 @@
+"""One run of a language model: what is trained, on what, and how; what its record holds and the memory it needs."""
+
+import functools
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from ...errors import InputError
+from ..deviations import LANGUAGE
+from ..engine.fields import Count, Positive, check_fields
+from ..engine.hardware import MARGIN, PRECISIONS
+from ..engine.loop import Optimisation
+from ..sweeps import base
+from .corpora.corpus import Corpus
+from .loss import CHUNK, chosen_route
+from .next_token import task
+from .transformer import Configuration, Decoder
+
+MEASURED = ("loss_train", "loss_eval", "loss_eval_se", "loss_oracle", "excess", "excess_se", "wall_seconds")
+UNITS = {
+    **dict.fromkeys(MEASURED[:-1], "nats per token"),
+    "wall_seconds": "s",
+    "tokens": "tokens",
+    "flop": "FLOP",
+    "parameters": "parameters, gains of norms apart",
+    "parameters_nonembedding": "parameters, gains of norms apart",
+}
+
+
+@dataclass(frozen=True)
+class Run(base.Run):
+    """A language model trained once.
+
+    Its record has the variables loss_train (mean since the evaluation before), loss_eval and loss_eval_se, loss_oracle
+    (the true law on the same tokens), excess (loss_eval - loss_oracle) and excess_se, in nats per token; learning_rate,
+    tokens, flop (6 N_T D) and wall_seconds. For a corpus of known law it has the attributes entropy, which no loss can
+    be below, and entropy_se.
+
+    Parameters
+    ----------
+    model : Configuration
+    corpus : Corpus
+    optimisation : Optimisation
+    evaluate_at : tuple of int
+        Numbers of updates after which to evaluate.
+    batch_tokens : int
+        Tokens predicted in an update, a multiple of the context.
+    evaluation_tokens : int
+        Tokens predicted in an evaluation, at most.
+    precision : str
+        ``"float32"`` or ``"bfloat16"``; ``"auto"`` takes bfloat16 on a GPU that has it, else float32.
+    seed : int
+        Of the initial weights and of the order of the training text.
+    budget_fraction : float
+        Updates as a share of those of the size's full budget.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Configuration, Optimisation, Run, Synthetic
+    >>> model, corpus = Configuration(8, 1, vocabulary=32, heads=2), Synthetic(vocabulary=32)
+    >>> run = Run(model, corpus, Optimisation(0.01, updates=100), evaluate_at=(50, 100), batch_tokens=256)
+    >>> run.sequences, run.tokens_done(100)
+    (16, 25600)
+    """
+
+    model: Configuration
+    corpus: Corpus
+    optimisation: Optimisation
+    evaluate_at: tuple[int, ...]
+    batch_tokens: Count = 65536
+    evaluation_tokens: Count = 65536
+    precision: Literal[PRECISIONS] = "auto"
+    seed: int = 0
+    budget_fraction: Positive = 1.0
+
+    graphs = True
+    measured = MEASURED
+    units = UNITS
+    deviations = LANGUAGE
+
+    def __post_init__(self):
+        check_fields(self, "training")
+        context = self.model.context
+        for name in ("batch_tokens", "evaluation_tokens"):
+            value = getattr(self, name)
+            if value % context:
+                raise InputError(
+                    f"training: {name} is {value!r}; give a positive multiple of the context, {context} tokens"
+                )
+        if self.corpus.vocabulary > self.model.vocabulary:
+            raise InputError(
+                f"model: vocabulary is {self.model.vocabulary} and the corpus has tokens of "
+                f"{self.corpus.vocabulary}; give the model at least as many"
+            )
+        self.corpus.check(context)
+
+    @property
+    def configuration(self):
+        """Everything that the result depends on, as plain values."""
+        plain = {name: getattr(self, name) for name in ("batch_tokens", "evaluation_tokens", "precision", "seed")}
+        plain |= {"model": asdict(self.model), "optimisation": asdict(self.optimisation)}
+        return plain | {"evaluate_at": list(self.evaluate_at), "corpus": self.corpus.fingerprint}
+
+    @property
+    def sequences(self):
+        """Sequences in an update."""
+        return self.batch_tokens // self.model.context
+
+    def flop_done(self, updates):
+        """Compute the FLOP of matrix products in a number of updates."""
+        return self.model.matmul_flop_per_token * self.tokens_done(updates)
+
+    def tokens_done(self, updates):
+        """Count the tokens trained on in a number of updates."""
+        return self.batch_tokens * updates
+
+    def bytes_needed(self, execution, device, precision):
+        """Estimate the memory that training takes on a device, in bytes."""
+        route = chosen_route(execution.loss_route, device)
+        return training_bytes(self.model, self.batch_tokens, route, precision, on_gpu=device.type == "cuda")
+
+    @property
+    def largest(self):
+        """What needs memory, the model and the tokens of an update, and what to give where it is too much."""
+        what = f"a model of {self.model.parameters:,} parameters with {self.batch_tokens:,} tokens an update"
+        return what, "fewer batch_tokens or a smaller model"
+
+    def prepared(self, execution, device, precision):
+        """Make the model with its initial weights, and its task."""
+        return Decoder(self.model, self.seed).to(device), task(self, execution, device)
+
+    @property
+    def described(self):
+        """Coordinates of its record; the scheme is added when the runs are merged."""
+        model, optimisation = self.model, self.optimisation
+        names = ("parameters", "parameters_nonembedding", "d_model", "layers", "vocabulary", "context")
+        return {name: getattr(model, name) for name in names} | {
+            "schedule": optimisation.schedule,
+            "updates": optimisation.updates,
+            "budget_fraction": self.budget_fraction,
+            "scheme": "",
+        }
+
+    def curves(self, steps):
+        """Compute tokens and 6 N_T D by step."""
+        tokens = (steps * self.batch_tokens).astype(float)
+        return {"tokens": tokens, "flop": self.model.training_flop(tokens)}
+
+    @property
+    def attributes(self):
+        """Entropy of the corpus and its standard error, nats per token, where its law is known."""
+        if not hasattr(self.corpus, "irreducible_loss"):
+            return {}
+        return dict(zip(("entropy", "entropy_se"), _entropy(self.corpus, self.model.context), strict=True))
+
+
+@functools.lru_cache(maxsize=16)
+def _entropy(corpus, context):
+    return corpus.irreducible_loss(context)
+
+
+def training_bytes(model, tokens, route, precision, *, on_gpu=False):
+    """Estimate the memory that training a `Configuration` takes at its largest, in bytes.
+
+    It is that of weights, gradients and AdamW's two averages (16 a parameter), of what backpropagation needs of each
+    layer (by token of an update eighteen widths, and attention's weights), and of logits: where the loss's route makes
+    all at once in the precision of the layers, in float32, and again for their gradients; else of a chunk of them.
+    """
+    width = 2 if precision == "bfloat16" else 4
+    layer = (18 * model.d_model + 2 * model.heads * model.context) * width
+    at_once = tokens if route == "plain" else min(tokens, 1 + CHUNK[on_gpu] // model.vocabulary)
+    logits = at_once * model.vocabulary * (width + 8)
+    return MARGIN * (16 * (model.parameters + model.gains) + tokens * model.layers * layer + logits)

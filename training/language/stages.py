@@ -1,0 +1,207 @@
+"""A sweep of language models: stages over sizes, learning rates, schedules, budgets and seeds."""
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...errors import DiagnosticWarning, InputError
+from ..engine.fields import Positive
+from ..engine.schedules import SCHEDULES
+from ..sweeps import base, records
+from ..sweeps.base import distinct, evaluation_marks
+from ..sweeps.execution import Execution
+from .language_run import Run
+from .loss import PACKAGES, chosen_route
+from .loss_table import table
+from .transformer import Configuration
+
+BEST = "best"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Runs that are trained together, at one schedule.
+
+    Parameters
+    ----------
+    name : str
+        Name of their table.
+    schedule : str
+        ``"constant"`` or ``"cosine"``.
+    learning_rates : tuple of float or "best"
+        Peak rates. ``"best"`` takes for each size the rate with the lowest final evaluation loss, a mean over seeds, of
+        the longest runs at a constant rate in earlier stages.
+    budgets : tuple of float
+        Updates as shares of those of the size.
+    keep : str
+        ``"all"``, or ``"best"`` to count as the stage's runs only those at each size's best rate.
+
+    Examples
+    --------
+    >>> from bayescaling.training import Stage
+    >>> Stage("scheme-3", "cosine", "best", budgets=(0.5, 1.0)).keep
+    'all'
+    """
+
+    name: str
+    schedule: Literal[tuple(SCHEDULES)]
+    learning_rates: Annotated[tuple[Positive, ...], Field(min_length=1)] | Literal["best"]
+    budgets: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1.0,)
+    keep: Literal["all", "best"] = "all"
+
+    @property
+    def compares(self):
+        """Whether the stage compares rates, of which later ones may take the best."""
+        return self.schedule == "constant" and self.learning_rates != BEST
+
+
+@dataclass(frozen=True)
+class Sweep(base.Sweep):
+    """A sweep of language models: sizes, a corpus and stages, checked.
+
+    Parameters
+    ----------
+    base : Run
+        What all runs share; each has its own model and optimisation.
+    sizes : tuple of Configuration
+    updates : tuple of int
+        Full budget of each size.
+    evaluations : int
+        Evaluations of a run, evenly spaced.
+    seeds : tuple of int
+    stages : tuple of Stage
+    execution : Execution
+    """
+
+    base: Run
+    sizes: tuple[Configuration, ...]
+    updates: tuple[int, ...]
+    evaluations: int
+    seeds: tuple[int, ...]
+    stages: tuple[Stage, ...]
+    execution: Execution
+
+    @property
+    def corpus(self):
+        """Corpus that all runs train on."""
+        return self.base.corpus
+
+    def settled(self, where):
+        """Return the sweep with its runs settled, as `Run.settled` does."""
+        return replace(self, base=self.base.settled(where))
+
+    def runs(self, stage, best):
+        """List the runs of a stage, by size, then rate, budget and seed.
+
+        `best` has the best rate of each size so far; a size without one has no runs in a stage that takes the best.
+        """
+        made = []
+        for model, updates in zip(self.sizes, self.updates, strict=True):
+            rates = stage.learning_rates
+            if rates == BEST:
+                rates = [best[model]] if model in best else []
+            for rate in rates:
+                for budget in stage.budgets:
+                    made += [self._run(model, stage.schedule, rate, updates, budget, seed) for seed in self.seeds]
+        return made
+
+    def _run(self, model, schedule, rate, updates, budget, seed):
+        total = max(1, round(updates * budget))
+        optimisation = replace(
+            self.base.optimisation,
+            learning_rate=rate,
+            schedule=schedule,
+            updates=total,
+            warmup=min(self.base.optimisation.warmup, total),
+        )
+        return replace(
+            self.base,
+            model=model,
+            optimisation=optimisation,
+            evaluate_at=evaluation_marks(total, self.evaluations),
+            seed=seed,
+            budget_fraction=budget,
+        )
+
+    def check(self, device):
+        """Raise `InputError` for a route of the loss that cannot be taken, or runs that do not fit into memory."""
+        route = chosen_route(self.execution.loss_route, device)
+        if self.execution.graph and route in PACKAGES:
+            raise InputError(
+                f'training: graph is true with loss_route "{route}", which waits for the device in every update; take '
+                'loss_route = "plain", or graph = false'
+            )
+        super().check(device)
+
+    def groups(self):
+        """Return the runs of each stage."""
+        best = dict.fromkeys(self.sizes, 1.0)
+        return {stage.name: self.runs(stage, best) for stage in self.stages}
+
+    def rounds(self, results):
+        """Yield the runs of each stage, and warn of sizes that diverged at every rate."""
+        best, trained = {}, []
+        for stage in self.stages:
+            runs = distinct(self.runs(stage, best))
+            yield stage.name, runs
+            trained += runs
+            if stage.compares:
+                best = best_rates(trained, results)
+                for model in self.sizes:
+                    if model not in best:
+                        warnings.warn(
+                            f"d_model {model.d_model}, {model.layers} layers: every learning rate diverged, so stages "
+                            "that take the best leave this size out; try lower ones",
+                            DiagnosticWarning,
+                            stacklevel=5,
+                        )
+
+    def gathered(self, rounds, results):
+        """Merge the runs, with a table of all of them and one of each stage."""
+        planned = [run for runs in rounds.values() for run in runs]
+        whole = records.merged(planned, results, self._members(rounds, results), "scheme")
+        tables = {"runs": table(whole)}
+        for stage in self.stages:
+            curves = stage.schedule != "constant" and len(stage.budgets) == 1
+            tables[stage.name] = table(whole, stage.name, curves=curves)
+        return whole, tables
+
+    def _members(self, rounds, results):
+        """Return the names of the runs of each stage, without the candidates that lost or whose stage is not done."""
+        members, best, trained = {}, {}, []
+        for stage in self.stages:
+            runs = rounds.get(stage.name, [])
+            trained += runs
+            if not all(run.name in results for run in runs):
+                best = {}
+            elif stage.compares:
+                best = best_rates(trained, results)
+            kept = [run for run in runs if stage.keep != BEST or best.get(run.model) == run.optimisation.learning_rate]
+            members[stage.name] = {run.name for run in kept}
+        return members
+
+
+def best_rates(runs, results):
+    """Choose each size's rate of the lowest final loss, a mean over seeds of its longest runs at a constant rate.
+
+    A size that diverged at every rate has none.
+    """
+    constant = [run for run in distinct(runs) if run.optimisation.schedule == "constant"]
+    longest = {}
+    for run in constant:
+        longest[run.model] = max(run.optimisation.updates, longest.get(run.model, 0))
+    ends = {}
+    for run in constant:
+        if run.name in results and run.optimisation.updates == longest[run.model]:
+            loss = results[run.name]["loss_eval"].values[0, -1]
+            ends.setdefault(run.model, {}).setdefault(run.optimisation.learning_rate, []).append(loss)
+    best = {}
+    for model, losses in ends.items():
+        means = {rate: sum(each) / len(each) for rate, each in losses.items()}
+        finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
+        if finite:
+            best[model] = min(finite, key=finite.get)
+    return best

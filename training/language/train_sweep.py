@@ -1,0 +1,133 @@
+"""Sweeps of small language models, trained and gathered as tables of runs L(N, D)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..sweeps import outline as outlines
+from ..sweeps import trainer
+from .sweep_file import read_sweep
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import xarray as xr
+
+    from .stages import Sweep
+
+
+def train(
+    sweep: Sweep | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    executor: Any = None,
+    scheduler: str | None = None,
+    device: str | None = None,
+    time_limit: float | None = None,
+    progress: bool = True,
+) -> xr.Dataset | None:
+    """Train a sweep of small language models, or resume it.
+
+    Every finished run is saved in ``OUT/runs`` and is not trained again; an interrupted run resumes from its last
+    checkpoint, with the result that it would have had. A call that ends with finished runs writes ``OUT/runs.nc`` (all
+    runs), ``OUT/runs.csv`` (all rows that are runs L(N, D)) and ``OUT/STAGE.csv``, which `bayescaling.read` takes as
+    they are. The table of a stage that anneals at a single budget has whole curves, since scheme 3 of Pearce and Song
+    (2024, arXiv:2406.12907) reads its frontier off them; ``runs.csv`` has only the ends of annealed runs.
+
+    Parameters
+    ----------
+    sweep : path or Sweep
+        A TOML file with tables like the presets', or a sweep made of such tables.
+    out : path
+        Folder for everything that is written. An executor's workers keep checkpoints there too: if machines share the
+        folder, another worker can resume a run. Results come back to this process.
+    executor : concurrent.futures.Executor, optional
+        Trains the runs; by default they are trained here, one after another. Its workers must be able to import this
+        package.
+    scheduler : str, optional
+        Address of a Dask scheduler, such as ``"tcp://host:8786"``, whose workers train the runs.
+    device : str, optional
+        Such as ``"cpu"`` or ``"cuda:1"``; by default CUDA where a worker has a GPU.
+    time_limit : float, optional
+        Seconds of training after which to save and stop. They count from the first update of the call (on an executor,
+        of each worker process), so that every call makes progress: at least one update is made and saved.
+    progress : bool
+        Show on standard error how far it is: a bar in a terminal, and a line a minute elsewhere.
+
+    Returns
+    -------
+    xarray.Dataset or None
+        All finished runs, as `sweeps.records.merged` gives them, with the attribute ``status``: ``"finished"``, or
+        ``"paused"`` if the time limit stopped it. None if no run is finished yet.
+
+    Raises
+    ------
+    InputError
+        If the sweep, a corpus, a device, a checkpoint or the folder cannot be used.
+    KeyboardInterrupt
+        If a signal stopped it, after everything was saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayescaling.training import make_sweep, table, train
+    >>> tables = {
+    ...     "corpus": {"kind": "synthetic", "vocabulary": 16},
+    ...     "model": {"sizes": [[4, 1], [8, 1]], "heads": 2, "context": 8},
+    ...     "training": {"updates": 2, "batch_tokens": 64, "evaluations": 1, "evaluation_tokens": 64},
+    ...     "stages": [{"name": "only", "learning_rates": [0.01]}],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = train(make_sweep(tables), folder, device="cpu", progress=False)
+    >>> runs.attrs["status"], dict(runs.sizes)
+    ('finished', {'run': 2, 'step': 1})
+    >>> table(runs)[["parameters", "tokens", "training_flop"]].values.tolist()
+    [[288.0, 128.0, 221184.0], [960.0, 128.0, 737280.0]]
+    """
+    return trainer.train(
+        _read,
+        sweep,
+        out,
+        executor=executor,
+        scheduler=scheduler,
+        device=device,
+        time_limit=time_limit,
+        progress=progress,
+    )
+
+
+def outline(sweep, *, device=None):
+    """Compute what a sweep will take: runs, parameters, FLOP, memory and hours.
+
+    Parameters
+    ----------
+    sweep : path or Sweep
+    device : str, optional
+        Such as ``"cpu"`` or ``"cuda"``; by default CUDA where there is a GPU.
+
+    Returns
+    -------
+    dict
+        ``device``, its ``peak`` (FLOP/s) and where that is from, its ``free`` memory (bytes), the ``share`` of the peak
+        that is assumed, and ``rounds``: for each arm or stage its name, ``runs``, smallest and largest ``parameters``,
+        ``flop`` of matrix products, ``bytes`` of memory that its largest run takes and ``hours`` at the share of the
+        peak.
+
+    Raises
+    ------
+    InputError
+        If the sweep or the device cannot be used.
+
+    Examples
+    --------
+    >>> from bayescaling.training import make_sweep, outline
+    >>> result = outline(make_sweep({"preset": "schemes"}), device="cpu")
+    >>> [entry["runs"] for entry in result["rounds"]], result["rounds"][0]["parameters"]
+    ([5, 15, 5, 25], [807440, 4636240])
+    """
+    return outlines.outline(_read, sweep, device)
+
+
+def _read(path, folder):
+    """Read a sweep; tokens that are made from text are saved in the folder ``corpus``."""
+    return read_sweep(path, folder / "corpus")

@@ -1,0 +1,214 @@
+"""Sweeps of any kind, trained in this process or on an executor, and gathered."""
+
+import contextlib
+import json
+import math
+import os
+from concurrent.futures import as_completed
+from dataclasses import asdict
+from pathlib import Path
+
+from ... import sealed
+from ...clusters import connected
+from ...datasets.wording import printable
+from ...errors import InputError
+from ...files import remove_partial
+from ..engine.checkpoints import Checkpoints
+from ..engine.compilation import eager_calls
+from ..engine.guard import Guard
+from ..engine.hardware import chosen_device, chosen_precision, deterministic, where_trained
+from ..engine.loop import FINISHED, PAUSED
+from ..engine.loop import run as train_model
+from .bar import shown
+from .base import Sweep
+from .execution import Execution
+from .records import read_dataset, record, write_table
+
+
+def train(read, sweep, out, *, executor=None, scheduler=None, device=None, time_limit=None, progress=True):
+    """Train a sweep of any kind, or resume it, and write ``OUT/runs.nc`` and its tables.
+
+    `read` takes the path of a sweep's file and the folder `out`, and returns a `Sweep`; the other parameters, the
+    result and what is raised are those of `training.train`.
+    """
+    guard = Guard(_checked(time_limit))
+    out = Path(os.path.realpath(os.path.expanduser(out)))
+    _prepare(out)
+    with contextlib.ExitStack() as stack:
+        if scheduler is not None:
+            executor = stack.enter_context(_dask(scheduler, executor))
+        # All workers are taken to be like the one that answers.
+        where = where_trained(device) if executor is None else executor.submit(where_trained, device).result()
+        sweep = (sweep if isinstance(sweep, Sweep) else read(sweep, out)).settled(where)
+        if executor is None:
+            sweep.check(chosen_device(device))
+        watched = stack.enter_context(shown(progress))
+        stack.enter_context(guard.listening())
+        trainer = _Trainer(sweep, out, executor, device, guard, watched)
+        try:
+            status = trainer.train()
+        except InputError:
+            # Finished runs are gathered, unless that fails for the same reason, such as a full disk.
+            with contextlib.suppress(InputError):
+                trainer.gather()
+            raise
+        result = trainer.gather()
+    if guard.signalled is not None:
+        raise KeyboardInterrupt(guard.signalled)
+    if result is not None:
+        result.attrs["status"] = status
+    return result
+
+
+def train_run(run, folder, *, execution=None, device=None, guard=None, report=None):
+    """Train one run of a sweep, from its last checkpoint if there is one.
+
+    Parameters
+    ----------
+    run : Run
+    folder : path
+        Where its checkpoints are, on the machine that trains, until its record is complete.
+    execution : Execution, optional
+    device : str, optional
+        By default CUDA where there is a GPU.
+    guard : Guard, optional
+        What may stop the run; by default signals alone.
+    report : callable, optional
+        As `engine.loop.run` takes it.
+
+    Returns
+    -------
+    xarray.Dataset or None
+        The record of the run, or None if it was stopped before its end.
+
+    Raises
+    ------
+    InputError
+        If the device, a choice or a checkpoint cannot be used, or the device has too little memory.
+    """
+    execution, device, folder = execution or Execution(), chosen_device(device), Path(folder)
+    precision, guard = chosen_precision(run.precision, device), guard or Guard()
+    run.check_fits(execution, device, precision)
+    eager = eager_calls()
+    model, task = run.prepared(execution, device, precision)
+    with guard.listening(), deterministic(execution.deterministic):
+        outcome = train_model(
+            model,
+            task,
+            run.optimisation,
+            evaluate_at=run.evaluate_at,
+            precision=precision,
+            checkpoints=Checkpoints(folder),
+            save_seconds=execution.save_seconds,
+            guard=guard,
+            report=report,
+            graph=run.graphs and execution.graph and device.type == "cuda",
+        )
+        if outcome.status == PAUSED:
+            return None
+        counts = run.counts(model, outcome, folder, device, precision, guard)
+    if counts is None:
+        return None
+    result = record(run, outcome, counts, device, precision)
+    computed = {"compiled": execution.compiles(device), "eager_calls": eager_calls() - eager}
+    result = result.assign_coords({name: ("run", [value]) for name, value in computed.items()})
+    return result.assign_attrs(execution=json.dumps(asdict(execution), sort_keys=True))
+
+
+class _Trainer:
+    def __init__(self, sweep, out, executor, device, guard, shown):
+        self.sweep, self.out, self.executor, self.device = sweep, out, executor, device
+        self.guard, self.shown = guard, shown
+        self.options = {"execution": sweep.execution, "device": device, "guard": guard}
+        self.results, self.rounds = {}, {}
+
+    def train(self):
+        for name, runs in self.sweep.rounds(self.results):
+            self.rounds[name] = runs
+            done = [run for run in runs if self._finished(run)]
+            self.shown.stage(name, runs, done)
+            left = [run for run in runs if run.name not in self.results]
+            (self._here if self.executor is None else self._elsewhere)(left)
+            if not all(run.name in self.results for run in runs):
+                return PAUSED
+        return FINISHED
+
+    def gather(self):
+        if not self.results:
+            return None
+        whole, tables = self.sweep.gathered(self.rounds, self.results)
+        sealed.write(whole, self.out / "runs.nc", parents=True)
+        for name, rows in tables.items():
+            if len(rows):
+                write_table(rows, self.out / f"{name}.csv")
+        return whole
+
+    def _finished(self, run):
+        path = self.out / "runs" / f"{run.name}.nc"
+        if run.name not in self.results and path.exists():
+            self.results[run.name] = read_dataset(path)
+        return run.name in self.results
+
+    def _here(self, runs):
+        for run in runs:
+            if self.guard.expired:
+                return
+            report = self.shown.reporter(run, chosen_device(self.device))
+            self._save(run, train_run(run, self._folder(run), report=report, **self.options))
+
+    def _elsewhere(self, runs):
+        submit = self.executor.submit
+        waiting = {submit(train_run, run, str(self._folder(run)), **self.options): run for run in runs}
+        try:
+            for future in _completed(waiting, self.guard):
+                self._save(waiting[future], future.result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _save(self, run, result):
+        if result is None:
+            return
+        sealed.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
+        self.results[run.name] = result
+        Checkpoints(self._folder(run)).remove()
+        self.shown.finished(run)
+
+    def _folder(self, run):
+        return self.out / "checkpoints" / run.name
+
+
+def _checked(time_limit):
+    if time_limit is not None and (not isinstance(time_limit, int | float) or not 0 <= time_limit < math.inf):
+        raise InputError(f"time limit is {time_limit!r}; give seconds, at least 0")
+    return time_limit
+
+
+def _prepare(out):
+    try:
+        (out / "runs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{printable(out)}: cannot be made ({error.strerror}); choose another folder") from error
+    if not os.access(out, os.W_OK):
+        raise InputError(f"{printable(out)}: cannot be written to; choose another folder")
+    for folder in (out, out / "runs"):
+        remove_partial(folder)
+
+
+@contextlib.contextmanager
+def _dask(address, executor):
+    if executor is not None:
+        raise InputError("executor and scheduler are both given; give one")
+    with connected(address) as client:
+        yield client.get_executor()
+
+
+def _completed(waiting, guard):
+    left = set(waiting)
+    while left and guard.signalled is None:
+        try:
+            for future in as_completed(left, timeout=0.5):
+                left.discard(future)
+                yield future
+        except TimeoutError:
+            continue
