@@ -47,7 +47,7 @@ MODULES = [
 REPORTS = ROOT / "reports"
 PAGES = sorted(path.parent.name for path in REPORTS.glob("*/page.py"))
 # Modules of extras, by the files that may import them: each does so only where it is asked for what needs them.
-OF_EXTRAS = {"jax": "inference/samplers/numpyro.py", "distributed": "clusters.py"}
+OF_EXTRAS = dict.fromkeys(("jax", "numpyro"), "inference/samplers/numpyro.py") | {"distributed": "clusters.py"}
 KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be installed
 # Spelt so that this file does not name what it forbids.
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
