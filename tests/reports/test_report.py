@@ -253,6 +253,14 @@ def test_the_page_shows_the_numbers_of_the_document(page, document):
         assert [low, median, high] == pytest.approx([q["q2.5"], q["q50"], q["q97.5"]], abs=rounded)
 
 
+def test_a_constant_of_a_law_has_one_interval_on_the_whole_page(text, document, with_two_intervals):
+    second, printed = with_two_intervals(text, document)
+    assert second == [] and printed > 5
+    q = document["laws"]["chinchilla"]["parameters"]["alpha"]
+    planted = f"<p>alpha {q['q50']:.3f} [{q['q2.5'] - 0.01:.3f}, {q['q97.5'] + 0.01:.3f}]</p>"
+    assert len(with_two_intervals(text + planted, document)[0]) == 1
+
+
 def test_the_page_shows_the_comparison_of_the_document(page, document):
     rows = page.table_with("elpd")
     for name, law in document["laws"].items():
