@@ -300,7 +300,8 @@ def _details(found):
             "text": [
                 "Minimising the loss on 6 N<sub>x</sub> D instead of 6 N<sub>T</sub> D makes the optimum grow faster "
                 "where embeddings are many: from β/(αδ+β) for the smallest models over a hump to β/(α+β) for the "
-                f"largest (equation 17 of the paper, any δ). Constants of the {MAIN} law: E {tables.interval(main['E'], '{:.3f}')}, α "
+                f"largest (equation 17 of the paper, any δ). Constants of the {MAIN} law: "
+                f"E {tables.interval(main['E'], '{:.3f}')}, α "
                 f"{tables.interval(main['alpha'], '{:.3f}')}, β {tables.interval(main['beta'], '{:.3f}')}."
             ],
             "blocks": [figures.local_exponent(found.local)],
