@@ -153,9 +153,9 @@ PLACES = ".3f"
 
 
 def second_intervals(text, document):
-    """Return what a page prints of a constant of a law with another interval than the quoted one, and how many it prints.
+    """Return constants of laws that a page prints with another interval than the quoted one, and how many it prints.
 
-    A constant is known by its median to three decimals; another law may have the same median and an interval of its own.
+    A constant is known by its median to three decimals; another law may have the same median with another interval.
     """
     body = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)))
     quoted = {}
@@ -173,7 +173,7 @@ def second_intervals(text, document):
 
 @pytest.fixture(scope="session")
 def with_two_intervals():
-    """A function that returns constants of a page that it prints with two intervals, and how many constants it prints."""
+    """A function that returns the constants that a page prints with a second interval, and how many it prints."""
     return second_intervals
 
 
