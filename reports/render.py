@@ -32,6 +32,19 @@ PLACES = (
 )  # fmt: skip
 
 
+def _tested_laws(document):
+    """Pairs of the name of a fit and the entry of results.json that has the check of its law."""
+    yield from document.get("laws", {}).items()
+    for part, prefix in (("since", "since, "), ("corpora", "corpora, ")):
+        for name, entry in document.get(part, {}).get("laws", {}).items():
+            yield prefix + name, entry
+    for scheme, entry in document.get("small_lm", {}).get("schemes", {}).items():
+        yield f"small models, {scheme}", entry["law"]
+    yield "lengths", document.get("lengths", {})
+    yield "lengths, equal cost", document.get("equal_cost", {})
+    yield "progress-7, paper effects", document.get("compute_equivalent_gain", {}).get("quoted", {})
+
+
 class _Blocks:
     """Numbers figures and tables as they come; `fits` says where the diagnostics of each fit stand."""
 
@@ -101,8 +114,7 @@ def render(title, parts, document, warned, front=None):
         anchor(name)
     fits = {name: {"name": name, "anchor": anchor(f"fit {name}")} | each
             for name, each in document["diagnostics"].items()}  # fmt: skip
-    for name, entry in {**document.get("laws", {}), **document.get("since", {}).get("laws", {})}.items():
-        name = name if name in fits else f"since, {name}"
+    for name, entry in _tested_laws(document):
         if name in fits and "verdict" in entry:
             fits[name]["law"] = entry["verdict"]
     block = _Blocks(fits)

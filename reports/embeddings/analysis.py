@@ -279,7 +279,7 @@ def _document(found):
             entry | {"vocabulary": vocabulary}
             for vocabulary, each in found.allocations.items()
             for name, allocation in each.items()
-            for entry in results.allocation_entries(allocation, name)
+            for entry in allocation.entries(name)
         ],
     }
     rank = found.comparison["rank"]

@@ -78,10 +78,14 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
     frame = pd.DataFrame({"fit": ["one", "another"], "n": [1, 2]})
     other = tables.html(frame, rowname="fit", fits=["one, <other>", "none of these"], recommended=1)
     sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="fit"), other]}]
-    made = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], DOCUMENT, []))
+    checks = {"one": "fits", "one, <other>": "does not fit"}
+    laws = {name: {"verdict": {"verdict": verdict, "sentence": "Of the law."}} for name, verdict in checks.items()}
+    parts = [{"name": "law", "title": "How big?", "sections": sections}]
+    made = well_made(render("A page", parts, DOCUMENT | {"laws": laws}, []))
     dots = [e for e in made.of("a") if "dot" in e.get("class", "")]
     assert [(e["class"], e["aria-label"]) for e in dots] == [
-        ("dot fine", "one: converged"), ("dot bad", "one, <other>: not to be trusted")
+        ("dot fine", "one: converged"), ("dot fine", "one: the law fits its rows"),
+        ("dot bad", "one, <other>: not to be trusted"), ("dot bad", "one, <other>: the rows reject the law"),
     ]  # fmt: skip
     assert {e["href"][1:] for e in dots} == {row["id"] for row in made.of("tr") if "id" in row}
     (row,) = made.of("tr", class_="recommended")
