@@ -73,14 +73,8 @@ from .models import (
     laws as laws,
     register_law as register_law,
 )
-from .reports import (
-    report as report,
-    report_fits as report_fits,
-    report_table as report_table,
-)
-from .training import (
-    train as train,
-)
+from .reports import report as report, report_fits as report_fits, report_table as report_table
+from .training import train as train
 
 __version__: str
 __all__: list[str]

@@ -1,6 +1,6 @@
 """The command line as ``python -m bayescaling``."""
 
-from .cli import main
+from .commands.cli import main
 
 if __name__ == "__main__":
     main()

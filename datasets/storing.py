@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from ..deferred import xr
 from ..errors import InputError
+from .deferred import xr
 from .wording import quoted
 
 NATIVE = re.compile(r"bool|u?int(8|16|32|64)|float(32|64)")

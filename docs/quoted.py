@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from bayescaling.files import evidence
+from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
 from bayescaling.reports.front.page import _row
 from bayescaling.reports.since.forms import form_name

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from .. import sealed
-from ..datasets import KINDS
+from ..datasets import KINDS, netcdf
 from ..models import law as named_law
 from . import summary as summaries
 from .loo.groups import loo_by_group
@@ -285,7 +284,7 @@ class Fit(Printed):
             tree = tree.copy().assign({name: xr.DataTree(x) for name, x in groups.items()})
             checks = {VERDICT: self.computed[VERDICT]} if VERDICT in self.computed else {}
             tree.attrs = self.tree.attrs | {KEY: json.dumps(self.record | checks)}
-        sealed.write(tree, path)
+        netcdf.write(tree, path)
 
     def text(self) -> Text:
         """Return what the fit prints."""

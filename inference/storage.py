@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from .. import sealed
-from ..datasets import sha256
+from ..datasets import netcdf, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
 from . import records
@@ -47,7 +46,7 @@ def open(path: str | PathLike[str]) -> Fit:
         ...
     bayescaling.errors.InputError: missing.nc: there is no such file
     """
-    tree, place = sealed.read(path, xr.open_datatree), printable(path)
+    tree, place = netcdf.read(path, xr.open_datatree), printable(path)
     if KEY not in tree.attrs or "posterior" not in tree.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
     record = records.parsed(tree.attrs[KEY], path)
@@ -66,7 +65,7 @@ def open(path: str | PathLike[str]) -> Fit:
         raise InputError(f"{place}: {error}") from None
     # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
     except Exception as error:
-        raise InputError(f"{place}: a fit that cannot be used ({sealed.reason(error)}); fit the table again") from None
+        raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
     return fit
 
 

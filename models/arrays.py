@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from ..deferred import special
+from ..datasets.deferred import special
 
 
 def _pytensor(arrays):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..deferred import xr
+from ..datasets.deferred import xr
 from .draws import DRAWS, draw_coordinates
 
 

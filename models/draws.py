@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import filled, require
-from ..deferred import xr
+from ..datasets.deferred import xr
 from ..errors import InputError
 from .arrays import sum_by
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..datasets.deferred import special
+from ..datasets.deferred import stats as st
 from ..datasets.wording import printable, unknown
-from ..deferred import special
-from ..deferred import stats as st
 from ..errors import InputError
 from .arrays import exp, log, log1p, logaddexp
 from .backend import pymc

@@ -13,9 +13,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..datasets.files import written_whole
 from ..datasets.seal import MARK, check_seal, seal
 from ..errors import InputError
-from ..files import written_whole
 from ..inference.fitting.record import versions
 
 MOST = 2_000_000_000  # bytes; what was used longest ago goes first
@@ -25,7 +25,7 @@ PACKAGE = Path(__file__).parent.parent
 COMPUTED = ("datasets", "inference", "models", "reports")
 # What only draws and prints: folders, files by their whole names, and by their ends.
 DRAWN = {"reports/drawing", "reports/front"}
-DRAWN_FILES = {"__main__.py", "cli.py", "console.py", "options.py"}
+DRAWN_FILES = {"__main__.py"}
 DRAWN_FILES |= {
     f"reports/{name}.py" for name in ("again", "ahead", "render", "anchors", "output", "build", "pages", "summaries")
 }

@@ -1,8 +1,8 @@
 """The files of a report: one HTML page, results.json and the posteriors."""
 
+from ..datasets.files import check_writable
 from ..datasets.wording import printable
 from ..errors import InputError
-from ..files import check_writable
 from ..inference.diagnostics import sentence
 from . import results
 from .render import render

@@ -2,8 +2,8 @@
 
 import json
 
+from ..datasets.files import written_whole
 from ..datasets.wording import p_value
-from ..files import written_whole
 from ..inference import calibration_table
 from ..inference.calibration.simulation import not_uniform, record_of
 from ..inference.intervals import finite, parameters, robust_entries

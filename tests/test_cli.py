@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling.cli import app, main
+from bayescaling.commands.cli import app, main
 from bayescaling.inference.quantities.robust import quotable
 from bayescaling.reports.pages import PAGES
 

@@ -3,7 +3,7 @@ import re
 from contextlib import redirect_stdout
 
 import pytest
-from bayescaling import console
+from bayescaling.commands import tables
 
 HEADER = ("", "elpd", "se", "elpd_diff", "dse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max", "divergences")
 ROWS = [(f"a-fit-of-mine-{i}.nc", *(f"{-1234.5678 - i:.4f}" for _ in HEADER[1:])) for i in range(3)]
@@ -20,7 +20,7 @@ def shown(width, header, rows, monkeypatch, **options):
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("TERM", "xterm")
     with redirect_stdout(Screen()) as out:
-        console.print_table("a title", header, rows, **options)
+        tables.print_table("a title", header, rows, **options)
     text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
     assert max(map(len, text.splitlines())) <= width
     return text
@@ -69,5 +69,5 @@ def test_a_long_label_is_broken_rather_than_a_number(monkeypatch):
     ],
 )
 def test_files_are_named_by_as_little_as_tells_them_apart(files, names):
-    assert console.names_of(files, json=False) == names
-    assert console.names_of(files, json=True) == files
+    assert tables.names_of(files, json=False) == names
+    assert tables.names_of(files, json=True) == files

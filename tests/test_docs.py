@@ -180,7 +180,7 @@ def commands(path):
 @pytest.mark.parametrize("path", [p for p in PAGES if list(commands(p))], ids=name_of)
 def test_commands_and_their_options_exist(path):
     import typer
-    from bayescaling.cli import app
+    from bayescaling.commands.cli import app
 
     known = typer.main.get_command(app).commands
     for name, *words in commands(path):
@@ -190,7 +190,7 @@ def test_commands_and_their_options_exist(path):
 
 
 def test_every_command_is_documented():
-    from bayescaling.cli import app
+    from bayescaling.commands.cli import app
 
     documented = {name for name, *_ in commands(DOCS / "command-line.md")}
     assert documented == {command.callback.__name__.replace("_", "-") for command in app.registered_commands}

@@ -84,7 +84,7 @@ from bayescaling.models import SPECIFICATIONS
 for number in {*SPECIFICATIONS} - {1, 2, 7, 8, 12, 16}:
     del SPECIFICATIONS[number]
 inference.fit_progress = functools.partial(inference.fit_progress, draws=60, tune=60, chains=2)
-from bayescaling.cli import main
+from bayescaling.commands.cli import main
 main()
 """
 HERE = Path(__file__).parent
@@ -115,7 +115,7 @@ class Place:
         place = [] if usual is None else ["--out", str(usual if out is None else out)]
         more = options.pop("environment", {})
         environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache"), "NUMBA_OPT": "1"} | more
-        program = ["-c", SHORT_PROGRESS] if name == "compare progress" else ["-m", "bayescaling.cli"]
+        program = ["-c", SHORT_PROGRESS] if name == "compare progress" else ["-m", "bayescaling.commands.cli"]
         command = [sys.executable, *program, *words, *place]
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         return subprocess.Popen(command, cwd=self.folder, env=environment, text=True, start_new_session=True, **options)

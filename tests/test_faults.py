@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling import sealed, training
-from bayescaling.datasets import KINDS
+from bayescaling import training
+from bayescaling.datasets import KINDS, netcdf
 from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
 from bayescaling.inference import diagnostics
@@ -365,7 +365,7 @@ class Kept:
 
     def bytes_of(self, name, folder):
         if name not in self.content:
-            sealed.write(self.of[name][0], folder / "whole.nc")
+            netcdf.write(self.of[name][0], folder / "whole.nc")
             self.content[name] = (folder / "whole.nc").read_bytes()
         return self.content[name]
 
@@ -391,7 +391,7 @@ def crafted_file(name, kept):
         tree = copy.deepcopy(tree)
         rng.choice([craft_record, craft_record, craft_attribute, craft_variable])(rng, tree, key)
         try:
-            sealed.write(tree, folder / "file.nc")
+            netcdf.write(tree, folder / "file.nc")
         except (TypeError, ValueError):
             return
         opener(folder / "file.nc")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bayescaling as bs
 import pytest
-from bayescaling.files import PROBE, check_writable, written_whole
+from bayescaling.datasets.files import PROBE, check_writable, written_whole
 
 resource = pytest.importorskip("resource", reason="limits are set as POSIX does it")
 
@@ -22,7 +22,7 @@ def run(code, folder, *words, **options):
 COMMAND = """
     import resource, sys
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
-    from bayescaling.cli import main
+    from bayescaling.commands.cli import main
     main()
 """
 
@@ -52,7 +52,7 @@ SAVE = """
     import resource, sys
     import numpy as np, xarray as xr
     from bayescaling.errors import InputError
-    from bayescaling import sealed
+    from bayescaling.datasets import netcdf as sealed
     whole = xr.Dataset({"x": ("i", np.random.default_rng(1).random(100_000))})
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000,) * 2)
     try:
@@ -73,7 +73,7 @@ def test_a_disk_that_fills_while_a_file_is_written_leaves_the_earlier_one(form, 
 
 WRITE = """
     import os, sys
-    from bayescaling.files import written_whole
+    from bayescaling.datasets.files import written_whole
     if sys.argv[1] == "whole":
         with written_whole("file") as partial:
             partial.write_text("whole")
@@ -109,7 +109,7 @@ def test_what_is_renamed_into_place_was_flushed_before(how, unflushed, tmp_path)
 
 DIE = """
     import os, signal, sys
-    from bayescaling.files import written_whole
+    from bayescaling.datasets.files import written_whole
     with written_whole("kept.nc") as partial:
         partial.write_text("half")
         if sys.argv[1] == "die":
@@ -229,7 +229,7 @@ WRITTEN_BEFORE = """
 import sys
 import numpy as np
 import xarray as xr
-from bayescaling.sealed import read, write
+from bayescaling.datasets.netcdf import read, write
 write(xr.Dataset({"x": ("row", np.arange(3.0))}), "a.nc")
 assert "distributed" not in sys.modules, "it takes a second to import"
 from dask.distributed import Client

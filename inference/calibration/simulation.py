@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ... import sealed
+from ...datasets import netcdf
 from ...datasets.wording import printable, quoted, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
@@ -153,7 +153,7 @@ def calibrate(
         for one in counted(fitted, text, progress, total=simulations, done=len(done)):
             done.append(one)
             if out is not None:
-                sealed.write(_dataset(done, record), out)
+                netcdf.write(_dataset(done, record), out)
     return _dataset(done[:simulations], record)
 
 
@@ -282,7 +282,7 @@ def open_calibration(path):
     """
     from .. import records
 
-    dataset = sealed.read(path, xr.open_dataset)
+    dataset = netcdf.read(path, xr.open_dataset)
     if KEY not in dataset.attrs:
         raise InputError(f"{printable(path)}: is no calibration; name a file that 'calibrate' wrote")
     records.check(records.parsed(dataset.attrs[KEY], path), records.CalibrationRecord, path)

@@ -13,7 +13,7 @@ import functools
 
 import numpy as np
 
-from ...deferred import stats as st
+from ...datasets.deferred import stats as st
 
 RANKS = 100
 PLACES = np.arange(1, RANKS) / RANKS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...deferred import stats as st
+from ...datasets.deferred import stats as st
 
 
 def crps(draws, observed):

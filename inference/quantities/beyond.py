@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from ...datasets.files import evidence
 from ...datasets.wording import unknown
 from ...errors import InputError
-from ...files import evidence
 from ...models.loss.budget import training_flop
 
 BEYOND = ("drift", "none")

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import require
+from ...datasets.deferred import stats as st
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
-from ...deferred import stats as st
 from ...errors import InputError
 from ...models.progress.growth import doubling_months
 

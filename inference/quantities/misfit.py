@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.special
 
-from ...deferred import stats as st
+from ...datasets.deferred import stats as st
 from ...models.contrasts import Contrast
 from ...models.draws import BLOCK, DRAWS
 from ..calibration.uniformity import RANKS, least_tail, p_uniform

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.columns import SIZES
+from ...datasets.deferred import stats as st
 from ...datasets.wording import p_value
-from ...deferred import stats as st
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...deferred import special
+from ...datasets.deferred import special
 
 LEAST = 1e-300
 SEED = 0  # of the places between two probabilities, one for each cell

@@ -10,7 +10,7 @@ as what the shorter operand weighs where operands are as long, integrates to 1 a
 
 import numpy as np
 
-from ...deferred import stats as st
+from ...datasets.deferred import stats as st
 from . import modes
 from .design import log_train as log_train_of
 

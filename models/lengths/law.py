@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
+from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, quoted, shown, unknown
-from ...deferred import xr
 from ...errors import InputError
 from ..arrays import log1p, spread
 from ..contrasts import Contrast, ordinals, slopes

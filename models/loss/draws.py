@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...deferred import xr
+from ...datasets.deferred import xr
 from .. import effects
 from ..draws import BLOCK, Draws
 

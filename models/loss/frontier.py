@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...deferred import xr
+from ...datasets.deferred import xr
 from ..arrays import exp, log
 from ..priors import FreeParameter
 from .law import CENTRE_RATIONALE, LossLaw, geometric_means

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...datasets.deferred import xr
 from ...datasets.wording import shown
-from ...deferred import xr
 from ...errors import InputError
 from ..contrasts import joined
 from ..draws import DRAWS

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from ...deferred import xr
+from ...datasets.deferred import xr
 from ..arrays import pick
 from ..backend import pymc
 from ..coordinates import Coordinates

@@ -5,8 +5,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from ...datasets.deferred import xr
 from ...datasets.wording import listed, quoted
-from ...deferred import xr
 from ...errors import InputError
 from . import populations
 from .draws import COORDINATE, LossDraws

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import filled, positive_columns, require
+from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, unknown
-from ...deferred import xr
 from ...errors import InputError
 from .. import effects
 from ..arrays import log

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...datasets.deferred import special
+from ...datasets.deferred import stats as st
 from ...datasets.wording import shown, unknown
-from ...deferred import special
-from ...deferred import stats as st
 from ...errors import InputError
 from ..arrays import arcsinh, clip, gammaln, largest, log1p, maximum, namespace, sinh, where
 from ..arrays import exp as exp_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...deferred import xr
+from ...datasets.deferred import xr
 from ..draws import DRAWS, draw_coordinates
 from . import populations
 from .grouping import GROUP, GROUPS, labelled

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...deferred import xr
+from ...datasets.deferred import xr
 from ..draws import DRAWS
 from . import family
 from .specifications import ARCHITECTURES, BENCHMARKS, KNOTS, STEPS

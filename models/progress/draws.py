@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...deferred import special, xr
+from ...datasets.deferred import special, xr
 from .. import effects
 from ..draws import DRAWS, Draws, draw_coordinates
 from . import family

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ...deferred import special, xr
+from ...datasets.deferred import special, xr
 from ..coordinates import Coordinates
 from ..draws import BLOCK, DRAWS, Draws, draw_coordinates
 from ..lengths.counts import between

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...deferred import special
+from ...datasets.deferred import special
 from . import design
 from .item import logits
 from .noise import NOISES

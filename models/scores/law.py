@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
+from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, shown, unknown
-from ...deferred import xr
 from ...errors import InputError
 from ..arrays import pick
 from ..contrasts import Contrast, groupings, slopes

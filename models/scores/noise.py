@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ...deferred import special
+from ...datasets.deferred import special
 from ..arrays import exp, gammaln, log, log1p, logaddexp, where
 
 END = 0.005  # the resolution of most benchmarks: one question of 200

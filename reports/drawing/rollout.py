@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ...datasets.files import written_whole
 from ...datasets.wording import printable, quoted
 from ...errors import InputError
-from ...files import written_whole
 from .style import BLUE, COMPUTE, GREY, RED
 
 FORMATS = ("svg", "png", "pdf")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets import load
-from ...files import evidence
+from ...datasets.files import evidence
 from ...inference import calibrate, fit, intervals, pit_by_benchmark
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.executor import mapped

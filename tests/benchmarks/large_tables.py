@@ -57,7 +57,7 @@ def main():
         table, out = Path(folder) / "runs.csv", Path(folder) / "fit.nc"
         for rows in options.rows:
             simulated(rows).to_csv(table, index=False)
-            command = [sys.executable, "-m", "bayescaling.cli", "fit", "chinchilla", "--data", str(table)]
+            command = [sys.executable, "-m", "bayescaling.commands.cli", "fit", "chinchilla", "--data", str(table)]
             seconds, peak, said = measured([*command, "--draws", str(options.draws), "--out", str(out), "--json"])
             found = seconds, peak, out.stat().st_size
             first = first or found

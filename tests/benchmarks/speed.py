@@ -30,7 +30,7 @@ PARTS = ("commands", "report", "full", "samplers", "growth")
 ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
 BENCHMARKS = (3, 6, 25, 100)
 CORES = cores()
-CLI = [sys.executable, "-m", "bayescaling.cli"]
+CLI = [sys.executable, "-m", "bayescaling.commands.cli"]
 SAMPLERS = {
     "default (nutpie, low-rank metric)": "default",
     "Stan's settings (diagonal metric, acceptance 0.8)": "stan",

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import bayescaling as bs
 import pytest
-from bayescaling.cli import main
+from bayescaling.commands.cli import main
 from bayescaling.inference.fitting import fitter
 from bayescaling.inference.samplers.choose import compiled as once
 from bayescaling.reports import kept

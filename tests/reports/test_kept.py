@@ -7,8 +7,8 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.cli import main
-from bayescaling.comparisons import of_specifications
+from bayescaling.commands.cli import main
+from bayescaling.commands.compare import of_specifications
 from bayescaling.reports import kept
 from bayescaling.reports import stages as stages_of_reports
 from bayescaling.reports.stages import Stages

@@ -33,7 +33,7 @@ def run(*arguments):
     import sys
     import warnings
 
-    from bayescaling.cli import main
+    from bayescaling.commands.cli import main
 
     printed, said = io.StringIO(), io.StringIO()
     with (

@@ -3,7 +3,7 @@ import json
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.files import evidence
+from bayescaling.datasets.files import evidence
 from bayescaling.models.scores.law import Scores
 from bayescaling.reports.build import report
 from bayescaling.reports.since import analysis, later, rests

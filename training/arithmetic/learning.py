@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from ... import sealed
+from ...datasets import netcdf
 from ..engine.hardware import autocast
 from ..engine.loop import Task
 from ..engine.randomness import hashed, low_bits
@@ -105,7 +105,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
                 device=device,
                 batch_tokens=tokens,
             )
-        sealed.write(part, path, parents=True)
+        netcdf.write(part, path, parents=True)
         guard.progressed()
         parts.append(part)
     return parts

@@ -6,9 +6,9 @@ import os
 import time
 from pathlib import Path
 
+from ...datasets.files import written_whole
 from ...datasets.wording import printable
 from ...errors import InputError
-from ...files import written_whole
 from ..arithmetic.cell_counts import accuracies
 from ..arithmetic.presets import preset as arithmetic_preset
 from ..arithmetic.sweep_file import make_sweep as arithmetic_sweep

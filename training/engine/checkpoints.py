@@ -13,9 +13,9 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from ...datasets.files import remove_partial, sha256_of_file, written_whole
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
-from ...files import remove_partial, sha256_of_file, written_whole
 
 WEIGHTS, STATE, DIGESTS = "weights.safetensors", "state.pt", "sha256.json"
 # The last checkpoint, and one to resume from if it is damaged.

@@ -10,10 +10,10 @@ import pandas as pd
 import torch
 import xarray as xr
 
+from ...datasets.files import written_whole
 from ...datasets.seal import check_seal
 from ...datasets.wording import printable, shortened
 from ...errors import InputError
-from ...files import written_whole
 from ..deviations import names_of
 from ..engine.hardware import device_name
 
@@ -74,7 +74,7 @@ def merged(planned, results, groups, label, **options):
 
 
 def read_dataset(path):
-    """Read a data set that `sealed.write` wrote, into memory; raise `InputError` if the file is damaged."""
+    """Read a data set that `netcdf.write` wrote, into memory; raise `InputError` if the file is damaged."""
     try:
         check_seal(path.read_bytes(), printable(path))
         with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as dataset:

@@ -8,11 +8,11 @@ from concurrent.futures import as_completed
 from dataclasses import asdict
 from pathlib import Path
 
-from ... import sealed
 from ...clusters import connected
+from ...datasets import netcdf
+from ...datasets.files import remove_partial
 from ...datasets.wording import printable
 from ...errors import InputError
-from ...files import remove_partial
 from ..engine.checkpoints import Checkpoints
 from ..engine.compilation import eager_calls
 from ..engine.guard import Guard
@@ -137,7 +137,7 @@ class _Trainer:
         if not self.results:
             return None
         whole, tables = self.sweep.gathered(self.rounds, self.results)
-        sealed.write(whole, self.out / "runs.nc", parents=True)
+        netcdf.write(whole, self.out / "runs.nc", parents=True)
         for name, rows in tables.items():
             if len(rows):
                 write_table(rows, self.out / f"{name}.csv")
@@ -169,7 +169,7 @@ class _Trainer:
     def _save(self, run, result):
         if result is None:
             return
-        sealed.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
+        netcdf.write(result, self.out / "runs" / f"{run.name}.nc", parents=True)
         self.results[run.name] = result
         Checkpoints(self._folder(run)).remove()
         self.shown.finished(run)

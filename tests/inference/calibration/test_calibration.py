@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling import sealed
+from bayescaling.datasets import netcdf
 from bayescaling.inference.calibration import simulation as calibration
 from bayescaling.inference.calibration.simulation import calibrate, calibration_table, not_uniform, sentence
 from bayescaling.inference.calibration.uniformity import RANKS, band, p_uniform, shares_below
@@ -239,13 +239,13 @@ def test_a_file_with_a_quantity_beyond_reason_is_refused(name, value, tmp_path):
             "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": calibration.SHORT}  # fmt: skip
     kept = calibration._dataset([fitted, fitted], said)
     kept[name][1, 0] = value
-    sealed.write(kept, tmp_path / "c.nc")
+    netcdf.write(kept, tmp_path / "c.nc")
     with pytest.raises(bs.InputError, match=r'c.nc: "alpha" lies over 1e\+100 standard deviations from its truth'):
         calibration.open_calibration(tmp_path / "c.nc")
 
 
 def test_the_command_line_calibrates(tmp_path, monkeypatch, capsys):
-    from bayescaling import cli
+    from bayescaling.commands import cli
 
     command = ["bayescaling", "calibrate", "chinchilla", "--simulations", "2", "--draws", "150", "--tune", "200"]
     command += ["--out", str(tmp_path / "c.nc")]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.cli import main
+from bayescaling.commands.cli import main
 from bayescaling.inference.quantities.lengths import LEARNED, conditions, learned_shares, quantiles, region_accuracy
 from bayescaling.reports.arithmetic.analysis import equal_entry
 from bayescaling.reports.arithmetic.entries import lengths_entry

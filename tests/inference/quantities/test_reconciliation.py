@@ -5,12 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.quantities.reconciliation import (
-    Study,
-    exponents_within,
-    frontier_exponents,
-    local_exponents,
-)
+from bayescaling.inference.quantities.reconciliation import Study, exponents_within, frontier_exponents, local_exponents
 from bayescaling.models.loss import coupled, embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 

@@ -392,7 +392,7 @@ def test_a_sweep_that_cannot_be_is_refused(old, new, message, refused):
 
 
 def command_line(*arguments):
-    command = [sys.executable, "-m", "bayescaling.cli", "arithmetic", *map(str, arguments)]
+    command = [sys.executable, "-m", "bayescaling.commands.cli", "arithmetic", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
 
 

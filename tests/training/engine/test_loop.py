@@ -10,8 +10,8 @@ import time
 
 import pytest
 import torch
+from bayescaling.datasets.files import written_whole
 from bayescaling.errors import InputError
-from bayescaling.files import written_whole
 from bayescaling.training import Configuration, Decoder, Optimisation, Synthetic, Task, run, token_losses
 from bayescaling.training.engine.checkpoints import Checkpoints
 from bayescaling.training.engine.guard import Guard

@@ -4,7 +4,7 @@ import importlib
 import re
 
 import pytest
-from bayescaling.cli import app
+from bayescaling.commands.cli import app
 from bayescaling.errors import InputError
 from bayescaling.training import arithmetic, language
 from bayescaling.training.engine.fields import Count, Positive, check_value, described, words

@@ -13,7 +13,10 @@ COMMAND = {"language": "train", "arithmetic": "arithmetic"}
 
 def command_line(*arguments, **options):
     return subprocess.run(
-        [sys.executable, "-m", "bayescaling.cli", *map(str, arguments)], capture_output=True, text=True, **options
+        [sys.executable, "-m", "bayescaling.commands.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
     )
 
 
@@ -84,7 +87,7 @@ def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
     command = [
         sys.executable,
         "-m",
-        "bayescaling.cli",
+        "bayescaling.commands.cli",
         COMMAND[name_of(kind)],
         str(tiny),
         "--out",

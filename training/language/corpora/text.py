@@ -5,9 +5,9 @@ import hashlib
 import os
 from collections.abc import Sequence
 
+from ....datasets.files import sha256_of_file
 from ....datasets.wording import printable, quoted
 from ....errors import InputError
-from ....files import sha256_of_file
 from ...engine.fields import ProperShare
 from .tokenisers import Tokenised, pieces_of, tokenised_once
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from pydantic import Field
 
+from ....datasets.files import sha256_of_file
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
-from ....files import sha256_of_file
 from ...engine.fields import ProperShare, check_value, hints
 from ...engine.randomness import below, hashed
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from ....datasets.files import unwritable, written_whole
 from ....datasets.wording import printable, shortened
 from ....errors import InputError
-from ....files import unwritable, written_whole
 from ...engine.fields import check_value
 from .token_files import LARGEST, open_token_files
 

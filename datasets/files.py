@@ -11,8 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .datasets.wording import printable, shortened
-from .errors import InputError
+from ..errors import InputError
+from .wording import printable, shortened
 
 try:
     import fcntl
@@ -27,7 +27,7 @@ PROBE = 4096  # bytes
 @functools.cache
 def evidence(name):
     """Read the results of a long study that come with the package: a dict, the content of ``evidence/NAME.json``."""
-    return json.loads((Path(__file__).parent / "evidence" / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads((Path(__file__).parents[1] / "evidence" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @contextlib.contextmanager

@@ -3,8 +3,8 @@
 import math
 from dataclasses import replace
 
-from . import console, inputs
-from .errors import InputError
+from ..errors import InputError
+from . import options, parsing, tables
 
 LINEAR, BREAK = "linear", "break"
 TITLES = {
@@ -24,36 +24,36 @@ def run(asked):
     ----------
     asked : options.Since
     """
-    from .inference import fit, progress_summary
+    from ..inference import fit, progress_summary
 
-    given = inputs.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
+    given = parsing.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
     laws = {name: _with_pace(given, name) for name in (LINEAR, BREAK)}
-    table = _within(inputs.table_for(laws[BREAK], asked.data, asked), asked.years)
+    table = _within(parsing.table_for(laws[BREAK], asked.data, asked), asked.years)
     for law in laws.values():
         law.rows(table)
     files = {name: asked.out / f"{name}.nc" for name in laws} if asked.out else {}
     _check_folder(asked.out, files)
-    showing, settings = console.interactive(asked.json), inputs.sampler_settings(asked)
-    with console.verdict_later(unless=asked.json):
+    showing, settings = tables.interactive(asked.json), parsing.sampler_settings(asked)
+    with tables.verdict_later(unless=asked.json):
         fits = {name: fit(law, table, progress=showing, **settings) for name, law in laws.items()}
     found = {name: progress_summary(each) for name, each in fits.items()}
     compared = _compared(fits) if asked.elpd else None
     for name, path in files.items():
         fits[name].save(path)
     if asked.json:
-        console.print_json(_document(table, laws[BREAK], fits, found, compared))
+        tables.print_json(_document(table, laws[BREAK], fits, found, compared))
         return
     _print(table, laws[BREAK], fits, found)
     if compared is not None:
         print(compared["sentence"])
     for path in files.values():
-        console.print_written(path)
+        tables.print_written(path)
 
 
 def _check_folder(out, files):
     """Make the folder of the fits, before the work whose results go there."""
-    from .datasets.wording import printable
-    from .files import check_writable
+    from ..datasets.files import check_writable
+    from ..datasets.wording import printable
 
     if out is None:
         return
@@ -100,8 +100,8 @@ def _compared(fits):
     """Compare both paces by leave-one-model-out."""
     import pandas as pd
 
-    from .inference.diagnostics import PARETO_K_LIMIT
-    from .inference.loo.differences import differences, sentence
+    from ..inference.diagnostics import PARETO_K_LIMIT
+    from ..inference.loo.differences import differences, sentence
 
     left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
@@ -112,7 +112,7 @@ def _compared(fits):
 
 
 def _print(table, law, fits, found):
-    from .inference.diagnostics import sentence
+    from ..inference.diagnostics import sentence
 
     known, models = _known(law, table), table["model"].nunique()
     print(f"{models} models, {len(table)} scores; training compute known of {len(known)} models, the last of", end=" ")
@@ -125,7 +125,7 @@ def _print(table, law, fits, found):
             for (period, unit), row in rows.items()
             if period in labels
         ]
-        console.print_table(title, HEADER, lines)
+        tables.print_table(title, HEADER, lines)
     changes = {unit: row["p_progress"] for (period, unit), row in rows.items() if period not in labels}
     said = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
     print(f"probability that capability grows faster after {law.break_year:g} than before: {said}")
@@ -139,7 +139,7 @@ def _print(table, law, fits, found):
 
 def _slopes(fit):
     """Capability that an e-fold of compute buys, (chain, draw), by when: one that has no name, or by period."""
-    from .inference import progress_at_fixed_compute
+    from ..inference import progress_at_fixed_compute
 
     slope = progress_at_fixed_compute(fit)["slope"]
     if "period" not in slope.dims:
@@ -152,8 +152,8 @@ def _shown(x):
 
 
 def _document(table, law, fits, found, compared):
-    from .inference import intervals
-    from .reports import results
+    from ..inference import intervals
+    from ..reports import results
 
     periods = {}
     for summary in found.values():
@@ -179,3 +179,9 @@ def _document(table, law, fits, found, compared):
     columns = ("elpd", "elpd_diff", "dse", "p_worse")
     laws = {name: {key: intervals.finite(row[key]) for key in columns} | {"flags": row["flags"]} for name, row in rows}
     return document | {"by_model": {"laws": laws} | {key: compared[key] for key in ("sentence", "k_above_0.7")}}
+
+
+@options.shares(options.Since)
+def progress_since(*, fitting):
+    """Print how fast the compute of a capability falls, by scores of models: before and after a break, and over all."""
+    run(fitting)

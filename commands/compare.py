@@ -1,23 +1,23 @@
 """What the command ``compare`` does. Imports that cost time happen inside."""
 
-from . import console
-from .errors import InputError
+from ..errors import InputError
+from . import options, tables
 
 
 def of_files(files, weighting, json):
     """Compare saved fits of the same rows and print the verdict on the law of each."""
-    from .inference import compare, storage
-    from .reports import results
+    from ..inference import compare, storage
+    from ..reports import results
 
     if len(set(files)) < len(files):
         raise InputError("a file is named twice; name each fit once")
-    fits = {name: storage.open(path) for name, path in zip(console.names_of(files, json), files, strict=True)}
-    table = compare(fits, weighting=weighting, progress=console.interactive(json))
+    fits = {name: storage.open(path) for name, path in zip(tables.names_of(files, json), files, strict=True)}
+    table = compare(fits, weighting=weighting, progress=tables.interactive(json))
     verdicts = {name: results.verdict_entry(fit) for name, fit in fits.items()}
     if json:
-        console.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
+        tables.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
         return
-    console.print_comparison(f"leave-one-out, {weighting} weights", table)
+    tables.print_comparison(f"leave-one-out, {weighting} weights", table)
     if weighting != "rollout" and all(fit.law.kind == "runs" for fit in fits.values()):
         print("these weights are of predictions inside the runs; beyond them use --weighting rollout")
     for name in table.index:
@@ -26,27 +26,27 @@ def of_files(files, weighting, json):
 
 def paper_grid(seed, json):
     """Print the paper's own penalised fits of every specification."""
-    from .datasets import load
-    from .inference import intervals
-    from .inference.points.penalised import penalised_grid
+    from ..datasets import load
+    from ..inference import intervals
+    from ..inference.points.penalised import penalised_grid
 
-    table = penalised_grid(load("lm_progress"), seed=seed, progress=console.interactive(json))
+    table = penalised_grid(load("lm_progress"), seed=seed, progress=tables.interactive(json))
     if json:
         rows = [{name: intervals.finite(x) for name, x in row.items()} for row in table.to_dict("records")]
-        console.print_json({"paper_grid": rows})
+        tables.print_json({"paper_grid": rows})
         return
-    rows = [[console.number(x) for x in row] for row in table.to_numpy()]
-    console.print_table("the paper's estimator", list(table.columns), rows)
+    rows = [[tables.number(x) for x in row] for row in table.to_numpy()]
+    tables.print_table("the paper's estimator", list(table.columns), rows)
 
 
 def of_specifications(seed, json):
     """Fit all specifications to the built-in evaluations and print them by leave-one-out; what is done is kept."""
-    from .datasets import load, sha256
-    from .inference import compare_progress, fit_progress, progress_fitter
-    from .inference.executor import processes
-    from .models import SPECIFICATIONS
-    from .reports import results
-    from .reports.stages import Stages
+    from ..datasets import load, sha256
+    from ..inference import compare_progress, fit_progress, progress_fitter
+    from ..inference.executor import processes
+    from ..models import SPECIFICATIONS
+    from ..reports import results
+    from ..reports.stages import Stages
 
     table, numbers = load("lm_progress"), list(SPECIFICATIONS)
     fitter, fits = progress_fitter(table), {}
@@ -59,6 +59,21 @@ def of_specifications(seed, json):
             fits |= stage(name, lambda part=part: fit_progress(fitter=fitter, specifications=part, seed=seed))
         compared = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
     if json:
-        console.print_json(results.comparison_document(compared))
+        tables.print_json(results.comparison_document(compared))
     else:
-        console.print_specifications(compared)
+        tables.print_specifications(compared)
+
+
+@options.works(most=4)
+def compare(
+    files: options.FitFilesOrProgress,
+    weighting: options.Weighting = "stacking",
+    paper_grid: options.PaperGrid = False,
+    seed: options.Seed = 1,
+    json: options.Json = False,
+):
+    """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
+    if [str(path) for path in files] == ["progress"]:
+        (paper_grid if paper_grid else of_specifications)(seed, json)
+        return
+    of_files(files, weighting, json)

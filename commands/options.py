@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from .reports.pages import PAGES
-from .training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
-from .training.language.presets import PRESETS as LANGUAGE_PRESETS
+from ..reports.pages import PAGES
+from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
+from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
 
 CORES_OF_A_FIT = 4  # chains, one a core
 
@@ -390,12 +390,12 @@ def works(command=None, *, most=None):
     @functools.wraps(command)
     def wrapper(*, processes, scheduler, **given):
         if processes is None and scheduler is None:
-            from .clusters import cores
+            from ..clusters import cores
 
             processes = max(1, min(most, cores()) if most else cores() // CORES_OF_A_FIT)
         if processes == 1 and scheduler is None:
             return command(**given)
-        from .inference import parallel
+        from ..inference import parallel
 
         with parallel(processes, scheduler=scheduler):
             return command(**given)

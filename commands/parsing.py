@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from .errors import InputError
+from ..errors import InputError
 
 # Parameters of a reader, and those that tell how to read columns of a file.
 _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token")
@@ -70,7 +70,7 @@ def runs_from(data, reading):
     data : str
     reading : Reading
     """
-    from .datasets import KINDS
+    from ..datasets import KINDS
 
     return _read(KINDS["runs"], data, _asked(reading) | {"drop_highest": 0})
 
@@ -88,7 +88,7 @@ def _read(kind, data, asked, needed=()):
     """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
     from pandas import DataFrame
 
-    from .datasets import catalogue, load
+    from ..datasets import catalogue, load
 
     asked = {name: value for name, value in asked.items() if value not in (None, False, 0, (), [], {})}
     for name in asked:
@@ -122,7 +122,7 @@ def table_for(law, data, fitting):
         A built-in table, or a file.
     fitting : Fitting
     """
-    from .datasets import KINDS
+    from ..datasets import KINDS
 
     kind, asked = KINDS[law.kind], _asked(fitting)
     if data is None:
@@ -147,7 +147,7 @@ def law_named(name, fitting, **options):
 
 def in_groups(name, chosen, priors, grouping):
     """Make the law called `name` with chosen options and priors, of groups where a `Grouping` names their column."""
-    from . import models
+    from .. import models
 
     grouped = grouping_options(grouping)
     if not grouped:

@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
+from ..errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
 SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
 COMPARISON = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
@@ -138,7 +138,7 @@ def verdict_later(*, unless):
 
 def print_json(document):
     """Print one JSON document to standard output."""
-    from .reports import results
+    from ..reports import results
 
     print(results.to_json(document), end="")
 
@@ -153,14 +153,14 @@ def records(table):
 def print_written(path):
     """Print where a result was written, if it was."""
     if path:
-        from .datasets.wording import printable
+        from ..datasets.wording import printable
 
         print(f"written to {printable(path)}")
 
 
 def print_diagnostics(name, diagnostics):
     """Print on standard error why a fit should not be trusted, where it should not."""
-    from .inference.diagnostics import sentence
+    from ..inference.diagnostics import sentence
 
     if not diagnostics["ok"]:
         print(f"warning: {name}: {sentence(diagnostics)}", file=sys.stderr)
@@ -185,7 +185,7 @@ def print_fit(title, entry, diagnostics):
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(diagnostics)
     if sensitive := entry.get("prior_sensitive"):
-        from .inference.quantities.sensitivity import SENSITIVE
+        from ..inference.quantities.sensitivity import SENSITIVE
 
         reason = f"distance per doubling of its power above {SENSITIVE:g}"
         print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
@@ -217,7 +217,7 @@ def _print_left_out(counts):
 
 def print_kept(folder, found, *, cleared, json):
     """Print how much is kept for reports, or was before it was cleared."""
-    from .datasets.wording import plural
+    from ..datasets.wording import plural
 
     size = sum(each for _, _, each in found)
     if json:
@@ -238,7 +238,7 @@ def print_verdict(name, verdict):
 
 
 def _print_lengths(entry):
-    from .reports.arithmetic.entries import contrast_rows, lengths_rows
+    from ..reports.arithmetic.entries import contrast_rows, lengths_rows
 
     header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
     titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
@@ -253,7 +253,7 @@ def _print_lengths(entry):
 
 def print_calibration(title, table):
     """Print what `calibration_table` returned."""
-    from .datasets.wording import p_value
+    from ..datasets.wording import p_value
 
     header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
     rows = [
@@ -292,7 +292,7 @@ def print_specifications(table):
 
 def _print_sentence(table):
     """Print which fit predicts best, and what the flags of a comparison mean, those that it has."""
-    from .inference.loo.differences import MEANING
+    from ..inference.loo.differences import MEANING
 
     print(table.attrs["sentence"])
     for flag, meaning in MEANING.items():

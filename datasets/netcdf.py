@@ -4,10 +4,10 @@ import contextlib
 import sys
 from pathlib import Path
 
-from .datasets.seal import check_netcdf, seal
-from .datasets.wording import printable, shortened
-from .errors import InputError
+from ..errors import InputError
 from .files import written_whole
+from .seal import check_netcdf, seal
+from .wording import printable, shortened
 
 CLUSTERS = "distributed"  # the module whose clients are connected to clusters
 

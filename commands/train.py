@@ -5,8 +5,8 @@ import sys
 
 from typer.core import TyperCommand
 
-from . import console, signals
-from .errors import InputError
+from ..errors import InputError
+from . import exit_status, options, tables
 
 
 def helped(package):
@@ -64,7 +64,7 @@ def run(training, file, preset, options, *, accuracies=None):
     sweep = file if preset is None else training.make_sweep({"preset": preset})
     if options.dry_run:
         outline = training.outline(sweep, device=options.device)
-        (console.print_json if options.json else console.print_outline)(outline)
+        (tables.print_json if options.json else tables.print_outline)(outline)
         return
     found = _trained(training, sweep, options)
     path = options.out / "runs.csv"
@@ -76,11 +76,11 @@ def run(training, file, preset, options, *, accuracies=None):
     if accuracies is not None:
         record["accuracies"] = [] if found is None else accuracies(found)
     if options.json:
-        console.print_json(record)
+        tables.print_json(record)
         return
     if record.get("accuracies"):
-        console.print_accuracies(record["accuracies"])
-    console.print_sweep(record)
+        tables.print_accuracies(record["accuracies"])
+    tables.print_sweep(record)
 
 
 def _trained(training, sweep, options):
@@ -94,10 +94,26 @@ def _trained(training, sweep, options):
             progress=not options.json,
         )
     except KeyboardInterrupt as interrupt:
-        signals.taken(interrupt.args)
+        exit_status.taken(interrupt.args)
         kept = len(list((options.out / "runs").glob("*.nc")))
         print(
             f"{kept} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",
             file=sys.stderr,
         )
         raise
+
+
+@options.shares(options.Sweep)
+def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = None, *, sweep):
+    """Train a sweep of small language models and write their losses as a table of runs."""
+    from .. import training
+
+    run(training, file, preset, sweep)
+
+
+@options.shares(options.Sweep)
+def arithmetic(file: options.ArithmeticSweep = None, preset: options.ArithmeticPreset = None, *, sweep):
+    """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
+    from ..training import arithmetic as training
+
+    run(training, file, preset, sweep, accuracies=training.accuracies)

@@ -1,6 +1,11 @@
 """What the command ``report`` does where it is given a table or fits of one's own."""
 
-from .errors import InputError
+from pathlib import Path
+
+import typer
+
+from ..errors import InputError
+from . import options, tables
 
 LAWS = {"data": ("chinchilla", "coupled"), "evaluations": ("progress-7", "progress-12", "progress-14", "progress-16")}
 KIND_OF = {"data": "runs or counts", "evaluations": "evaluations"}
@@ -62,9 +67,9 @@ def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fr
     ------
     InputError
     """
-    from . import inputs
-    from .inference import storage
-    from .reports import report_fits, report_table
+    from ..inference import storage
+    from ..reports import report_fits, report_table
+    from . import parsing
 
     showing = {"backdrop": backdrop, "progress": progress, "fresh": fresh}
     if files:
@@ -72,17 +77,56 @@ def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fr
             raise InputError("a file is named twice; name each fit once")
         return report_fits(out, _named(files, storage.open), **showing)
     option, table = ("data", data) if data else ("evaluations", evaluations)
-    chosen = [inputs.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
+    chosen = [parsing.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
     if len(kinds) > 1 or (option == "evaluations") != (kinds == {"evaluations"}):
         raise InputError(
             f"--law {', '.join(law.name for law in chosen)}: laws of {' and '.join(sorted(kinds))}; --{option} is for "
             f"laws of {KIND_OF[option]}, of one kind"
         )
-    return report_table(out, chosen, inputs.table_for(chosen[0], table, grouping), **showing, **sampling)
+    return report_table(out, chosen, parsing.table_for(chosen[0], table, grouping), **showing, **sampling)
 
 
 def _named(files, opened):
     """Fits by the names of their files, with their folders where names are the same."""
     names = [path.stem for path in files]
     return {str(path) if names.count(path.stem) > 1 else path.stem: opened(path) for path in files}
+
+
+@options.works(most=4)
+@options.shares(options.Grouping)
+def report(
+    context: typer.Context,
+    files: options.ReportFiles = None,
+    out: options.ReportOut = Path("report"),
+    data: options.OwnRuns = None,
+    evaluations: options.OwnEvaluations = None,
+    law: options.Laws = None,
+    backdrop: options.Backdrop = False,
+    page: options.Pages = None,
+    draws: options.Draws = 1000,
+    tune: options.Tune = 1000,
+    chains: options.Chains = 4,
+    sampler: options.Sampler = None,
+    seed: options.Seed = 1,
+    full: options.Full = False,
+    fresh: options.Fresh = False,
+    *,
+    grouping,
+):
+    """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
+    from ..reports import report as make_report
+    from ..reports.front import lines
+
+    sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
+    always = {"progress": not grouping.json, "fresh": fresh}
+    if asked_for(options.given(context)):
+        document = run(out, files, data, evaluations, law, grouping, backdrop=backdrop, **always, **sampling)
+    else:
+        document = make_report(out, pages=page, full=full, **always, **sampling)
+    if grouping.json:
+        tables.print_json(document)
+    else:
+        for line in lines(document):
+            print(line)
+        print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")

@@ -1,6 +1,6 @@
 """The command ``rollout``: fit below cutoffs, predict the rest, and say how well."""
 
-from . import console, inputs
+from . import options, parsing, tables
 
 HEADER = ("", "fitted", "predicted", "50% covers", "90% covers", "CRPS", "bias", "log score", "r_hat", "divergences")
 
@@ -21,18 +21,18 @@ def run(law, data, by, below, figure, beyond, fitting):
     beyond : str
     fitting : options.Fitting
     """
-    from .files import check_writable
-    from .inference import intervals, rollout
-    from .reports.drawing.rollout import check_format, draw
+    from ..datasets.files import check_writable
+    from ..inference import intervals, rollout
+    from ..reports.drawing.rollout import check_format, draw
 
-    chosen = inputs.law_named(law, fitting)
-    table = inputs.table_for(chosen, data, fitting)
+    chosen = parsing.law_named(law, fitting)
+    table = parsing.table_for(chosen, data, fitting)
     if figure:
         check_format(figure)
         check_writable(figure)
-    progress = console.interactive(fitting.json)
+    progress = tables.interactive(fitting.json)
     found, rows = rollout(
-        chosen, table, by, below, beyond=beyond, progress=progress, **inputs.sampler_settings(fitting)
+        chosen, table, by, below, beyond=beyond, progress=progress, **parsing.sampler_settings(fitting)
     )
     if figure:
         draw(rows, figure)
@@ -41,13 +41,13 @@ def run(law, data, by, below, figure, beyond, fitting):
             name: [intervals.finite(x) for x in rows[name].values] for name in (*rows.coords, *rows.data_vars)
         }
         cutoffs = [{"cutoff": float(cutoff), **_entry(row)} for cutoff, row in found.iterrows()]
-        console.print_json(
+        tables.print_json(
             {"law": law, "by": by, "scale": rows.attrs["scale"], "cutoffs": cutoffs, "predictions": predictions}
         )
         return
     title = f"{chosen.label}: fitted below {by}, predicted at and above; scores on the scale {rows.attrs['scale']}"
     lines = [_line(cutoff, row) for cutoff, row in found.iterrows()]
-    console.print_table(title, HEADER, lines, least=("divergences", "log score", "r_hat", "fitted"))
+    tables.print_table(title, HEADER, lines, least=("divergences", "log score", "r_hat", "fitted"))
     if "coverage_90_law_alone" in found:
         print("with the drift of the law beyond its runs, learned from rollouts of ten public tables; the law alone:")
         for cutoff, row in found.iterrows():
@@ -59,11 +59,11 @@ def run(law, data, by, below, figure, beyond, fitting):
             print(f"below {cutoff:g}: the CRPS is not settled, a few draws foretell anything; read the log score")
         if not row["ok"]:
             print(f"below {cutoff:g}: the chains are NOT TO BE TRUSTED; draw more")
-    console.print_written(figure)
+    tables.print_written(figure)
 
 
 def _entry(row):
-    from .inference import intervals
+    from ..inference import intervals
 
     whole = ("fitted", "predicted", "divergences")
     numbers = {name: int(x) if name in whole else intervals.finite(x) for name, x in row.drop("ok").items()}
@@ -76,14 +76,30 @@ def _line(cutoff, row):
         f"{entry[name]:.0%} [{100 * entry[f'{name}_low']:.0f}, {100 * entry[f'{name}_high']:.0f}]"
         for name in ("coverage_50", "coverage_90")
     )
-    crps = f"{console.number(entry['crps'], '.3g')} ± {console.number(entry['crps_se'], '.1g')}"
-    scores = (crps, console.number(entry["bias"], "+.3g"), console.number(entry["log_score"], ".3g"))
+    crps = f"{tables.number(entry['crps'], '.3g')} ± {tables.number(entry['crps_se'], '.1g')}"
+    scores = (crps, tables.number(entry["bias"], "+.3g"), tables.number(entry["log_score"], ".3g"))
     return (
         f"{cutoff:g}",
         entry["fitted"],
         entry["predicted"],
         *covers,
         *scores,
-        console.number(entry["r_hat_max"], ".3f"),
+        tables.number(entry["r_hat_max"], ".3f"),
         entry["divergences"],
     )
+
+
+@options.works
+@options.shares(options.Fitting)
+def rollout(
+    law: options.LawName,
+    below: options.Cutoffs,
+    by: options.CutBy = "compute",
+    data: options.AnyTable = None,
+    figure: options.Figure = None,
+    beyond: options.Beyond = "drift",
+    *,
+    fitting,
+):
+    """Fit a law to the rows below each cutoff, predict the others, and say how well."""
+    run(law, data, by, below, figure, beyond, fitting)

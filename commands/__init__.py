@@ -1,0 +1,1 @@
+"""The command line: one file for what a command does, and what commands share."""

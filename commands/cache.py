@@ -1,0 +1,10 @@
+"""The command ``cache``: cached results of reports."""
+
+from . import options, tables
+
+
+def cache(clear: options.Clear = False, json: options.Json = False):
+    """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
+    from ..reports import kept
+
+    tables.print_kept(kept.folder(), kept.clear() if clear else kept.listed(), cleared=clear, json=json)
