@@ -112,6 +112,8 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
         return centre | {"reference_ratio": total / nonembedding}
 
     def _counted(self, nonembedding, embedding, constants):
+        if self.omega == 0:
+            return nonembedding
         return nonembedding + (constants["omega"] if self.omega is None else self.omega) * embedding
 
     def constants(self, values, reference):
