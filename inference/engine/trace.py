@@ -259,4 +259,5 @@ class functions:
         return cls.minimum(cls.maximum(x, low), high)
 
 
-Symbol.functions = Symbols.functions = functions  # what `models.arrays` applies to them
+for _class in (Symbol, Symbols):
+    setattr(_class, "functions", functions)  # noqa: B010 - what `models.arrays` applies to them; they are defined above

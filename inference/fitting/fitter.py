@@ -219,12 +219,19 @@ class Fitter:
         least_ess : int, optional
             See `sample`.
         """
-        asked = {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
-        asked |= {"log_likelihood": log_likelihood, "progress": progress, "least_ess": least_ess, **settings}
-        law, make = law or self.law, self.fit_at_point
-        if law.upstream:
-            make = functools.partial(fit_cut, self)
-        return make(table, law=law, seed=seed_of(seed), **asked)
+        law = law or self.law
+        make = functools.partial(fit_cut, self) if law.upstream else self.fit_at_point
+        return make(
+            table,
+            law=law,
+            seed=seed_of(seed),
+            prior_predictive=prior_predictive,
+            posterior_predictive=posterior_predictive,
+            log_likelihood=log_likelihood,
+            progress=progress,
+            least_ess=least_ess,
+            **settings,
+        )
 
     def fit_at_point(
         self,
