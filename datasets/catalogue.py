@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import InputError
-from .reading.formats import open_table
+from .formats import open_table
 from .schemas import check
 from .score_tables import SCORE_TABLES
 from .table import Table

@@ -4,11 +4,11 @@ import re
 import shlex
 
 from ..errors import InputError
-from .reading.faults import HEADERS
-from .reading.units import SCALED, split_header
+from .units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
+HEADERS = "headers"  # in a table's attrs: names of columns in the file, by those that they have now
 
 # Names are compared in lower case and without anything but letters and digits, so "Model Size" stands as "modelsize".
 ALIASES = {

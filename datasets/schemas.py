@@ -5,8 +5,8 @@ import functools
 import numpy as np
 
 from ..errors import InputError
+from .checks import Fault, refuse
 from .columns import SIZES, setting_aside
-from .reading.faults import Fault, refuse
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")

@@ -1,6 +1,6 @@
 """The built-in tables of scores of models on benchmarks, and of the models."""
 
-from .evaluations import fractional_years
+from .cells import fractional_years
 from .table import Table
 
 MODEL = {

@@ -154,15 +154,15 @@ def test_a_column_to_choose_by_that_is_not_there():
 
 @pytest.mark.parametrize("kind", ["evaluations", "counts"])
 def test_rows_of_other_tables_are_chosen_too(kind):
-    table, reader, where = {
-        "evaluations": (bs.load("lm_progress"), bs.read_evaluations, "benchmark == 'ptb'"),
-        "counts": (bs.load("arithmetic_runs"), bs.read_counts, "split == 'id'"),
+    table, where = {
+        "evaluations": (bs.load("lm_progress"), "benchmark == 'ptb'"),
+        "counts": (bs.load("arithmetic_runs"), "split == 'id'"),
     }[kind]
     with pytest.warns(bs.TableNote, match="rows left out"):
-        assert len(reader(table, where=where)) == len(table.query(where))
+        assert len(bs.read(table, kind, where=where)) == len(table.query(where))
     table.loc[3, {"evaluations": "perplexity", "counts": "total"}[kind]] = None
     with pytest.warns(bs.TableNote, match="1 of"):
-        assert len(reader(table, drop_missing=True)) == len(table) - 1
+        assert len(bs.read(table, kind, drop_missing=True)) == len(table) - 1
 
 
 def test_losses_of_one_size_far_apart_are_told_with_what_varies():

@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from ...errors import InputError
-from ..wording import listed, quoted, unknown
+from ..errors import InputError
+from .wording import listed, quoted, unknown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
