@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_hashable
 
 from ..errors import InputError
 from .wording import listed, quoted, suggestion
@@ -79,9 +80,14 @@ def best_of(runs, columns, changes, *, more=None):
 def _one_of_each(runs, columns, changes, more, option, order, which):
     """Leave the first row of each value of columns in an order of the rows, or the last."""
     names, values = _columns(columns, runs, runs if more is None else more, option, changes.label)
-    groups = order.groupby([x.loc[order.index] for x in values], dropna=False, sort=False)
+    groups = order.groupby([_hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
     rows = (groups.tail(1) if which else groups.head(1)).index
     return _left(runs, runs.index.isin(rows), changes, option, names, f"{option} {', '.join(map(str, names))}")
+
+
+def _hashable(cells):
+    """Return cells that can be keys: text in place of lists and dictionaries."""
+    return cells.map(lambda cell: cell if is_hashable(cell) else repr(cell)) if cells.dtype == object else cells
 
 
 def without_highest(runs, number, changes):

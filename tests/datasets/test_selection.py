@@ -152,6 +152,26 @@ def test_a_column_to_choose_by_that_is_not_there():
     assert "name one or more" in refused(best_of=[])
 
 
+@pytest.mark.parametrize("option", ["best_of", "last_of"])
+def test_rows_are_chosen_by_cells_that_are_dictionaries(option):
+    configs = [{"lr": 1}, {"lr": 2}, {"lr": 1}, {"lr": 2}, {"lr": 3}]
+    with pytest.warns(bs.TableNote, match="2 of 5 rows left out"):
+        table = bs.read(RUNS.assign(config=configs), **{option: "config"})
+    assert sorted(config["lr"] for config in table["config"]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("option", ["best_of", "drop_highest", "perplexity", "needed"])
+def test_an_option_of_another_kind_is_refused(option):
+    value = {"drop_highest": 1, "perplexity": True}.get(option, "benchmark")
+    with pytest.raises(bs.InputError, match=f"{option} is not an option of tables of evaluations"):
+        bs.read(bs.load("lm_progress"), "evaluations", **{option: value})
+
+
+def test_an_unknown_kind_names_the_kinds():
+    with pytest.raises(bs.InputError, match='did you mean "counts"'):
+        bs.read(bs.load("arithmetic_runs"), "count")
+
+
 @pytest.mark.parametrize("kind", ["evaluations", "counts"])
 def test_rows_of_other_tables_are_chosen_too(kind):
     table, where = {
