@@ -312,7 +312,7 @@ class Changes:
 
     def __init__(self, label, table):
         self.label, self.entries = label, list(table.attrs.get("reading", []))
-        for sentence in table.attrs.get("said", []):
+        for sentence in table.attrs.get("sentences", []):
             self.add("source", sentence, what=sentence)
 
     def add(self, option, sentence, **details):

@@ -42,8 +42,8 @@ def open_table(source, *, text=()):
     -------
     frame : pandas.DataFrame
         The columns untouched. The index is named ``line`` and counts from the header of a text file, which is line 1,
-        or is named ``row`` and counts from 0, or is named ``place`` and holds file and line. ``attrs["said"]`` lists
-        what is to be told about the way it was read, if anything.
+        or is named ``row`` and counts from 0, or is named ``place`` and holds file and line. ``attrs["sentences"]``
+        lists what to report about the way it was read, if anything.
     label : str
         Name of the table in messages.
     name : str
@@ -80,11 +80,11 @@ def _of_pattern(pattern, label, text):
     # Files of one name, in several folders, are told apart by their paths.
     short = [path.name for path in paths]
     names = short if len(set(short)) == len(short) else [str(path) for path in paths]
-    frames, said = [], []
+    frames, sentences = [], []
     for path, name in zip(paths, map(printable, names), strict=True):
         frame = _opened(path, name, text)
         refuse_duplicates(list(frame.columns), name)
-        said += [f"{name}: {sentence}" for sentence in frame.attrs.get("said", [])]
+        sentences += [f"{name}: {sentence}" for sentence in frame.attrs.get("sentences", [])]
         frame.attrs = {}
         column = "file"
         while column in frame:
@@ -92,7 +92,10 @@ def _of_pattern(pattern, label, text):
         places = [f"{name}, {place(frame, row)}" for row in frame.index]
         frames.append(frame.assign(**{column: name}).set_axis(pd.Index(places, name="place", dtype=object)))
     table = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
-    table.attrs["said"] = [f"{len(paths)} files are read as one table, with the column {quoted(column)}", *said]
+    table.attrs["sentences"] = [
+        f"{len(paths)} files are read as one table, with the column {quoted(column)}",
+        *sentences,
+    ]
     return table
 
 
@@ -309,7 +312,7 @@ def _delimited(whole, delimiter, label, text):
     typed = {name: (_texts if name in text else _typed)(column) for name, column in columns.items()}
     frame = pd.DataFrame(typed, index=pd.Index(list(records), name="line", dtype="int64"))
     if commas:
-        frame.attrs["said"] = [f"commas in {listed(commas)} are read as decimal commas"]
+        frame.attrs["sentences"] = [f"commas in {listed(commas)} are read as decimal commas"]
     return frame
 
 

@@ -176,21 +176,21 @@ def _evaluated(expression, frame):
         return piece[0] if name is None else between.setdefault(name, f"between_backticks_{len(between)}")
 
     text = PIECE.sub(placed, expression.strip())
-    known = {str(column): column for column in frame.columns}
+    columns = {str(column): column for column in frame.columns}
     meant = {alias: name for name, alias in between.items()} | {name: name for name in _names(text, between.values())}
     for name in meant.values():
-        if name not in known:
-            raise ValueError(f"there is no column {quoted(name)}{suggestion(name, known)}")
-    used = pd.DataFrame({alias: frame[known[name]] for alias, name in meant.items()}, index=frame.index)
+        if name not in columns:
+            raise ValueError(f"there is no column {quoted(name)}{suggestion(name, columns)}")
+    used = pd.DataFrame({alias: frame[columns[name]] for alias, name in meant.items()}, index=frame.index)
     try:
-        found = used.eval(text, engine="python")
+        result = used.eval(text, engine="python")
     # What pandas raises of columns that do not compare, such as text with numbers, is of many kinds.
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"it cannot be worked out ({reason}); check that numbers meet numbers and text text") from None
-    if not (isinstance(found, pd.Series) and pd.api.types.is_bool_dtype(found)):
+    if not (isinstance(result, pd.Series) and pd.api.types.is_bool_dtype(result)):
         raise ValueError("it is neither true nor false of a row; compare a column with a value")
-    return found.fillna(False).astype(bool)
+    return result.fillna(False).astype(bool)
 
 
 def _names(text, placeholders):
