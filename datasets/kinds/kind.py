@@ -38,6 +38,7 @@ class Kind:
 
     Examples
     --------
+    >>> from bayescaling.datasets import KINDS
     >>> kind = KINDS["evaluations"]
     >>> kind.built_in, kind.dimension
     ('lm_progress', 'evaluation')
@@ -100,6 +101,7 @@ class Kind:
 
         Examples
         --------
+        >>> from bayescaling.datasets import KINDS
         >>> len(KINDS["runs"].load())
         245
         """
@@ -110,6 +112,7 @@ class Kind:
 
         Examples
         --------
+        >>> from bayescaling.datasets import KINDS
         >>> kind = KINDS["counts"]
         >>> dict(kind.to_dataset(kind.load()).sizes)
         {'cell': 1728, 'run': 12}
@@ -121,6 +124,7 @@ class Kind:
 
         Examples
         --------
+        >>> from bayescaling.datasets import KINDS
         >>> kind = KINDS["runs"]
         >>> runs = kind.load()
         >>> kind.from_dataset(kind.to_dataset(runs)).equals(runs)
