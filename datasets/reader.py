@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from .checks import Changes
@@ -146,19 +146,19 @@ def read(
     """
     if kind not in KINDS:
         raise InputError(unknown("kind of table", kind, KINDS))
-    kind, columns = KINDS[kind], columns or {}
-    options = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
+    parts, columns = KINDS[kind], columns or {}
+    options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
     for name, value in options.items():
-        if name not in kind.options and value not in (None, False, 0, (), [], {}):
+        if name not in parts.options and value not in (None, False, 0, (), [], {}):
             raise InputError(
-                f"{name} is not an option of tables of {kind.name}, which are read with {', '.join(kind.options)}; "
+                f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
                 "leave it out"
             )
-    table, label, name = open_table(source, text=Called(kind.text, columns, kind.aliases))
+    table, label, name = open_table(source, text=Called(parts.text, columns, parts.aliases))
     changes = Changes(label, table)
-    table = kind.parse(table, changes, **{option: options[option] for option in kind.options})
+    table = parts.parse(table, changes, **{option: options[option] for option in parts.options})
     note_names(table, changes)
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})
