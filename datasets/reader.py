@@ -156,6 +156,8 @@ def read(
                 f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
                 "leave it out"
             )
+    if parts.check_unit is not None:
+        parts.check_unit(unit or {})
     table, label, name = open_table(source, text=Called(parts.text, columns, parts.aliases))
     changes = Changes(label, table)
     table = parts.parse(table, changes, **{option: options[option] for option in parts.options})

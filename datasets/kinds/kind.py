@@ -31,6 +31,8 @@ class Kind:
         Those of them that stay text as it is written, such as names.
     aliases : dict of str to str
         Other names of columns, in lower case and without anything but letters and digits.
+    check_unit : callable, optional
+        Takes the option ``unit`` of `read` and refuses one that is unknown, before a file is opened.
     group : str, optional
         Column within whose values others are constant, which are then stored once.
     of_rows : tuple of str
@@ -52,6 +54,7 @@ class Kind:
     optional: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
+    check_unit: Callable | None = None
     group: str | None = None
     of_rows: tuple[str, ...] = ()
 

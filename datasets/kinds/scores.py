@@ -17,7 +17,7 @@ PERCENT = re.compile("%|percent(?!ile)|pct")
 
 def parse(table, changes, columns, where, drop_missing, unit):
     """Check a table of scores, make shares of percent, and add the year of each model that has a date."""
-    label, factor = changes.label, _factor(unit or {})
+    label, factor = changes.label, factor_of(unit or {})
     table, headers = SCORES.select(table, changes, columns, where, drop_missing, _hint(table, columns))
     in_header = not unit and PERCENT.search(str(headers["score"]).lower())
     factor = UNITS["percent"] if in_header else factor
@@ -65,7 +65,8 @@ def _hint(table, columns):
     return f"; or, where the columns are benchmarks, make a row of each score, in pandas {melted}"
 
 
-def _factor(unit):
+def factor_of(unit):
+    """Return the factor of the scores, or refuse a unit that is unknown."""
     for column in unit:
         if column != "score":
             mend = '{"score": "percent"} (--unit score=percent)'
@@ -93,6 +94,7 @@ SCORES = Kind(
     parse=parse,
     needed=("model", "benchmark", "score"),
     optional=OF_A_MODEL,
+    check_unit=factor_of,
     text=("model", "benchmark", "compute_confidence", "family"),
     aliases={
         "model": "modelname modelid llm system",

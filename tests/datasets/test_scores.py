@@ -226,3 +226,8 @@ def test_families_are_sizes_of_one_model():
 
 def test_scores_are_a_kind_of_table():
     assert len(read(load("eci_scores"), "scores")) == 2249
+
+
+def test_a_unit_that_is_unknown_is_refused_before_the_file_is_opened(tmp_path):
+    with pytest.raises(InputError, match='unit of score: "x" is unknown'):
+        read(tmp_path / "absent.csv", "scores", unit={"score": "x"})
