@@ -5,9 +5,6 @@ from .datasets import (
     load as load,
     notes as notes,
     read as read,
-    read_counts as read_counts,
-    read_evaluations as read_evaluations,
-    read_scores as read_scores,
 )
 from .errors import (
     DiagnosticWarning as DiagnosticWarning,

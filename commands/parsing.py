@@ -88,7 +88,7 @@ def _read(kind, data, asked, needed=()):
     """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
     from pandas import DataFrame
 
-    from ..datasets import catalogue, load
+    from ..datasets import catalogue, load, read
 
     asked = {name: value for name, value in asked.items() if value not in (None, False, 0, (), [], {})}
     for name in asked:
@@ -99,7 +99,7 @@ def _read(kind, data, asked, needed=()):
         data = load(data)
     if isinstance(data, DataFrame) and not asked:
         return data
-    return kind.read(data, **asked, **({"needed": needed} if needed and "needed" in kind.options else {}))
+    return read(data, kind.name, **asked, **({"needed": needed} if needed and "needed" in kind.options else {}))
 
 
 def _option(name):

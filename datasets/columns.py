@@ -4,11 +4,11 @@ import re
 import shlex
 
 from ..errors import InputError
-from .reading.faults import HEADERS
-from .reading.units import SCALED, split_header
+from .units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
+HEADERS = "headers"  # in a table's attrs: names of columns in the file, by those that they have now
 
 # Names are compared in lower case and without anything but letters and digits, so "Model Size" stands as "modelsize".
 ALIASES = {
@@ -61,16 +61,16 @@ def _spelled(name):
 def recognise_with_unit(name):
     """Canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
     base, unit = split_header(name)
-    found = None if unit is None else recognise(base)
-    return found if found in (SCALED if isinstance(unit, float) else ("loss",)) else None
+    canonical = None if unit is None else recognise(base)
+    return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
 
 
-def resolve(found, chosen, label):
+def resolve(headers, chosen, label):
     """Match the columns of a table with the canonical names.
 
     Parameters
     ----------
-    found : sequence
+    headers : sequence
         Names of the columns of the table.
     chosen : mapping of str to object
         Canonical name, or ``run``, to the column that plays its part, before any recognition.
@@ -80,7 +80,7 @@ def resolve(found, chosen, label):
     Returns
     -------
     dict
-        Canonical name to a name of `found`, for the columns that the table has.
+        Canonical name to a name of `headers`, for the columns that the table has.
 
     Raises
     ------
@@ -88,10 +88,10 @@ def resolve(found, chosen, label):
         If `chosen` has a key that is not canonical or a column that is not there, or if a canonical name has several
         candidates.
     """
-    _check_chosen(found, chosen, (*ALIASES, RUN), label)
+    _check_chosen(headers, chosen, (*ALIASES, RUN), label)
     names = {}
     for canonical in ALIASES:
-        others = [name for name in found if name not in chosen.values()]
+        others = [name for name in headers if name not in chosen.values()]
         free = [name for name in others if recognise(name) == canonical]
         free = free or [name for name in others if recognise_with_unit(name) == canonical]
         name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
@@ -101,7 +101,7 @@ def resolve(found, chosen, label):
 
 
 class Called:
-    """The columns whose names are common ones of some canonical names, or chosen for them; asked with ``in``.
+    """The columns whose names are common ones of some canonical names, or chosen for them; test with ``in``.
 
     Parameters
     ----------
@@ -158,10 +158,10 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
         several could be one, or if a needed one is missing.
     """
     _check_chosen(list(table.columns), chosen, (*needed, *optional), label)
-    known, names = (*needed, *optional), dict(chosen)
-    names |= {name: name for name in known if name in table and name not in names and name not in chosen.values()}
-    others = {name: _spelled(name) for name in table if name not in names.values() and name not in known}
-    for canonical in known:
+    canonicals, names = (*needed, *optional), dict(chosen)
+    names |= {name: name for name in canonicals if name in table and name not in names and name not in chosen.values()}
+    others = {name: _spelled(name) for name in table if name not in names.values() and name not in canonicals}
+    for canonical in canonicals:
         if canonical not in names:
             words = _words(canonical, aliases)
             name = _only([name for name, spelled in others.items() if spelled in words], canonical, label)
@@ -178,16 +178,16 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     return table, names
 
 
-def _check_chosen(found, chosen, known, label):
+def _check_chosen(headers, chosen, canonicals, label):
     for canonical, name in chosen.items():
-        if canonical not in known:
+        if canonical not in canonicals:
             near = recognise(canonical)
-            mend = f"; did you mean {quoted(near)}?" if near in known else suggestion(canonical, known)
-            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(known)}{mend}")
-        if name not in found:
+            mend = f"; did you mean {quoted(near)}?" if near in canonicals else suggestion(canonical, canonicals)
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(canonicals)}{mend}")
+        if name not in headers:
             raise InputError(
                 f"{label}: column {quoted(name)}, chosen for {canonical}, is not there; the columns are "
-                f"{listed(found)}{suggestion(name, found)}"
+                f"{listed(headers)}{suggestion(name, headers)}"
             )
     names = list(chosen.values())
     for name in names:
@@ -207,9 +207,9 @@ def _only(candidates, canonical, label):
     return candidates[0] if candidates else None
 
 
-def likely(canonical, found):
-    """Name of the first column of `found` that sounds like `canonical`, or the word NAME."""
-    near = [name for name in found if SOUNDS[canonical] in str(name).lower()]
+def likely(canonical, headers):
+    """Return the name of the first column of `headers` that sounds like `canonical`, or the word NAME."""
+    near = [name for name in headers if SOUNDS[canonical] in str(name).lower()]
     return near[0] if near else "NAME"
 
 

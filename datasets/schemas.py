@@ -1,12 +1,12 @@
-"""What each table must hold, and its failures told in one line."""
+"""What each table must hold, and its failures in one line."""
 
 import functools
 
 import numpy as np
 
 from ..errors import InputError
+from .checks import Fault, refuse
 from .columns import SIZES, setting_aside
-from .reading.faults import Fault, refuse
 from .wording import quoted
 
 BENCHMARKS = ("wt103", "wt2", "ptb")
@@ -34,7 +34,7 @@ def check(frame, kind, *, label, names=None, faults=()):
     names : mapping of str to object, optional
         Canonical name of a column to the name that its owner gave it, for messages.
     faults : sequence of Fault
-        Those already found, which are told together with the others; their cells are not looked at again.
+        Earlier faults, which are reported together with the others; their cells are not checked again.
 
     Returns
     -------
@@ -64,20 +64,20 @@ def check(frame, kind, *, label, names=None, faults=()):
     return checked
 
 
-def _together(known, found, names):
-    """Join faults known before and those found, a cell once and not what follows from another fault of its row."""
-    cells = {(fault.row, fault.column) for fault in known}
-    faults = [*known, *(fault for fault in found if (fault.row, fault.column) not in cells)]
+def _together(earlier, later, names):
+    """Join earlier faults and later ones, a cell once and not what follows from another fault of its row."""
+    cells = {(fault.row, fault.column) for fault in earlier}
+    faults = [*earlier, *(fault for fault in later if (fault.row, fault.column) not in cells)]
     if names is None:
         return faults
-    given = [fault for fault in faults if fault.column in names.values()]
-    blamed = {fault.row for fault in given}
-    return given + [fault for fault in faults if fault not in given and fault.row not in blamed]
+    in_file = [fault for fault in faults if fault.column in names.values()]
+    blamed = {fault.row for fault in in_file}
+    return in_file + [fault for fault in faults if fault not in in_file and fault.row not in blamed]
 
 
 def _faults(located, frame, kind, names):
     position = {column: number for number, column in enumerate(frame.columns)}
-    found = {}
+    faults = {}
     for failure in located.assign(order=located["column"].map(position)).sort_values("order").itertuples():
         row, column = failure.index, failure.column
         name = names.get(column, column)
@@ -92,8 +92,8 @@ def _faults(located, frame, kind, names):
             aside = " or delete the row or the column"
         if failure.check == "not_nullable" and kind in DROPPING:
             aside += "; such rows can be left out with drop_missing=True (--drop-missing)"
-        found.setdefault((row, column), Fault(row, name, f"found {fault}", f"{mend}{aside}"))
-    return list(found.values())
+        faults.setdefault((row, column), Fault(row, name, f"found {fault}", f"{mend}{aside}"))
+    return list(faults.values())
 
 
 @functools.cache
@@ -141,8 +141,8 @@ def schema(kind):
     if kind == "evaluations":
         columns = dict.fromkeys(["parameters", "dataset_tokens"], number(positive))
         columns |= {"perplexity": number(above_one), "transformer": number(flag)}
-        known = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
-        columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in known}
+        optional = ["epochs", "vocabulary", "training_compute_flop", "paper_id"]
+        columns |= {name: pa.Column("float64", positive, nullable=True, required=False) for name in optional}
         return pa.DataFrameSchema(columns)
     if kind == "counts":
         columns = {name: whole(positive) for name in COUNT_WHOLE} | {"correct": whole(nonnegative)}

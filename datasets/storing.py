@@ -16,7 +16,7 @@ ROW_OF = "{}_number"
 SHOWN = 3
 
 
-def to_dataset(frame, dimension, *, group=None, own=()):
+def to_dataset(frame, dimension, *, group=None, of_rows=()):
     """Store a table along a dimension.
 
     Parameters
@@ -27,7 +27,7 @@ def to_dataset(frame, dimension, *, group=None, own=()):
         Name of the dimension of its rows.
     group : str, optional
         A column of names without gaps, such as ``"run"``: what is constant within each is stored once, along it.
-    own : sequence of str
+    of_rows : sequence of str
         Columns of the rows themselves, even where they are constant within a group.
 
     Returns
@@ -56,7 +56,7 @@ def to_dataset(frame, dimension, *, group=None, own=()):
         name = names[column]
         values, told = _encoded(frame[column], column)
         told |= {"position": position} | ({} if name == column else {"column": _told(column)})
-        if group is not None and column not in own and _same(values, values[first][number]):
+        if group is not None and column not in of_rows and _same(values, values[first][number]):
             (coords if column == group else variables)[name] = (group, values[first], told)
         else:
             variables[name] = (dimension, values, told)

@@ -268,7 +268,7 @@ class LengthsDesign:
             )
             for name, embedding, architecture, recurrences in runs
         ]  # fmt: skip
-        return bs.read_counts(pd.concat(parts, ignore_index=True))
+        return bs.read(pd.concat(parts, ignore_index=True), "counts")
 
     def curves_of(self, embeddings, rng=None):
         """Parameters of runs, at those of their embeddings or about them: dict of (run,)."""
@@ -356,7 +356,7 @@ class ScoresDesign:
                 "version": np.where((model % 2 == 0) & (benchmark % 2 == 1), "b", "a"),
             }
         )
-        self.table = bs.read_scores(table)
+        self.table = bs.read(table, "scores")
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling import InputError, load, read_counts, read_evaluations
+from bayescaling import InputError, load, read
 
 
 @pytest.fixture(scope="module")
@@ -11,45 +11,46 @@ def table():
 
 def test_a_file_gives_back_the_built_in_table(table, tmp_path):
     table.to_csv(tmp_path / "mine.csv", index=False)
-    read = read_evaluations(tmp_path / "mine.csv")
-    assert len(read) == 231
+    result = read(tmp_path / "mine.csv", "evaluations")
+    assert len(result) == 231
     built_in = load("lm_progress")
-    np.testing.assert_allclose(read["year"], built_in["year"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(result["year"], built_in["year"], rtol=0, atol=1e-9)
     for column in ("parameters", "dataset_tokens", "perplexity", "epochs", "vocabulary", "transformer"):
-        np.testing.assert_array_equal(read[column].astype(float), built_in[column].astype(float))
-    assert read.attrs["source"] == "mine.csv"
+        np.testing.assert_array_equal(result[column].astype(float), built_in[column].astype(float))
+    assert result.attrs["source"] == "mine.csv"
 
 
 def test_rows_without_papers_are_papers_of_their_own(table):
-    assert read_evaluations(table.drop(columns="paper_id"))["paper_id"].nunique() == 231
+    assert read(table.drop(columns="paper_id"), "evaluations")["paper_id"].nunique() == 231
 
 
 def test_a_column_of_another_name_is_taken_when_it_is_named(table):
     renamed = table.rename(columns={"perplexity": "my_ppl"})
-    assert read_evaluations(renamed, columns={"perplexity": "my_ppl"})["perplexity"].equals(table["perplexity"])
+    assert read(renamed, "evaluations", columns={"perplexity": "my_ppl"})["perplexity"].equals(table["perplexity"])
 
 
 def test_a_column_whose_name_another_takes_is_left_out(table):
     both = table.assign(my_ppl=table["perplexity"] + 1)
-    read = read_evaluations(both, columns={"perplexity": "my_ppl"})
-    assert read["perplexity"].equals(both["my_ppl"].rename("perplexity"))
-    assert "my_ppl" not in read
+    result = read(both, "evaluations", columns={"perplexity": "my_ppl"})
+    assert result["perplexity"].equals(both["my_ppl"].rename("perplexity"))
+    assert "my_ppl" not in result
 
 
-@pytest.mark.parametrize("reader", [read_evaluations, read_counts])
-def test_two_columns_can_change_places(reader, table):
+@pytest.mark.parametrize("kind", ["evaluations", "counts"])
+def test_two_columns_can_change_places(kind, table):
     counts = load("arithmetic_runs").drop(columns="split")
     mine, one, other = {
-        read_evaluations: (table, "parameters", "dataset_tokens"),
-        read_counts: (counts, "length_a", "length_b"),
-    }[reader]
-    changed = reader(mine.rename(columns={one: other, other: one}), columns={one: other, other: one})
-    pd.testing.assert_frame_equal(changed[reader(mine).columns], reader(mine), check_exact=True)
+        "evaluations": (table, "parameters", "dataset_tokens"),
+        "counts": (counts, "length_a", "length_b"),
+    }[kind]
+    changed = read(mine.rename(columns={one: other, other: one}), kind, columns={one: other, other: one})
+    unchanged = read(mine, kind)
+    pd.testing.assert_frame_equal(changed[unchanged.columns], unchanged, check_exact=True)
 
 
 def test_a_column_cannot_be_chosen_twice(table):
     with pytest.raises(InputError, match=r'"perplexity" is chosen for "parameters", "dataset_tokens"'):
-        read_evaluations(table, columns={"parameters": "perplexity", "dataset_tokens": "perplexity"})
+        read(table, "evaluations", columns={"parameters": "perplexity", "dataset_tokens": "perplexity"})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_cell_that_cannot_be_used_is_named_in_one_line(table, tmp_path, column
     spoiled.loc[3, column] = value
     spoiled.to_csv(tmp_path / "mine.csv", index=False)
     with pytest.raises(InputError) as refused:
-        read_evaluations(tmp_path / "mine.csv")
+        read(tmp_path / "mine.csv", "evaluations")
     said = str(refused.value)
     assert "\n" not in said
     assert all(word in said for word in ("mine.csv", "line 5", f'"{column}"', str(value)))
@@ -86,15 +87,15 @@ def test_a_cell_that_cannot_be_used_is_named_in_one_line(table, tmp_path, column
 @pytest.mark.parametrize("column", ["benchmark", "publication_date", "parameters", "dataset_tokens", "perplexity"])
 def test_a_missing_column_is_named_with_the_mend(table, column):
     with pytest.raises(InputError, match=rf'"{column}".*--column') as refused:
-        read_evaluations(table.drop(columns=column))
+        read(table.drop(columns=column), "evaluations")
     assert "\n" not in str(refused.value)
 
 
 def test_a_column_that_is_not_there_cannot_be_chosen(table):
     with pytest.raises(InputError, match="my_ppl"):
-        read_evaluations(table, columns={"perplexity": "my_ppl"})
+        read(table, "evaluations", columns={"perplexity": "my_ppl"})
     with pytest.raises(InputError, match="loss"):
-        read_evaluations(pd.DataFrame(table), columns={"loss": "perplexity"})
+        read(pd.DataFrame(table), "evaluations", columns={"loss": "perplexity"})
 
 
 def test_dates_with_a_time_zone_are_refused_in_any_form(table, tmp_path):
@@ -102,7 +103,7 @@ def test_dates_with_a_time_zone_are_refused_in_any_form(table, tmp_path):
     with pytest.raises(
         InputError, match=r"231 cells .* row 0 .* which has a time zone .* 221 more; write it as 2019-02-14$"
     ):
-        read_evaluations(tmp_path / "mine.parquet")
+        read(tmp_path / "mine.parquet", "evaluations")
 
 
 def test_columns_of_other_names_are_recognised():
@@ -118,4 +119,4 @@ def test_columns_of_other_names_are_recognised():
     )
     names = {"publication_date": "Date", "parameters": "Model Params", "dataset_tokens": "Training Tokens"}
     names |= {"transformer": "is_transformer", "perplexity": "Test PPL"}
-    pd.testing.assert_frame_equal(read_evaluations(ours.rename(columns=names)), read_evaluations(ours))
+    pd.testing.assert_frame_equal(read(ours.rename(columns=names), "evaluations"), read(ours, "evaluations"))

@@ -101,8 +101,6 @@ def spoilt_text(rng, text, share):
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
-READERS = {"runs": bs.read, "evaluations": bs.read_evaluations, "counts": bs.read_counts, "scores": bs.read_scores}
-
 
 def text_table(kind):
     """Read a table as CSV with cells changed and characters inserted."""
@@ -114,7 +112,7 @@ def text_table(kind):
         text = spoilt_text(rng, table.to_csv(index=False), 0.3)
         path = folder / "table.csv"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        used(READERS[kind](path), kind)
+        used(bs.read(path, kind), kind)
 
     return attempt
 
@@ -129,7 +127,7 @@ def typed_table(kind):
             rows = range(len(table)) if rng.random() < 0.5 else [rng.randrange(len(table))]
             table.isetitem(column, [value if row in rows else x for row, x in enumerate(table.iloc[:, column])])
         table = table.infer_objects()
-        used(READERS[kind](rng.choice([as_frame, as_parquet, as_netcdf])(table, folder)), kind)
+        used(bs.read(rng.choice([as_frame, as_parquet, as_netcdf])(table, folder), kind), kind)
 
     return attempt
 
@@ -168,7 +166,7 @@ def damaged_table(suffix):
     def attempt(rng, folder):
         path = folder / f"damaged.{suffix.replace('netCDF', 'nc')}"
         path.write_bytes(damaged(rng, content(folder)))
-        used(bs.read_counts(path), "counts")
+        used(bs.read(path, "counts"), "counts")
 
     return attempt
 
@@ -197,7 +195,7 @@ def packed_table(rng, folder):
     suffix = rng.choice(["gz", "xz"])
     path = folder / f"counts.csv.{suffix}"
     path.write_bytes(damaged(rng, {"gz": gzip, "xz": lzma}[suffix].compress(small("counts").to_csv().encode())))
-    used(bs.read_counts(path), "counts")
+    used(bs.read(path, "counts"), "counts")
 
 
 def hdf5_of_others(kept):
@@ -478,8 +476,8 @@ def craft_variable(rng, tree, key):
 def sorts(kept):
     """Everything that is attempted, by name."""
     found = {"priors": prior, "priors of progress": progress_prior}
-    found |= {f"{kind} as text": text_table(kind) for kind in READERS}
-    found |= {f"{kind} of any type": typed_table(kind) for kind in READERS}
+    found |= {f"{kind} as text": text_table(kind) for kind in KINDS}
+    found |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
     found |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
     found |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
     found |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}

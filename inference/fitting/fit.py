@@ -51,8 +51,7 @@ def fit(
         law is the default: in rollouts of ten public tables from six sources it predicts runs beyond the fitted ones
         better than Chinchilla's law in all six sources.
     table : DataFrame
-        Required. Of the law's kind: runs from `load` or `read`, evaluations from `read_evaluations`, counts from
-        `read_counts`.
+        Required. Of the law's kind, from `load` or `read`.
     seed : int, optional
         The same seed gives the same draws on one machine; drawn at random and recorded if absent.
     sampler : {"nutpie", "numpyro", "pymc"}, optional

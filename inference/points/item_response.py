@@ -108,7 +108,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     Parameters
     ----------
     scores : DataFrame
-        A table from `read_scores` or `load`.
+        A table of scores from `read` or `load`.
     benchmark : str
         Whose slope is 1 and whose difficulty is 0.
     clip : float

@@ -34,7 +34,7 @@ def design(seeds):
     a, b = (x.ravel() for x in np.meshgrid(GRID, GRID, indexing="ij"))
     cell = {"train_digits": TRAIN, "length_a": a, "length_b": b, "correct": 0, "total": TOTAL}
     parts = [pd.DataFrame({"run": f"{e}-{s}", "embedding": e} | cell) for e in EMBEDDINGS for s in range(seeds)]
-    return bs.read_counts(pd.concat(parts, ignore_index=True))
+    return bs.read(pd.concat(parts, ignore_index=True), "counts")
 
 
 def truth(law, kind, seeds, rng):

@@ -35,7 +35,7 @@ def with_value(column, value, row=1):
 )
 def test_tables_that_cannot_be_used_are_refused_in_one_line(table, said):
     with pytest.raises(bs.InputError) as refused:
-        bs.read_counts(table)
+        bs.read(table, "counts")
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -43,7 +43,7 @@ def test_tables_that_cannot_be_used_are_refused_in_one_line(table, said):
 def test_optional_columns_are_filled_in(tmp_path):
     path = tmp_path / "counts.csv"
     SMALL.assign(run=[1, 1, 1, 2, 2, 2], length_b=[3, 5, 150] * 2).to_csv(path, index=False)
-    table = bs.read_counts(path)
+    table = bs.read(path, "counts")
     assert table["run"].tolist() == ["1"] * 3 + ["2"] * 3
     assert table["split"].tolist() == ["id", "id", "ood100"] * 2
     assert (table["architecture"] == "standard").all()
@@ -52,15 +52,15 @@ def test_optional_columns_are_filled_in(tmp_path):
 
 
 def test_a_column_of_another_name_can_be_chosen():
-    table = bs.read_counts(SMALL.rename(columns={"correct": "hits"}), columns={"correct": "hits"})
+    table = bs.read(SMALL.rename(columns={"correct": "hits"}), "counts", columns={"correct": "hits"})
     assert table["correct"].tolist() == SMALL["correct"].tolist()
 
 
 def test_a_column_that_need_not_be_there_can_be_deleted():
     with pytest.raises(bs.InputError, match=r'column "k_max": found -1, .* delete the row or the column$'):
-        bs.read_counts(SMALL.assign(k_max=-1.0))
+        bs.read(SMALL.assign(k_max=-1.0), "counts")
     with pytest.raises(bs.InputError, match=r'column "length_a": .* or delete the row$'):
-        bs.read_counts(SMALL.assign(length_a=-1))
+        bs.read(SMALL.assign(length_a=-1), "counts")
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_names_are_text_as_it_is_written(one, other, column, tmp_path):
     path = tmp_path / "counts.csv"
     runs = [one] * 3 + [other] * 3
     SMALL.assign(run=runs).rename(columns={"run": column}).to_csv(path, index=False)
-    table = bs.read_counts(path, columns={} if column == "run" else {"run": column})
+    table = bs.read(path, "counts", columns={} if column == "run" else {"run": column})
     assert table["run"].tolist() == runs
 
 
 def test_whole_names_of_a_frame_stay_apart():
     big = [2**64 - 1] * 3 + [2**64 - 6] * 3
-    assert bs.read_counts(SMALL.assign(run=pd.Series(big, dtype="uint64")))["run"].tolist() == [str(x) for x in big]
-    assert bs.read_counts(SMALL.assign(run=[1.0] * 3 + [2.5] * 3))["run"].tolist() == ["1"] * 3 + ["2.5"] * 3
+    assert bs.read(SMALL.assign(run=pd.Series(big, dtype="uint64")), "counts")["run"].tolist() == [str(x) for x in big]
+    assert bs.read(SMALL.assign(run=[1.0] * 3 + [2.5] * 3), "counts")["run"].tolist() == ["1"] * 3 + ["2.5"] * 3
 
 
 def test_bytes_are_no_name(tmp_path):
@@ -88,13 +88,13 @@ def test_bytes_are_no_name(tmp_path):
     with pytest.raises(
         bs.InputError, match=r'counts.parquet: 6 cells.* row 0 .*, column "run": found .*bytes where a name'
     ):
-        bs.read_counts(path)
+        bs.read(path, "counts")
 
 
 @pytest.mark.parametrize("seed", [[[1]], {"a": 1}, np.ones(2)])
 def test_what_is_one_for_a_run_is_compared_whatever_it_is(seed):
     seeds = pd.Series([seed] * 6, dtype=object)
-    assert len(bs.read_counts(SMALL.assign(seed=seeds))) == 6
+    assert len(bs.read(SMALL.assign(seed=seeds), "counts")) == 6
     seeds[2] = None
     with pytest.raises(bs.InputError, match=r'row 2 .*, column "seed": found nothing where run "a" had'):
-        bs.read_counts(SMALL.assign(seed=seeds))
+        bs.read(SMALL.assign(seed=seeds), "counts")

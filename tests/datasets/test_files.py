@@ -11,8 +11,7 @@ import pandas as pd
 import pyarrow
 import pyarrow.parquet
 import pytest
-from bayescaling.datasets import seal
-from bayescaling.datasets.reading import formats
+from bayescaling.datasets import formats, seal
 
 TEXT = "N,D,loss,note\n1e6,2e7,4.5,a\n2e6,4e7,4.1,\n"
 LINES = '{"N": 1e6, "D": 2e7, "loss": 4.5, "note": "a"}\n\n{"loss": 4.1, "D": 4e7, "N": 2e6, "config": {"lr": 0.1}}\n'

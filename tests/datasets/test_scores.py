@@ -1,7 +1,7 @@
 import bayescaling as bs
 import pandas as pd
 import pytest
-from bayescaling import InputError, TableNote, load, read_scores
+from bayescaling import InputError, TableNote, load, read
 
 WHOLE = pd.DataFrame(
     {
@@ -23,7 +23,7 @@ def changed(row, column, value):
 
 
 def test_a_whole_table_is_read_with_its_years():
-    table = read_scores(WHOLE)
+    table = read(WHOLE, "scores")
     assert table["year"].tolist() == [2024.0, 2024.0, 2025.0, 2025.0]
     assert table["compute_confidence"].tolist()[:2] == ["Likely", "Likely"]
     assert table["compute_confidence"].isna().tolist() == [False, False, True, True]
@@ -31,7 +31,7 @@ def test_a_whole_table_is_read_with_its_years():
 
 
 def test_names_and_scores_are_enough():
-    assert list(read_scores(WHOLE[["model", "benchmark", "score"]])) == ["model", "benchmark", "score"]
+    assert list(read(WHOLE[["model", "benchmark", "score"]], "scores")) == ["model", "benchmark", "score"]
 
 
 def test_columns_of_other_names_are_recognised(tmp_path):
@@ -40,8 +40,8 @@ def test_columns_of_other_names_are_recognised(tmp_path):
     theirs = WHOLE.assign(score=100 * WHOLE["score"], model=["007", "007", "7", "7"]).rename(columns=names)
     theirs.to_csv(tmp_path / "theirs.csv", index=False)
     with pytest.warns(TableNote, match="scores are read as percent"):
-        table = read_scores(tmp_path / "theirs.csv")
-    ours = read_scores(WHOLE.assign(model=["007", "007", "7", "7"]))
+        table = read(tmp_path / "theirs.csv", "scores")
+    ours = read(WHOLE.assign(model=["007", "007", "7", "7"]), "scores")
     pd.testing.assert_frame_equal(table[list(ours)], ours)
 
 
@@ -49,59 +49,59 @@ def test_messages_and_conditions_name_the_columns_of_the_file():
     theirs = WHOLE.rename(columns={"benchmark": "Task", "score": "Accuracy", "date": "Release date"})
     for name in ("Task", "benchmark"):
         with pytest.warns(TableNote, match="2 of 4 rows left out"):
-            assert len(read_scores(theirs, where=f"{name} == 'quiz'")) == 2
+            assert len(read(theirs, "scores", where=f"{name} == 'quiz'")) == 2
     assert theirs.attrs == {}
     theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = -0.5, "soon"
     with pytest.raises(InputError, match=r'column "Accuracy": found -0.5.*column "Release date": found "soon"'):
-        read_scores(theirs)
+        read(theirs, "scores")
     theirs.loc[1, "Accuracy"], theirs.loc[2, "Release date"] = 0.5, "2025-01-02"
     with pytest.raises(InputError, match=r'column "Release date": found "2025-01-01.*where model "b" had'):
-        read_scores(theirs)
+        read(theirs, "scores")
 
 
 def test_a_unit_that_is_given_is_believed_before_the_header():
     table = WHOLE.rename(columns={"score": "score_pct"})
-    assert read_scores(table, unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
+    assert read(table, "scores", unit={"score": "share"})["score"].tolist() == WHOLE["score"].tolist()
     with pytest.warns(TableNote, match="percent"):
-        found = read_scores(table, unit={"score": "percent"})["score"]
+        found = read(table, "scores", unit={"score": "percent"})["score"]
     assert found.tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
     with pytest.raises(
         InputError, match=r'column "score_pct" says percent but holds nothing above 1; say.*score=share'
     ):
-        read_scores(table)
+        read(table, "scores")
 
 
 def test_a_column_chosen_for_another_part_leaves_its_own_to_one_of_a_common_name():
     table = WHOLE[["model", "benchmark", "score"]].rename(columns={"benchmark": "LLM"})
-    found = read_scores(table, columns={"benchmark": "model"})
+    found = read(table, "scores", columns={"benchmark": "model"})
     assert found["benchmark"].tolist() == WHOLE["model"].tolist()
     assert found["model"].tolist() == WHOLE["benchmark"].tolist()
 
 
 def test_a_compute_that_may_be_of_answering_is_not_taken_for_that_of_training():
-    table = read_scores(WHOLE.drop(columns="training_compute_flop").assign(compute="high"))
+    table = read(WHOLE.drop(columns="training_compute_flop").assign(compute="high"), "scores")
     assert "training_compute_flop" not in table and set(table["compute"]) == {"high"}
 
 
 def test_a_column_of_the_very_name_goes_before_others():
     table = WHOLE.assign(task="other", accuracy=0.1)
-    assert read_scores(table)["benchmark"].tolist() == WHOLE["benchmark"].tolist()
+    assert read(table, "scores")["benchmark"].tolist() == WHOLE["benchmark"].tolist()
     with pytest.raises(InputError, match=r'columns "Task", "eval" could each be benchmark; choose one with .*--column'):
-        read_scores(WHOLE.rename(columns={"benchmark": "Task"}).assign(eval="x"))
+        read(WHOLE.rename(columns={"benchmark": "Task"}).assign(eval="x"), "scores")
 
 
 def test_of_a_table_whose_columns_are_benchmarks_rows_are_asked_for():
     wide = WHOLE.pivot_table(index="model", columns="benchmark", values="score").reset_index()
     wide = wide.rename(columns={"model": "Model Name"})
     with pytest.raises(InputError, match=r"where the columns are benchmarks.*melt") as refused:
-        read_scores(wide)
+        read(wide, "scores")
     melted = eval(str(refused.value).partition("in pandas ")[2], {"table": wide})
-    assert len(read_scores(melted)) == len(WHOLE)
+    assert len(read(melted, "scores")) == len(WHOLE)
 
 
 def test_names_are_text_as_they_are_written(tmp_path):
     (tmp_path / "mine.csv").write_text("who,benchmark,score\n007,quiz,0.5\n7,quiz,0.25\n")
-    assert read_scores(tmp_path / "mine.csv", columns={"model": "who"})["model"].tolist() == ["007", "7"]
+    assert read(tmp_path / "mine.csv", "scores", columns={"model": "who"})["model"].tolist() == ["007", "7"]
 
 
 @pytest.mark.parametrize(
@@ -126,20 +126,20 @@ def test_names_are_text_as_they_are_written(tmp_path):
 )
 def test_what_cannot_be_used_is_refused_in_one_line(table, said):
     with pytest.raises(InputError, match=said) as error:
-        read_scores(table)
+        read(table, "scores")
     assert len(str(error.value).splitlines()) == 1
 
 
 def test_percent_are_read_as_such_when_told():
     with pytest.warns(TableNote, match="read as percent"):
-        table = read_scores(WHOLE.assign(score=100 * WHOLE["score"]), unit={"score": "percent"})
+        table = read(WHOLE.assign(score=100 * WHOLE["score"]), "scores", unit={"score": "percent"})
     assert table["score"].tolist() == pytest.approx(WHOLE["score"].tolist())
     assert table.attrs["reading"][0]["factor"] == 0.01
 
 
 def test_a_score_above_100_percent_is_refused():
     with pytest.raises(InputError, match="found 190, which is above 100"):
-        read_scores(changed(1, "score", 190), unit={"score": "percent"})
+        read(changed(1, "score", 190), "scores", unit={"score": "percent"})
 
 
 @pytest.mark.parametrize(
@@ -148,16 +148,16 @@ def test_a_score_above_100_percent_is_refused():
 )
 def test_other_units_are_refused(unit, said):
     with pytest.raises(InputError, match=said):
-        read_scores(WHOLE, unit=unit)
+        read(WHOLE, "scores", unit=unit)
 
 
 def test_rows_without_a_score_can_be_left_out():
     with pytest.warns(TableNote, match="1 lack score"):
-        assert len(read_scores(changed(1, "score", None), drop_missing=True)) == 3
+        assert len(read(changed(1, "score", None), "scores", drop_missing=True)) == 3
 
 
 def test_a_model_may_lack_its_date():
-    table = read_scores(WHOLE.assign(date=["2024-01-01", "2024-01-01", None, ""]).replace({"date": {"": None}}))
+    table = read(WHOLE.assign(date=["2024-01-01", "2024-01-01", None, ""]).replace({"date": {"": None}}), "scores")
     assert table["year"].isna().tolist() == [False, False, True, True]
 
 
@@ -193,12 +193,12 @@ def test_a_download_of_the_benchmarking_hub_is_read_unchanged(tmp_path):
             lines.append(f"Model {i},m-{i}-v1,202{3 + i // 3}-0{1 + i}-15,{benchmark},,0.{i + 1}{j},A leaderboard")
     path = tmp_path / "benchmarks.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    table = bs.read_scores(path)
+    table = bs.read(path, "scores")
     assert table["score"].tolist() == [float(f"0.{i + 1}{j}") for i in range(6) for j in range(2)]
     assert table["benchmark"].unique().tolist() == ["Quiz", "Sums, long"]
     assert table["source"].eq("A leaderboard").all()
     computes = pd.DataFrame({"model": [f"Model {i}" for i in range(5)], "training_compute_flop": 1e24})
-    joined = bs.read_scores(pd.read_csv(path).merge(computes, on="model", how="left"))
+    joined = bs.read(pd.read_csv(path).merge(computes, on="model", how="left"), "scores")
     law = bs.Scores(pace="acceleration")
     assert law.with_compute(law.rows(joined)) == computes["model"].tolist()
 
@@ -225,5 +225,9 @@ def test_families_are_sizes_of_one_model():
 
 
 def test_scores_are_a_kind_of_table():
-    assert bs.read_scores is read_scores
-    assert len(read_scores(load("eci_scores"))) == 2249
+    assert len(read(load("eci_scores"), "scores")) == 2249
+
+
+def test_a_unit_that_is_unknown_is_refused_before_the_file_is_opened(tmp_path):
+    with pytest.raises(InputError, match='unit of score: "x" is unknown'):
+        read(tmp_path / "absent.csv", "scores", unit={"score": "x"})

@@ -152,17 +152,37 @@ def test_a_column_to_choose_by_that_is_not_there():
     assert "name one or more" in refused(best_of=[])
 
 
+@pytest.mark.parametrize("option", ["best_of", "last_of"])
+def test_rows_are_chosen_by_cells_that_are_dictionaries(option):
+    configs = [{"lr": 1}, {"lr": 2}, {"lr": 1}, {"lr": 2}, {"lr": 3}]
+    with pytest.warns(bs.TableNote, match="2 of 5 rows left out"):
+        table = bs.read(RUNS.assign(config=configs), **{option: "config"})
+    assert sorted(config["lr"] for config in table["config"]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("option", ["best_of", "drop_highest", "perplexity", "needed"])
+def test_an_option_of_another_kind_is_refused(option):
+    value = {"drop_highest": 1, "perplexity": True}.get(option, "benchmark")
+    with pytest.raises(bs.InputError, match=f"{option} is not an option of tables of evaluations"):
+        bs.read(bs.load("lm_progress"), "evaluations", **{option: value})
+
+
+def test_an_unknown_kind_names_the_kinds():
+    with pytest.raises(bs.InputError, match='did you mean "counts"'):
+        bs.read(bs.load("arithmetic_runs"), "count")
+
+
 @pytest.mark.parametrize("kind", ["evaluations", "counts"])
 def test_rows_of_other_tables_are_chosen_too(kind):
-    table, reader, where = {
-        "evaluations": (bs.load("lm_progress"), bs.read_evaluations, "benchmark == 'ptb'"),
-        "counts": (bs.load("arithmetic_runs"), bs.read_counts, "split == 'id'"),
+    table, where = {
+        "evaluations": (bs.load("lm_progress"), "benchmark == 'ptb'"),
+        "counts": (bs.load("arithmetic_runs"), "split == 'id'"),
     }[kind]
     with pytest.warns(bs.TableNote, match="rows left out"):
-        assert len(reader(table, where=where)) == len(table.query(where))
+        assert len(bs.read(table, kind, where=where)) == len(table.query(where))
     table.loc[3, {"evaluations": "perplexity", "counts": "total"}[kind]] = None
     with pytest.warns(bs.TableNote, match="1 of"):
-        assert len(reader(table, drop_missing=True)) == len(table) - 1
+        assert len(bs.read(table, kind, drop_missing=True)) == len(table) - 1
 
 
 def test_losses_of_one_size_far_apart_are_told_with_what_varies():

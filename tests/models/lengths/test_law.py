@@ -102,7 +102,7 @@ def test_arms_and_shapes_tell_runs_apart(lengths_design):
     table = lengths_design.cells([(str(place), "abacus", "standard", 1) for place in range(4)])
     run = table["run"].astype(int)
     table = table.assign(arm=run.map({0: "a", 1: "b", 2: "a", 3: "b"}), k_max=run.map({0: 25, 1: 25, 2: 50, 3: 50}))
-    table = bs.read_counts(table)
+    table = bs.read(table, "counts")
     reference = bs.Lengths().reference(table)
     assert reference["effects"] == ["k_max"]
     assert list(designs.conditions(table, bs.Lengths().effects).index) == [
@@ -120,12 +120,12 @@ def test_arms_and_shapes_tell_runs_apart(lengths_design):
 def test_runs_of_one_condition_and_one_seed_are_refused(lengths_design):
     table = lengths_design.cells([("p", "abacus", "standard", 1), ("q", "abacus", "standard", 1)]).assign(seed=3.0)
     with pytest.raises(bs.InputError, match=r'"p" and "q" have one condition and one seed, 3.*column \'arm\''):
-        bs.Lengths().rows(bs.read_counts(table))
-    table = bs.read_counts(table.assign(arm=table["run"].map({"p": "masked", "q": "unmasked"})))
+        bs.Lengths().rows(bs.read(table, "counts"))
+    table = bs.read(table.assign(arm=table["run"].map({"p": "masked", "q": "unmasked"})), "counts")
     with pytest.raises(bs.InputError, match="name 'arm' in the effects"):
         bs.Lengths().rows(table)
     bs.Lengths(effects="embedding + arm").rows(table)
-    bs.Lengths().rows(bs.read_counts(table.drop(columns="seed")))
+    bs.Lengths().rows(bs.read(table.drop(columns="seed"), "counts"))
 
 
 def test_without_embedding_all_runs_share_a_level(lengths_counts):
@@ -155,7 +155,7 @@ def test_options_that_cannot_be_used_are_refused(options, said):
 
 def test_several_tasks_need_a_choice(lengths_design):
     table = lengths_design.cells(lengths_design.runs[:2], grid=(3, 5))
-    table = bs.read_counts(table.assign(task=table["run"].map({"abacus-0": "add", "abacus-1": "or"})))
+    table = bs.read(table.assign(task=table["run"].map({"abacus-0": "add", "abacus-1": "or"})), "counts")
     with pytest.raises(bs.InputError, match="fit one at a time"):
         bs.Lengths().rows(table)
     assert len(bs.Lengths(task="or").rows(table)) == 4
@@ -166,7 +166,7 @@ def test_several_tasks_need_a_choice(lengths_design):
 def test_a_run_judged_at_two_offsets_is_one_at_each(lengths_counts):
     law = bs.Lengths()
     inner = lengths_counts[lengths_counts["embedding"] == "abacus"].assign(offset=8)
-    both = bs.read_counts(pd.concat([lengths_counts.assign(offset=0), inner], ignore_index=True))
+    both = bs.read(pd.concat([lengths_counts.assign(offset=0), inner], ignore_index=True), "counts")
     rows = law.rows(both)
     reference = law.reference(rows)
     assert reference["levels"] == ["abacus", "abacus at offset 8", "nope"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 import xarray as xr
-from bayescaling.datasets import read_counts
+from bayescaling.datasets import read
 from bayescaling.errors import InputError
 from bayescaling.training.arithmetic import (
     PRESETS,
@@ -119,7 +119,7 @@ def test_sweeps_of_several_tasks_are_merged(tmp_path):
     assert set(rows["axis"].dropna()) <= {"numbers", "digits", "both"}
     sorted_rows = rows[rows["task"] == "sorting"]
     assert (sorted_rows["correct_minimum"] >= sorted_rows["correct"]).all()
-    counted = read_counts(sorted_rows, columns={"correct": "correct_minimum"})
+    counted = read(sorted_rows, "counts", columns={"correct": "correct_minimum"})
     assert counted["correct"].tolist() == sorted_rows["correct_minimum"].tolist()
 
 

@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from ...errors import InputError
-from ..wording import listed, quoted, unknown
+from ..errors import InputError
+from .wording import listed, quoted, unknown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
@@ -43,12 +43,12 @@ def split_header(header):
     """
     header = str(header)
     for form in (BRACKETED, AFTER):
-        if found := form.fullmatch(header):
-            unit = _factor(found[2].lower())
+        if match := form.fullmatch(header):
+            unit = _factor(match[2].lower())
             if unit is None and form is BRACKETED:
-                unit = LOSS_WORDS.get(found[2].lower())
+                unit = LOSS_WORDS.get(match[2].lower())
             if unit is not None:
-                return found[1], unit
+                return match[1], unit
     return header, None
 
 
@@ -58,14 +58,14 @@ def _factor(text):
     return FACTORS.get(text)
 
 
-def units_of(names, given, bytes_per_token, label):
-    """Factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
+def units_of(names, chosen, bytes_per_token, label):
+    """Return the factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
 
     Parameters
     ----------
     names : mapping of str to object
         Canonical name to the name of the column in the table.
-    given : mapping of str to float or str, or None
+    chosen : mapping of str to float or str, or None
         Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte. Goes before what headers say.
     bytes_per_token : float or None
         Needed for bits per byte, and for nothing else.
@@ -82,31 +82,31 @@ def units_of(names, given, bytes_per_token, label):
     InputError
         If a unit is of no column, or is none.
     """
-    given = given or {}
-    if not isinstance(given, Mapping):
-        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {given!r}')
-    for name in given:
+    chosen = chosen or {}
+    if not isinstance(chosen, Mapping):
+        raise InputError(f'unit is a mapping such as {{"parameters": 1e9}}, not {chosen!r}')
+    for name in chosen:
         if name not in (*SCALED, "loss"):
             raise InputError(unknown("unit: column", name, (*SCALED, "loss")))
         if name not in names:
             raise InputError(
-                f"{label}: unit: there is no column for {name}, which would be in units of {given[name]}; those found "
+                f"{label}: unit: there is no column for {name}, which would be in units of {chosen[name]}; those found "
                 f"are for {listed(names)}"
             )
     units = {name: split_header(names[name])[1] for name in (*SCALED, "loss") if name in names}
-    units = {name: given.get(name, unit) for name, unit in units.items()}
-    found = {name: (_scale(name, unit), unit) for name, unit in units.items() if name != "loss" and unit is not None}
+    units = {name: chosen.get(name, unit) for name, unit in units.items()}
+    factors = {name: (_scale(name, unit), unit) for name, unit in units.items() if name != "loss" and unit is not None}
     loss = units.get("loss")
     # A header such as "loss (B)" names no unit of a loss.
-    if loss in LOSS_UNITS or "loss" in given:
+    if loss in LOSS_UNITS or "loss" in chosen:
         factor = _of_loss(loss, bytes_per_token, label)
-        found |= {name: (factor, loss) for name in OF_LOSS if name in names and loss != "nats"}
+        factors |= {name: (factor, loss) for name in OF_LOSS if name in names and loss != "nats"}
     if bytes_per_token is not None and loss != "bits-per-byte":
         raise InputError(
             f"{label}: bytes_per_token is for a loss in bits per byte; give unit={{'loss': 'bits-per-byte'}} "
             "(--unit loss=bits-per-byte) with it, or leave it out"
         )
-    return found
+    return factors
 
 
 def _scale(name, unit):
@@ -130,12 +130,12 @@ def _of_loss(unit, bytes_per_token, label):
     return math.log(2) * bytes_per_token
 
 
-def scaled(given, units, names, changes):
-    """Multiply columns by their factors, and say so.
+def scaled(table, units, names, changes):
+    """Multiply columns by their factors, and record it.
 
     Parameters
     ----------
-    given : pandas.DataFrame
+    table : pandas.DataFrame
         Columns by canonical name.
     units : dict
         From `units_of`.
@@ -147,14 +147,14 @@ def scaled(given, units, names, changes):
     pandas.DataFrame
     """
     for name, (factor, unit) in units.items():
-        if given[name].dtype == "float64" and factor != 1:
-            told = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
+        if table[name].dtype == "float64" and factor != 1:
+            text = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
             changes.add(
                 "unit",
-                f"column {quoted(names[name])} is read as {name} in units of {told}",
+                f"column {quoted(names[name])} is read as {name} in units of {text}",
                 column=str(names[name]),
                 of=name,
                 unit=unit,
                 factor=factor,
             )
-    return given.assign(**{name: given[name] * f for name, (f, _) in units.items() if given[name].dtype == "float64"})
+    return table.assign(**{name: table[name] * f for name, (f, _) in units.items() if table[name].dtype == "float64"})

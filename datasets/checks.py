@@ -1,0 +1,390 @@
+"""Checks of a table that is read: cells that cannot be used, sizes that cannot be, and what a reader should know."""
+
+import sys
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, TableNote, TableWarning
+from .columns import HEADERS, choice, setting_aside
+from .wording import listed, quoted
+
+SHOWN = 10  # faults in one message
+LEAST = 1000  # parameters or tokens
+LOSSES = (0.01, 50)  # nats per token
+USUAL = 20  # tokens a parameter
+FEWEST = 0.01  # tokens a parameter: the least of Kaplan et al. (2020) is 0.03, of 22 million tokens
+UNITS = (1e6, 1e9, 1e12)
+OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
+PETAFLOP_DAY = 8.64e19
+DISAGREEMENT = 0.01  # of a compute with 6ND, as a share
+ROUNDING = 1e-12
+APART = 0.03  # losses of one size, as a share
+SETTINGS_SHOWN = 8
+NOT_CAUSES = ("loss", "loss_halfwidth", "perplexity", "training_flop")
+RISING = 0.5  # rank correlation of loss with compute: of tables of losses it is below -0.3, overfitted ones included
+LEAST_ROWS = 10  # for a rank correlation
+PACKAGE = __name__.partition(".")[0]
+
+
+# Faults of cells ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong in one cell.
+
+    Parameters
+    ----------
+    row : object
+        Label of the row in the index of the table.
+    column : object
+        Name of the column in the file or in the result.
+    found : str
+        What the cell holds, ``found 0, which is not a positive finite number``.
+    mend : str
+        How to fix it.
+    """
+
+    row: object
+    column: object
+    found: str
+    mend: str
+
+
+def place(frame, row):
+    """Return in words where the row with index `row` is."""
+    if frame.index.name == "place":
+        return row
+    return f"line {row}" if frame.index.name == "line" else f"row {row} (counting from 0)"
+
+
+def header_of(frame, column):
+    """Return the name that the file gives a column."""
+    return frame.attrs.get(HEADERS, {}).get(column, column)
+
+
+def blank(cell):
+    """Return whether a cell is empty; a list is not, however short."""
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
+def refuse(faults, frame, label):
+    """Raise one error for all faults, if there are any: the first ten in the order of the rows, then a count.
+
+    Parameters
+    ----------
+    faults : iterable of Fault
+    frame : pandas.DataFrame
+        The table, with rows indexed as `open_table` does it.
+    label : str
+        Name of the table in messages.
+
+    Raises
+    ------
+    InputError
+    """
+    faults = list(faults)
+    if not faults:
+        return
+    position = {row: number for number, row in enumerate(frame.index)}
+    shown = sorted(faults, key=lambda fault: position[fault.row])[:SHOWN]
+    cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
+    mends = "; ".join(dict.fromkeys(fault.mend for fault in shown))
+    if len(cells) == 1:
+        raise InputError(f"{label}, {cells[0]}; {mends}")
+    numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
+    more = f" and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
+    raise InputError(f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {mends}")
+
+
+def refuse_first(wrong, column, describe, mend, table, label, others=""):
+    """Raise an error at the first row that is `wrong`, if there is one.
+
+    Parameters
+    ----------
+    wrong : pandas.Series of bool
+        By row of `table`.
+    column : object
+        Name of the column in the file.
+    describe : callable
+        Takes the label of a row and returns what the cell holds.
+    mend : str
+        How to fix it.
+    table : pandas.DataFrame
+    label : str
+        Name of the table in messages.
+    others : str
+        Text for further rows, with ``{}`` for their number.
+
+    Raises
+    ------
+    InputError
+    """
+    if wrong.any():
+        row, count = wrong.idxmax(), wrong.sum() - 1
+        more = others.format(count) if count else ""
+        raise InputError(f"{label}, {place(table, row)}, column {quoted(column)}: found {describe(row)}{more}; {mend}")
+
+
+def refuse_differences(table, group, columns, label):
+    """Refuse a table in which rows of one run or model differ in what is one for all of them.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows indexed as `open_table` does it.
+    group : str
+        Column of names, such as ``"run"``.
+    columns : sequence of str
+        Columns that must be constant for each name; those that the table lacks are ignored.
+    label : str
+        Name of the table in messages.
+
+    Raises
+    ------
+    InputError
+        At the first row that differs from one before, with both values.
+    """
+    number, _ = pd.factorize(table[group])
+    _, earliest = np.unique(number, return_index=True)
+    for column in columns:
+        if column not in table:
+            continue
+        cells = table[column]
+        first = cells.iloc[earliest[number]].set_axis(cells.index)
+        # Arrays in cells have no one answer to whether they are equal.
+        wrong = cells != first if cells.dtype != object else cells.map(repr) != first.map(repr)
+        wrong &= ~(cells.isna() & first.isna())
+
+        def describe(row, cells=cells, first=first):
+            value, before = ("nothing" if blank(cell) else quoted(cell) for cell in (cells[row], first[row]))
+            return f"{value} where {group} {quoted(table.at[row, group])} had {before} before"
+
+        refuse_first(wrong, header_of(table, column), describe, f"give each {group} its own name", table, label)
+
+
+def refuse_duplicate_rows(table, key, describe, label, *, also=()):
+    """Refuse a second row of the same values in the columns `key`, which `describe` takes, and in `also`."""
+    wrong = table.duplicated([*key, *also])
+    if wrong.any():
+        row = wrong.idxmax()
+        raise InputError(f"{label}, {place(table, row)}: {describe(*(table.at[row, column] for column in key))}")
+
+
+# Sizes and losses that no run of a language model can have ------------------------------------------------------------
+
+
+# Sizes may be as small or large as doubles are, and what they suggest is only a mend.
+@np.errstate(all="ignore")
+def check_possible(runs, names, label, *, sure=()):
+    """Refuse a table some of whose sizes or losses cannot be, with the unit that they may be in.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Finite positive ``parameters``, ``tokens``, ``training_flop`` and ``loss``.
+    names : mapping of str to object
+        Canonical name to the name of the column in the table, of those that were not derived.
+    label : str
+        Name of the table in messages.
+    sure : sequence of str
+        Columns whose unit the user gave, whatever they hold.
+
+    Raises
+    ------
+    InputError
+    """
+    names = {name: column for name, column in names.items() if name not in sure}
+    n, d, c = (runs[name] for name in ("parameters", "tokens", "training_flop"))
+
+    def check(wrong, name, reason, mend):
+        def describe(row):
+            return f"{quoted(runs.at[row, name])}, {reason}"
+
+        refuse_first(wrong, names[name], describe, mend, runs, label, ", as are {} more")
+
+    guess = 1.0
+    if n.median() < LEAST:
+        usual = d.median() / USUAL if "tokens" in names else np.sqrt(c.median() / (6 * USUAL))
+        guess = _nearest(n.median(), UNITS, usual) if usual > LEAST else 1e9
+    if "parameters" in names:
+        check(n < LEAST, "parameters", "fewer than 1,000 parameters", _unit("parameters", guess))
+    if "tokens" in names:
+        ratio = d.median() / (n.median() * guess)
+        check(d < LEAST, "tokens", "fewer than 1,000 tokens", _unit("tokens", _nearest(ratio, UNITS, USUAL)))
+        # Of a table of tokens some row has more.
+        few = (d / n < FEWEST) & ((d / n).max() < FEWEST)
+        steps = 'give the tokens of one as unit={"tokens": 5e5} (--unit tokens=5e5)'
+        reason = f"at most {(d / n).max():.2g} tokens per parameter in any row"
+        check(few, "tokens", reason, f"if they are steps, {steps}; if right, tokens=1")
+    elif "training_flop" in names and "tokens" not in sure:
+        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * USUAL * n.median() ** 2))
+        check(d < LEAST, "training_flop", "which leaves fewer than 1,000 tokens by C = 6ND", mend)
+    if "parameters" not in (*names, *sure) and "training_flop" in names:
+        mend = _unit("training_flop", _nearest(c.median(), OF_COMPUTE, 6 * d.median() ** 2 / USUAL))
+        check(n < LEAST, "training_flop", "which leaves fewer than 1,000 parameters by C = 6ND", mend)
+    if "loss" in names:
+        low, high = LOSSES
+        perplexity = f"{choice('perplexity', names['loss'])} and perplexity=True (--perplexity)"
+        check(
+            runs["loss"] > high,
+            "loss",
+            "more than 50 nats per token",
+            f"if it is a perplexity, say so with {perplexity}",
+        )
+        mend = f"if another column holds the loss, name it with {choice('loss', 'NAME')}, or delete such rows"
+        check(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend)
+
+
+def check_agreement(runs, names, label):
+    """Refuse a compute that is not 6ND, with what may be the matter."""
+    expected = 6 * runs["parameters"] * runs["tokens"]
+    ratio = runs["training_flop"] / expected
+    wrong = (ratio - 1).abs() > DISAGREEMENT
+    if not wrong.any():
+        return
+    apart = setting_aside(names["training_flop"])
+    mend = _compute_unit(ratio.median()) or (
+        "if the parameters count no embeddings, name them so with "
+        f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
+        f"the run, leave them out with {apart}; else correct them"
+    )
+
+    def describe(row):
+        flop = quoted(runs.at[row, "training_flop"])
+        return f"{flop} where 6 x parameters x tokens is {quoted(expected[row])} (ratio {ratio[row]:.4g})"
+
+    refuse_first(wrong, names["training_flop"], describe, mend, runs, label, ", and so in {} more rows")
+
+
+def check_at_most(part, whole, whole_text, runs, names, label):
+    """Refuse a part that is above the whole."""
+    if part in runs and part in names:
+
+        def describe(row):
+            return f"{quoted(runs.at[row, part])} where {whole_text} are {quoted(runs.at[row, whole])}"
+
+        # Tokens that were derived from FLOP can be short of themselves in the last digit.
+        wrong = runs[part] > runs[whole] * (1 + ROUNDING)
+        mend = f"correct it, or leave the column out with {setting_aside(names[part])}"
+        refuse_first(wrong, names[part], describe, mend, runs, label, ", and so in {} more rows")
+
+
+@np.errstate(all="ignore")
+def _compute_unit(ratio):
+    """Return the unit in which FLOP may be given, if they are `ratio` times 6ND; nothing if there is none."""
+    nearest = _nearest(ratio, (*OF_COMPUTE, PETAFLOP_DAY), 1)
+    return _unit("training_flop", nearest) if abs(np.log(ratio * nearest)) < 0.5 else ""
+
+
+def _nearest(value, units, usual):
+    return min(units, key=lambda unit: abs(np.log(value * unit / usual)))
+
+
+def _unit(name, unit):
+    text = f"{unit:.3g}".replace("e+0", "e").replace("e+", "e")
+    return (
+        f'if it is in units of {text}, give unit={{"{name}": {text}}} (--unit {name}={text}); if it is right, {name}=1'
+    )
+
+
+# What a reader should know --------------------------------------------------------------------------------------------
+
+
+class Changes:
+    """Record what reading a table left out or changed, and warn of each change.
+
+    Parameters
+    ----------
+    label : str
+        Name of the table in messages.
+    table : pandas.DataFrame
+        The table as it was opened, with earlier changes in ``attrs``.
+
+    Attributes
+    ----------
+    entries : list of dict
+        Plain values, for ``attrs["reading"]`` and the record of a fit.
+    """
+
+    def __init__(self, label, table):
+        self.label, self.entries = label, list(table.attrs.get("reading", []))
+        for sentence in table.attrs.get("sentences", []):
+            self.add("source", sentence, what=sentence)
+
+    def add(self, option, sentence, **details):
+        """Record a change that an option, or the table itself, made and warn of it."""
+        self.entries.append({"option": option, **details})
+        warn(f"{self.label}: {sentence}", TableNote)
+
+
+def warn(message, category):
+    """Warn at the line outside the package that reads the table."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_repeats(runs, sizes, label):
+    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+    sizes : sequence of str
+        Columns that the loss is thought to follow from: parameters, tokens and what else a law needs.
+    label : str
+        Name of the table in messages.
+    """
+    # Tokens that were derived from FLOP differ in the last digits.
+    sizes = [name for name in sizes if name in runs]
+    keys = [runs[name].map("{:.6g}".format) if runs[name].dtype == "float64" else runs[name] for name in sizes]
+    grouped = runs.groupby(keys, sort=False)["loss"]
+    spread = grouped.transform("max") / grouped.transform("min") - 1
+    rows = runs[spread > APART]
+    if rows.empty:
+        return
+    together = [key[rows.index] for key in keys]
+    others = [name for name in runs.columns if name not in (*sizes, *NOT_CAUSES)]
+    varied = [name for name in others if (rows[name].astype(str).groupby(together).nunique() > 1).any()]
+    # A setting has few values; what was measured has many.
+    varied.sort(key=lambda name: rows[name].astype(str).nunique())
+    more = f" and {len(varied) - SETTINGS_SHOWN} more" if len(varied) > SETTINGS_SHOWN else ""
+    different = f"{listed(varied[:SETTINGS_SHOWN])}{more}" if varied else "no other column"
+    worst = runs.loc[spread.idxmax()]
+    example = ", ".join(f"{name} {worst[name]:.4g}" for name in sizes if runs[name].dtype == "float64")
+    count = rows.groupby(together).ngroups
+    warn(
+        f"{label}: {count} size{'s come' if count > 1 else ' comes'} with losses more than {APART:.0%} apart, up to "
+        f"{spread.max():.0%} (at {example}); such rows differ in {different}: a law of sizes takes that for noise; "
+        'choose rows with where= (--where), best_of="parameters,tokens" (--best-of parameters,tokens) or last_of= '
+        "(--last-of)",
+        TableWarning,
+    )
+
+
+def warn_of_rising(runs, label):
+    """Warn where what is called the loss is the higher, the more compute a run had.
+
+    Warns
+    -----
+    TableWarning
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "table")
+    """
+    if len(runs) < LEAST_ROWS:
+        return
+    correlation = runs["loss"].rank().corr(runs["training_flop"].rank())
+    if correlation > RISING:
+        warn(
+            f"{label}: the loss rises with compute (rank correlation {correlation:.2f}): is it an accuracy or another "
+            f"score? A law of the loss is of what falls; name a loss with {choice('loss', 'NAME')}",
+            TableWarning,
+        )

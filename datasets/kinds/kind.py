@@ -1,0 +1,136 @@
+"""What a kind of table is."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .. import storing
+from ..catalogue import load
+from ..columns import renamed
+from ..selection import by_both_names, where, without_missing
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of table.
+
+    Parameters
+    ----------
+    name : str
+        As in `KINDS` and in the catalogue.
+    built_in : str
+        Name of the built-in table that stands where a user gives none.
+    dimension : str
+        Name of the dimension of its rows.
+    parse : callable
+        Check an opened table and return the result: ``parse(table, changes, **options)``. Its parameters are the
+        options of `read` that the kind takes.
+    needed, optional : tuple of str
+        Columns that a table must have, and those that it may have.
+    text : tuple of str
+        Those of them that stay text as it is written, such as names.
+    aliases : dict of str to str
+        Other names of columns, in lower case and without anything but letters and digits.
+    check_unit : callable, optional
+        Takes the option ``unit`` of `read` and refuses one that is unknown, before a file is opened.
+    group : str, optional
+        Column within whose values others are constant, which are then stored once.
+    of_rows : tuple of str
+        Columns of the rows themselves, never stored by `group`.
+
+    Examples
+    --------
+    >>> from bayescaling.datasets import KINDS
+    >>> kind = KINDS["evaluations"]
+    >>> kind.built_in, kind.dimension
+    ('lm_progress', 'evaluation')
+    """
+
+    name: str
+    built_in: str
+    dimension: str
+    parse: Callable
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    aliases: dict[str, str] = field(default_factory=dict)
+    check_unit: Callable | None = None
+    group: str | None = None
+    of_rows: tuple[str, ...] = ()
+
+    @property
+    def options(self):
+        """Return the names of the options of `read` that the kind takes."""
+        return tuple(inspect.signature(self.parse).parameters)[2:]
+
+    def select(self, opened, changes, columns, condition, drop_missing, hint=""):
+        """Rename the columns of an opened table and leave the rows that are wanted.
+
+        Parameters
+        ----------
+        opened : pandas.DataFrame
+        changes : Changes
+        columns : mapping of str to str
+        condition : str or None
+            As ``where`` of `read`.
+        drop_missing : bool
+        hint : str
+            What else may mend a table that lacks a column.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+        headers : dict of str to object
+            Canonical name to that of the file.
+        """
+        table, headers = renamed(
+            *(opened, columns),
+            needed=self.needed,
+            optional=self.optional,
+            label=changes.label,
+            aliases=self.aliases,
+            hint=hint,
+        )
+        table = where(table, condition, changes, columns=by_both_names(opened, table))
+        return (without_missing(table, self.needed, changes) if drop_missing else table), headers
+
+    @staticmethod
+    def present(table, names):
+        """Return those of the names that are columns of a table."""
+        return [name for name in names if name in table]
+
+    def load(self):
+        """Load the built-in table of the kind.
+
+        Examples
+        --------
+        >>> from bayescaling.datasets import KINDS
+        >>> len(KINDS["runs"].load())
+        245
+        """
+        return load(self.built_in)
+
+    def to_dataset(self, frame):
+        """Store a checked table as an xarray Dataset that netCDF can hold; see `storing.to_dataset`.
+
+        Examples
+        --------
+        >>> from bayescaling.datasets import KINDS
+        >>> kind = KINDS["counts"]
+        >>> dict(kind.to_dataset(kind.load()).sizes)
+        {'cell': 1728, 'run': 12}
+        """
+        return storing.to_dataset(frame, self.dimension, group=self.group, of_rows=self.of_rows)
+
+    def from_dataset(self, dataset):
+        """Return the table that `to_dataset` stored; see `storing.from_dataset`.
+
+        Examples
+        --------
+        >>> from bayescaling.datasets import KINDS
+        >>> kind = KINDS["runs"]
+        >>> runs = kind.load()
+        >>> kind.from_dataset(kind.to_dataset(runs)).equals(runs)
+        True
+        """
+        return storing.from_dataset(dataset, self.dimension, group=self.group)

@@ -1,0 +1,108 @@
+"""Tables of scores of models on benchmarks."""
+
+import re
+
+from ...errors import InputError
+from ..cells import as_days, as_names, as_numbers, fractional_years, others_than
+from ..checks import Fault, refuse_differences, refuse_duplicate_rows
+from ..columns import Called
+from ..schemas import CONFIDENCES, check
+from ..wording import quoted, unknown
+from .kind import Kind
+
+OF_A_MODEL = ("date", "training_compute_flop", "compute_confidence", "family")
+UNITS = {"share": 1.0, "percent": 0.01}
+PERCENT = re.compile("%|percent(?!ile)|pct")
+
+
+def parse(table, changes, columns, where, drop_missing, unit):
+    """Check a table of scores, make shares of percent, and add the year of each model that has a date."""
+    label, factor = changes.label, factor_of(unit or {})
+    table, headers = SCORES.select(table, changes, columns, where, drop_missing, _hint(table, columns))
+    in_header = not unit and PERCENT.search(str(headers["score"]).lower())
+    factor = UNITS["percent"] if in_header else factor
+    cells, faults = as_numbers(table, SCORES.present(table, ("score", "training_compute_flop")))
+    names, nameless = as_names(table, SCORES.present(table, SCORES.text), OF_A_MODEL)
+    cells, faults = cells | names, faults + nameless
+    if "compute_confidence" in table:
+        confidences = {name.lower(): name for name in CONFIDENCES}
+        cells["compute_confidence"] = (
+            names["compute_confidence"]
+            .map(lambda cell: confidences.get(cell.strip().lower(), cell), na_action="ignore")
+            .astype(object)
+        )
+        faults += others_than(CONFIDENCES, cells["compute_confidence"], optional=True)
+    if "date" in table:
+        cells["date"], undated = as_days(table["date"], optional=True)
+        faults += undated
+    if in_header and cells["score"].max() <= 1:
+        raise InputError(
+            f"{label}: column {quoted(headers['score'])} says percent but holds nothing above 1; say which it is with "
+            'unit={"score": "share"} or "percent" (--unit score=share)'
+        )
+    faults += _above(cells["score"], 1 / factor)
+    cells["score"] = factor * cells["score"]
+    table = check(table.assign(**cells), "scores", label=label, faults=faults)
+    if factor != 1:
+        changes.add("unit", "scores are read as percent", of="score", unit="percent", factor=factor)
+    refuse_differences(table, "model", OF_A_MODEL, label)
+
+    def describe(model, benchmark):
+        text = f"model {quoted(model)} has a score on {quoted(benchmark)} before"
+        return f"{text}; keep one of them or give the models names of their own"
+
+    refuse_duplicate_rows(table, ["model", "benchmark"], describe, label)
+    return table.assign(year=fractional_years(table["date"])) if "date" in table else table
+
+
+def _hint(table, columns):
+    """Return what to do with a table whose columns are benchmarks."""
+    called = Called(("benchmark", "score"), columns, SCORES.aliases)
+    if any(name in called for name in table) or len(table.select_dtypes("number").columns) < 2:
+        return ""
+    model = next((name for name in table if name in Called(("model",), columns, SCORES.aliases)), "model")
+    melted = f'table.melt({quoted(model)}, var_name="benchmark", value_name="score").dropna()'
+    return f"; or, where the columns are benchmarks, make a row of each score, in pandas {melted}"
+
+
+def factor_of(unit):
+    """Return the factor of the scores, or refuse a unit that is unknown."""
+    for column in unit:
+        if column != "score":
+            mend = '{"score": "percent"} (--unit score=percent)'
+            raise InputError(f"unit: {quoted(column)} has none in a table of scores; write {mend}")
+    name = unit.get("score", "share")
+    if name not in UNITS:
+        raise InputError(unknown("unit of score:", name, UNITS))
+    return UNITS[name]
+
+
+def _above(scores, most):
+    mend = "correct it or delete the row"
+    if most == 1 and scores.max() <= 100:
+        mend = 'give shares from 0 to 1, or say unit={"score": "percent"} (--unit score=percent)'
+    problem = f"which is above {most:g}"
+    return [
+        Fault(row, "score", f"found {quoted(score)}, {problem}", mend) for row, score in scores.items() if score > most
+    ]
+
+
+SCORES = Kind(
+    name="scores",
+    built_in="eci_scores",
+    dimension="row",
+    parse=parse,
+    needed=("model", "benchmark", "score"),
+    optional=OF_A_MODEL,
+    check_unit=factor_of,
+    text=("model", "benchmark", "compute_confidence", "family"),
+    aliases={
+        "model": "modelname modelid llm system",
+        "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",
+        "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct performance",
+        "date": "releasedate modelreleasedate",
+        "training_compute_flop": "trainingcompute trainingflop trainingflops trainflop trainflops traincompute",
+        "compute_confidence": "trainingcomputeconfidence",
+        "family": "modelfamily",
+    },
+)

@@ -1,0 +1,167 @@
+"""The reader of tables: one for every kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .checks import Changes
+from .columns import Called
+from .formats import open_table
+from .kinds import KINDS
+from .storing import note_names
+from .wording import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    import pandas as pd
+
+
+def read(
+    source: str | PathLike[str] | pd.DataFrame,
+    kind: str = "runs",
+    *,
+    columns: Mapping[str, str] | None = None,
+    where: str | None = None,
+    drop_missing: bool = False,
+    unit: Mapping[str, float | str] | None = None,
+    perplexity: bool = False,
+    ignore: str | Sequence[str] = (),
+    bytes_per_token: float | None = None,
+    needed: str | Sequence[str] = (),
+    last_of: str | Sequence[str] | None = None,
+    best_of: str | Sequence[str] | None = None,
+    drop_highest: int = 0,
+) -> pd.DataFrame:
+    """Read a table of training runs, evaluations, counts or scores and check it.
+
+    Common names of columns are recognised whatever their case, spaces and punctuation, such as ``N``, ``params`` or
+    ``Model Size``. A column that bears a name of the result exactly goes before others.
+
+    Parameters
+    ----------
+    source : path or pandas.DataFrame
+        A .csv (separated by commas, semicolons or tabs), .tsv, .jsonl or .parquet file, or a .nc file (netCDF-4: a data
+        set or a DataTree with one-dimensional variables along one dimension; others are ignored), packed (.gz, .xz,
+        .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a column ``file``.
+        Text is UTF-8. Numbers separated by semicolons may have decimal commas.
+    kind : str
+        What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
+        ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks). The
+        notes list the columns of each.
+    columns : mapping of str to str, optional
+        Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
+        recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
+        may be named too: rows of one value are readings of one run.
+    where : str, optional
+        Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``: columns of the table or
+        of the result, between backticks if a name is no identifier, compared as in `pandas.DataFrame.query`.
+    drop_missing : bool
+        Leave out rows that lack a value in a needed column.
+    unit : mapping of str to float or str, optional
+        Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``; of ``loss``
+        ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens (T)``) is read without
+        it. A unit that is given, 1 for example, is believed, however strange the sizes. Of scores
+        ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
+    perplexity : bool
+        Runs: take the loss as the natural logarithm of the table's perplexity.
+    ignore : str or sequence of str
+        Runs: columns of the table to leave out, such as a compute that was counted another way than 6ND.
+    bytes_per_token : float, optional
+        Runs: mean bytes of a token in the text of the loss, for a loss in bits per byte.
+    needed : str or sequence of str
+        Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+    last_of : str or sequence of str, optional
+        Runs: of each value of these columns, such as ``"run"``, only the row of most tokens; of equal ones the last.
+    best_of : str or sequence of str, optional
+        Runs: of each value of these columns, such as ``"parameters,tokens"``, only the row of least loss.
+    drop_highest : int
+        Runs: rows of highest loss to leave out, after all else.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table in the order of its rows, indexed from 0. ``attrs["source"]`` is the name of the file;
+        ``attrs["reading"]`` lists what options and headers left out or changed, for a fit's record.
+
+    Warns
+    -----
+    TableNote
+        For each such change, with the number of rows.
+    TableWarning
+        If runs of the same sizes have losses more than 3% apart, or the loss rises with compute.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or used, or an option is not one of its kind. The message is one line with the file
+        and, of the first ten cells that cannot be used, the line, the column, the value found and the fix. Lines of a
+        text file count from its header, which is line 1.
+
+    Notes
+    -----
+    **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
+    ``loss`` (nats per token). Further columns are ``perplexity`` (if asked for), ``loss_halfwidth`` (nats per token),
+    ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
+    ``tokens``), all float64. They come first in the result; then every other column unchanged.
+
+    **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
+    ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
+    ``training_compute_flop`` and ``paper_id`` are used where a table has them. The result has ``year`` (the date in
+    fractional years) and, where there is none, a ``paper_id`` for each row.
+
+    **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``embedding`` (such as
+    abacus, fire, nope, rope, abacus+fire), ``train_digits`` (greatest length in training), ``length_a``, ``length_b``,
+    ``correct`` and ``total`` (problems right and asked). Names are text as it is written, so that runs 7 and 007 are
+    two; lengths and counts are int64. ``architecture`` is ``standard`` and ``recurrences`` 1 by default; ``arm`` (what
+    the run belongs to), ``task``, ``layers``, ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and
+    ``flop`` are optional. ``offset`` is that of Abacus embeddings in the evaluation, 0 by default; one run may have
+    several. ``split`` (id, ood or ood100) is derived by default: in distribution where no length is above
+    ``train_digits``, ood100 where one is above 100, else ood.
+
+    **Scores.** A row is a model and a benchmark. Needed are ``model``, ``benchmark`` and ``score``, from 0 to 1. Of a
+    model, the same in each of its rows and blank where unknown: ``date`` (YYYY-MM-DD) of its release;
+    ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank is Likely
+    where there is a compute); and ``family``, models of one kind but for their sizes. The benchmark file of Epoch AI's
+    Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"params": [1e9, 2e9], "training tokens": [2e10, 2e10], "val_loss": [2.9, 2.7]})
+    >>> list(read(table).columns)
+    ['parameters', 'tokens', 'training_flop', 'loss']
+    >>> row = {"publication_date": ["2019-02-14"], "benchmark": "wt103", "parameters": 1.5e9, "dataset_tokens": 3e9}
+    >>> row |= {"transformer": 1, "perplexity": 17.5}
+    >>> round(read(pd.DataFrame(row), "evaluations")["year"].item(), 2)
+    2019.12
+    >>> run = {"run": "a", "embedding": "fire", "train_digits": 6, "length_a": [3, 9], "length_b": [3, 9]}
+    >>> read(pd.DataFrame(run | {"correct": [99, 12], "total": 100}), "counts")["split"].tolist()
+    ['id', 'ood']
+    >>> table = pd.DataFrame({"model": ["a", "b"], "benchmark": "quiz", "score": [0.25, 0.8], "date": "2024-07-01"})
+    >>> round(float(read(table, "scores")["year"][0]), 2)
+    2024.5
+    """
+    if kind not in KINDS:
+        raise InputError(unknown("kind of table", kind, KINDS))
+    parts, columns = KINDS[kind], columns or {}
+    options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
+    options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
+    options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
+    for name, value in options.items():
+        if name not in parts.options and value not in (None, False, 0, (), [], {}):
+            raise InputError(
+                f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
+                "leave it out"
+            )
+    if parts.check_unit is not None:
+        parts.check_unit(unit or {})
+    table, label, name = open_table(source, text=Called(parts.text, columns, parts.aliases))
+    changes = Changes(label, table)
+    table = parts.parse(table, changes, **{option: options[option] for option in parts.options})
+    note_names(table, changes)
+    table = table.reset_index(drop=True)
+    table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})
+    return table

@@ -1,0 +1,223 @@
+"""Rows of a table: conditions that run no code, and options that leave rows out."""
+
+import ast
+import re
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_hashable
+
+from ..errors import InputError
+from .wording import listed, quoted, suggestion
+
+ALLOWED = (
+    *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Invert, ast.USub, ast.UAdd, ast.Compare),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Name, ast.Load, ast.Constant),
+    *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr),
+)
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod)
+# Text between quotes, which may hold backticks, or a name between backticks.
+PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
+
+
+def where(table, expression, changes, *, columns=None):
+    """Keep the rows for which an expression holds.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    expression : str or None
+        See `holds`; None keeps every row.
+    changes : Changes
+    columns : pandas.DataFrame, optional
+        Columns that the expression may name, by default those of the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    if expression is None:
+        return table
+    rows = holds(expression, table if columns is None else columns, changes.label)
+    if not rows.any():
+        raise InputError(
+            f"{changes.label}: where {quoted(expression)}: it holds for none of the {len(table)} rows; change it"
+        )
+    return _left(table, rows, changes, "where", expression, f"where {expression}")
+
+
+def by_both_names(opened, table):
+    """Return columns of a table by their names in the file, `opened`, and by those that they have now."""
+    return pd.DataFrame(dict(opened.items()) | dict(table.items()))
+
+
+def without_missing(table, needed, changes, *, spared=False):
+    """Leave out the rows that lack a value in a needed column, except those that are `spared`."""
+    lacking = table[[name for name in needed if name in table]].isna() & ~np.broadcast_to(spared, len(table))[:, None]
+    rows, lacking = ~lacking.any(axis=1), lacking.sum()
+    lacking = {name: int(count) for name, count in lacking.items() if count}
+    if not rows.any():
+        raise InputError(f"{changes.label}: every row lacks a value in {listed(lacking)}; drop_missing leaves none")
+    reasons = ", ".join(f"{count} lack {name}" for name, count in lacking.items())
+    return _left(table, rows, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
+
+
+def last_of(runs, columns, changes, *, more=None):
+    """Leave the last row of each value of columns: that of most tokens, or without tokens the last in the table.
+
+    `more` has further columns that may be named, by index as in `runs`.
+    """
+    order = runs.assign(**{"the order": range(len(runs))})
+    order = order.sort_values(["tokens", "the order"], na_position="first", kind="stable")
+    return _one_of_each(runs, columns, changes, more, "last_of", order, -1)
+
+
+def best_of(runs, columns, changes, *, more=None):
+    """Leave the row of least loss of each value of columns, the first of several; parameters as for `last_of`."""
+    return _one_of_each(runs, columns, changes, more, "best_of", runs.sort_values("loss", kind="stable"), 0)
+
+
+def _one_of_each(runs, columns, changes, more, option, order, which):
+    """Leave the first row of each value of columns in an order of the rows, or the last."""
+    names, values = _columns(columns, runs, runs if more is None else more, option, changes.label)
+    groups = order.groupby([_hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
+    rows = (groups.tail(1) if which else groups.head(1)).index
+    return _left(runs, runs.index.isin(rows), changes, option, names, f"{option} {', '.join(map(str, names))}")
+
+
+def _hashable(cells):
+    """Return cells that can be keys: text in place of lists and dictionaries."""
+    return cells.map(lambda cell: cell if is_hashable(cell) else repr(cell)) if cells.dtype == object else cells
+
+
+def without_highest(runs, number, changes):
+    """Leave out a number of rows of highest loss."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise InputError(f"drop_highest must be a number of rows, 0 or more, not {number!r}")
+    if number == 0:
+        return runs
+    if number >= len(runs):
+        raise InputError(
+            f"{changes.label}: drop_highest={number} leaves none of the {len(runs)} rows; give a lower one"
+        )
+    rows = runs.index.isin(runs.sort_values("loss", kind="stable").index[:-number])
+    return _left(runs, rows, changes, "drop_highest", number, f"drop_highest {number}")
+
+
+def names_in(names):
+    """Return names of columns as a list, from a sequence or from text with commas between them."""
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
+def _columns(columns, runs, more, option, label):
+    """Return names of columns and their values: those of the result, or else those of the file."""
+    names = [columns] if isinstance(columns, str) and columns in more else names_in(columns)
+    for name in names:
+        if name not in runs and name not in more:
+            raise InputError(
+                f"{label}: {option}: there is no column {quoted(name)}{suggestion(name, runs.columns)}; the columns "
+                f"are {listed(runs.columns)}"
+            )
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"{label}: {option} is {columns!r}; name one or more columns, each once")
+    return names, [runs[name] if name in runs else more[name] for name in names]
+
+
+def _left(table, rows, changes, option, value, reason):
+    count = len(table) - int(rows.sum())
+    sentence = f"{reason}: {count} of {len(table)} rows left out"
+    changes.add(option, sentence, value=value, rows_before=len(table), rows_left_out=count)
+    return table[rows]
+
+
+def holds(expression, frame, label):
+    """Rows of a table for which an expression holds.
+
+    Parameters
+    ----------
+    expression : str
+        Comparisons of columns, numbers, text and lists, ``in``, ``and``, ``or``, ``not`` and arithmetic. A name that
+        is no identifier goes between backticks.
+    frame : pandas.DataFrame
+    label : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    pandas.Series of bool
+
+    Raises
+    ------
+    InputError
+        If the expression cannot be read, holds anything else, names no column or is neither true nor false, naming it
+        and the columns.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"lr": [1e-4, 1e-3], "my name": ["a", "b"]})
+    >>> holds("lr > 5e-4 and `my name` == 'b'", frame, "the table").tolist()
+    [False, True]
+    """
+    try:
+        return _evaluated(expression, frame)
+    except ValueError as error:
+        raise InputError(
+            f"{label}: where {quoted(expression)}: {error}; the columns are {listed(frame.columns)}"
+        ) from None
+
+
+def _evaluated(expression, frame):
+    if not isinstance(expression, str) or not expression.strip():
+        raise ValueError("write a condition such as \"loss < 4 and run == 'a'\"")
+    between = {}
+
+    def placed(piece):
+        name = piece[1]
+        return piece[0] if name is None else between.setdefault(name, f"between_backticks_{len(between)}")
+
+    text = PIECE.sub(placed, expression.strip())
+    columns = {str(column): column for column in frame.columns}
+    meant = {alias: name for name, alias in between.items()} | {name: name for name in _names(text, between.values())}
+    for name in meant.values():
+        if name not in columns:
+            raise ValueError(f"there is no column {quoted(name)}{suggestion(name, columns)}")
+    used = pd.DataFrame({alias: frame[columns[name]] for alias, name in meant.items()}, index=frame.index)
+    try:
+        result = used.eval(text, engine="python")
+    # What pandas raises of columns that do not compare, such as text with numbers, is of many kinds.
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"it cannot be worked out ({reason}); check that numbers meet numbers and text text") from None
+    if not (isinstance(result, pd.Series) and pd.api.types.is_bool_dtype(result)):
+        raise ValueError("it is neither true nor false of a row; compare a column with a value")
+    return result.fillna(False).astype(bool)
+
+
+def _names(text, placeholders):
+    """Names of columns in an expression that holds only what is allowed."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        hint = '; compare with "==", not "="' if re.search(r"(?<![<>=!])=(?!=)", text) else ""
+        raise ValueError(f"it cannot be read ({getattr(error, 'msg', error)}){hint}") from None
+    names = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ALLOWED):
+            raise ValueError(
+                f"{_called(node)} is not allowed; use comparisons, in, and, or, not and + - * / % of columns and values"
+            )
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float):
+            raise ValueError(f"{node.value!r} is not a value of a column")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
+            for side in (node.left, node.right):
+                if isinstance(side, ast.Constant) and isinstance(side.value, str):
+                    raise ValueError(f"there is no arithmetic of text such as {quoted(side.value)}")
+        if isinstance(node, ast.Name) and node.id not in placeholders:
+            names[node.id] = None
+    return list(names)
+
+
+def _called(node):
+    if isinstance(node, ast.Attribute):
+        return f"attribute access (.{node.attr})"
+    return "a call" if isinstance(node, ast.Call) else type(node).__name__
