@@ -150,7 +150,7 @@ def _exponents_table(found):
         ours = found.exponents[basis]
         row = {
             "counted": BASIS_LABELS[basis],
-            "from": "posterior",
+            "from": f"{MAIN} law, posterior",
             "size": tables.interval(summary(ours["size"]), "{:.3f}"),
             "size, exact budgets": tables.interval(summary(found.exact[basis]["size"]), "{:.3f}"),
             "loss": tables.interval(summary(ours["loss"]), "{:.3f}"),
@@ -184,7 +184,8 @@ def _moved_table(found):
     ]
     note = (
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
-        "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54)."
+        "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54). "
+        f"All under the {MAIN} law."
     )
     return tables.html(pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied")
 
@@ -300,7 +301,8 @@ def _details(found):
             "text": [
                 "Minimising the loss on 6 N<sub>x</sub> D instead of 6 N<sub>T</sub> D makes the optimum grow faster "
                 "where embeddings are many: from β/(αδ+β) for the smallest models over a hump to β/(α+β) for the "
-                f"largest (equation 17 of the paper, any δ). E {tables.interval(main['E'], '{:.3f}')}, α "
+                "largest (equation 17 of the paper, any δ). "
+                f"Under the {MAIN} law E is {tables.interval(main['E'], '{:.3f}')}, α "
                 f"{tables.interval(main['alpha'], '{:.3f}')}, β {tables.interval(main['beta'], '{:.3f}')}."
             ],
             "blocks": [figures.local_exponent(found.local)],

@@ -7,7 +7,7 @@ from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
-from .conclusions import COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
+from .conclusions import AT, COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import OFFSETS, paper_coefficients, year_slopes
@@ -153,7 +153,7 @@ def _ridge_text(found):
     text = [
         f"Specification {MAIN} lets parameters and data each carry progress, and one yearly fall makes up for the "
         f"other: α<sub>year</sub> is {draws_interval(a)}, β<sub>year</sub> {draws_interval(b)}, the doubling time "
-        f"{words(times(rate))} months.",
+        f"{words(times(rate))} months {AT}.",
         _nearer(found),
     ]
     peaks = [
@@ -172,7 +172,7 @@ def _nearer(found):
     return (
         f"The paper's estimator stops at one place of the ridge and converges at another: {second['share']:.0%} of the "
         f"draws are nearer to the second, with a doubling time of {words(known(second['doubling_months']))} months, "
-        f"against {words(known(first['doubling_months']))} of the others."
+        f"against {words(known(first['doubling_months']))} of the others, {AT}."
     )
 
 
@@ -207,7 +207,7 @@ def _estimator_text(found):
         f"minimised by SLSQP from zeros. It stops after {stops.iterations} iterations at {stops.objective:.7f}"
         + (f", too early: a converged optimiser goes lower, to {converged.objective:.7f}." if early else ".")
         + f" The doubling time is {_point(stops)} months where it stops and {_point(converged)} at the optimum, "
-        f"against {words(times(found.rates[MAIN]))} of the posterior."
+        f"against {words(times(found.rates[MAIN]))} of the posterior, {AT}."
     ]
 
 

@@ -161,7 +161,8 @@ def forms_table(entry):
         f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute; in brackets how many have a Pareto k above 0.7"
         f", which were not refitted. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
-        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws."
+        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws. "
+        "Gains of the constant gain and of the break are those of the fits of this report."
     )
     return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend")
 
