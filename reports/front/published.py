@@ -54,7 +54,8 @@ def claims(document, published):
     Returns
     -------
     list of dict
-        ``claim``, ``of`` (the law or the place that ours is of, or null), ``source``, ``note``, ``page``, ``published`` (estimate, low, high), ``ours`` (a summary),
+        ``claim``, ``of`` (the law or the place that ours is of, or null), ``source``, ``note``, ``page``,
+        ``published`` (estimate, low, high), ``ours`` (a summary),
         ``p_at_least`` (null where it was not made) and ``verdict``.
     """
     found = []
