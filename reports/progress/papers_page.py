@@ -41,8 +41,8 @@ def _those(better, all_of_them):
 
 def _table(found):
     scores = [found.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
-    header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ", "doubling (months)",
-              "with effects  ")  # fmt: skip
+    header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ",
+              "doubling (months), rows independent", "doubling (months), paper effects")  # fmt: skip
     rows = []
     for k in with_progress(found):
         pairs = [f"{table.loc[k, name]:.1f}" for name in ("elpd", "elpd_papers") for table in scores]
