@@ -200,8 +200,9 @@ WORDS = {
     "form": {"break": "models as the unit|^break in May 2024$"}
     | {
         name: name
-        for name in ("throughout", "constant gain", "sampled date", "acceleration", "random walk", "averaged",
-                     "slope of compute by", "effects of families", "families as the unit", "known compute|reasoning models")
+        for name in ("constant gain|one pace throughout", "sampled date", "acceleration", "random walk",
+                     "averaged", "slope of compute by", "effects of families", "families as the unit",
+                     "known compute|reasoning models")
     },
     "of": {
         name: name
@@ -285,10 +286,11 @@ def same_quantity(part, names):
     """What an interval is of, to be compared with others; None where its words name no quantity of `WORDS`."""
     if names.get("quantity") is None or names.get("law") == "published":
         return None
+    of_gains = ("period", "form")
     if names["quantity"] == "gain":
-        names = {"form": "break"} | names
+        names = {"form": "break", **{name: x for name, x in names.items() if name in ("quantity", *of_gains)}}
     else:
-        names = {dimension: name for dimension, name in names.items() if dimension not in ("period", "form")}
+        names = {name: x for name, x in names.items() if name not in of_gains}
     if names["quantity"] == "doubling":
         names = {"noise": "papers" if names.get("place") == "evaluations" else "rows"} | names
     return (part if part.startswith(APART) else "", *sorted(names.items()))
