@@ -16,6 +16,7 @@ from .anchors import Anchors
 from .drawing.captions import alternative, caption, named
 from .drawing.sources import SOURCES, software
 from .drawing.tables import MINUS, Table
+from .drawing.verdicts import FIT, laws_of, marks
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
@@ -51,8 +52,14 @@ class _Blocks:
             "wide": len(table.header) > WIDE,
             "table": table,
             "sortable": len(table.rows) >= SORTABLE,
-            "fits": [self._fits.get(name) for name in table.fits],
+            "marks": [self._marks(names) for names in table.fits or [None] * len(table.rows)],
+            "of": self._marks(table.of),
         }
+
+    def _marks(self, names):
+        """Return the marks of a fit, or of each of several."""
+        every = [names] if isinstance(names, str) else names or ()
+        return Markup(" ").join(Markup(marks(self._fits[name])) for name in every if name in self._fits)
 
     def _figure(self, drawn):
         self.figures += 1
@@ -99,12 +106,9 @@ def render(title, parts, document, warned, front=None):
     anchor = Anchors()
     for name in PLACES:
         anchor(name)
-    fits = {name: {"name": name, "anchor": anchor(f"fit {name}")} | each
+    laws = laws_of(document)
+    fits = {name: {"name": name, "anchor": anchor(f"fit {name}"), "law": laws.get(name)} | each
             for name, each in document["diagnostics"].items()}  # fmt: skip
-    for name, entry in {**document.get("laws", {}), **document.get("since", {}).get("laws", {})}.items():
-        name = name if name in fits else f"since, {name}"
-        if name in fits and "verdict" in entry:
-            fits[name]["law"] = entry["verdict"]
     block = _Blocks(fits)
     # Names of parts are taken first, so that no section has that of a part.
     names = [anchor(part["name"]) for part in parts]
@@ -122,6 +126,8 @@ def render(title, parts, document, warned, front=None):
         plural=plural,
         warned=list(dict.fromkeys(warned)),
         fits=fits,
+        tested=FIT,
+        marks=lambda fit: Markup(marks(fit)),
         provenance=document["provenance"],
         seconds=document["seconds"],
         made=made,

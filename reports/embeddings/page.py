@@ -117,7 +117,8 @@ def _sizes_table(found):
         "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
         "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
     )
-    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ")
+    fits = ["configurations" if row["estimator"] == "posterior" else "" for row in rows]
+    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ", fits=fits)
 
 
 def _by_law_table(found):
@@ -174,7 +175,8 @@ def _exponents_table(found):
         "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form")
+    fits = [MAIN if MAIN in row["from"] else "" for row in rows]
+    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form", fits=fits)
 
 
 def _moved_table(found):
@@ -187,7 +189,9 @@ def _moved_table(found):
         "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54). "
         f"All under the {MAIN} law."
     )
-    return tables.html(pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied")
+    return tables.html(
+        pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied", fits=MAIN
+    )
 
 
 def _omega_table(found):
@@ -210,6 +214,7 @@ def _omega_table(found):
         rowname="counting",
         note="elpd in nats on log loss; ± one standard error of the difference.",
         title="What the counting of embeddings changes",
+        fits=list(OMEGAS.values()),
     )
 
 
