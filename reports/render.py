@@ -127,7 +127,6 @@ def render(title, parts, document, warned, front=None):
         warned=list(dict.fromkeys(warned)),
         fits=fits,
         tested=FIT,
-        marks=lambda fit: Markup(marks(fit)),
         provenance=document["provenance"],
         seconds=document["seconds"],
         made=made,

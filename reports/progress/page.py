@@ -173,7 +173,7 @@ def _nearer(found):
     return (
         f"The paper's estimator stops at one place of the ridge and converges at another: {second['share']:.0%} of the "
         f"draws are nearer to the second, with a doubling time of {words(known(second['doubling_months']))} months, "
-        f"against {words(known(first['doubling_months']))} of the others, {AT}."
+        f"against {words(known(first['doubling_months']))} of the others."
     )
 
 

@@ -86,7 +86,7 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
         ("dot bad", "one, <other>, sampling: not to be trusted"),
         ("dot none", "one, <other>, fit of the law: not tested"),
     ]  # fmt: skip
-    assert [(e["class"], e["aria-label"]) for e in dots] == marks * 2  # in the rows, and among the diagnostics
+    assert [(e["class"], e["aria-label"]) for e in dots] == marks
     assert {e["href"][1:] for e in dots} == {row["id"] for row in made.of("tr") if "id" in row}
     (row,) = made.of("tr", class_="recommended")
     assert row["text"].startswith("another")
