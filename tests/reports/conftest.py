@@ -168,7 +168,7 @@ WORDS = {
         "N*": r"\bN\*(?! in| without)|^parameters$|optimum is|it says|FLOP, about",
         "D*": r"^tokens$|parameters on$",
         "loss": r"^loss \(nats/token\)$",
-        "gain": r"^gain\b|grew by|gains are|faster gains",
+        "gain": r"^gain\b(?! at)|grew by|gains are|faster gains",
         "sums": r"half of (?:the )?sums right|50% length",
         "alpha": r"α(?=, exponent of p| is$)",
         "beta": r"β(?=, exponent of t)|and β$",
@@ -185,7 +185,8 @@ WORDS = {
         **{f"specification {k}": rf"[Ss]pecification {k}\b|^{k}(?=:? [a-z])|\b{k} has$" for k in range(1, 21)},
         "stacking": "stacking(?! by paper)",
         "mixed": "(?<!best specifications )mixed|stacking by paper",
-        "others": "[Tt]en best|10 best|pseudo-BMA|equal weights",
+        "ten best": "[Tt]en best|10 best",
+        **{name: name for name in ("pseudo-BMA", "equal weights")},
     },
     "noise": {name: name for name in ("one sigma", "normal noise", "huber")}
     | {"rows": "without (?:effects of papers|paper effects)|rows independent|evaluations as the unit"}
