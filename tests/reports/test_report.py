@@ -78,7 +78,7 @@ class Page(HTMLParser):
         """Rows, by the text of their first cell, of the only table that has `column`."""
         ((header, *rows),) = [table for table in self.tables if column in table[0]]
         return {
-            row[0].rstrip("●▲ \n"): dict(zip(header[1:], row[1:], strict=True))
+            row[0].rstrip("●▲○ \N{NO-BREAK SPACE}\n"): dict(zip(header[1:], row[1:], strict=True))
             for row in rows
             if len(row) == len(header)
         }
