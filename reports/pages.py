@@ -148,6 +148,7 @@ PAGES = {
             "Did progress speed up after 2023?",
             "since",
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
+            lastly=("progress",),
             alone=True,
         ),
     )

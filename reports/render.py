@@ -16,6 +16,7 @@ from .anchors import Anchors
 from .drawing.captions import alternative, caption, named
 from .drawing.sources import SOURCES, software
 from .drawing.tables import MINUS, Table
+from .drawing.verdicts import FIT, laws_of, marks
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
@@ -30,19 +31,6 @@ PLACES = (
     "top", "content", "diagnostics", "data", "cite", "theme", "plotly", "plotly-template", "optimum",
     "budget", "at-budget", "what-to-quote", "what-not-to-quote", "published-beside-ours", "how-to-read-it",
 )  # fmt: skip
-
-
-def _tested_laws(document):
-    """Pairs of the name of a fit and the entry of results.json that has the check of its law."""
-    yield from document.get("laws", {}).items()
-    for part, prefix in (("since", "since, "), ("corpora", "corpora, ")):
-        for name, entry in document.get(part, {}).get("laws", {}).items():
-            yield prefix + name, entry
-    for scheme, entry in document.get("small_lm", {}).get("schemes", {}).items():
-        yield f"small models, {scheme}", entry["law"]
-    yield "lengths", document.get("lengths", {})
-    yield "lengths, equal cost", document.get("equal_cost", {})
-    yield "progress-7, paper effects", document.get("compute_equivalent_gain", {}).get("quoted", {})
 
 
 class _Blocks:
@@ -64,8 +52,14 @@ class _Blocks:
             "wide": len(table.header) > WIDE,
             "table": table,
             "sortable": len(table.rows) >= SORTABLE,
-            "fits": [self._fits.get(name) for name in table.fits],
+            "marks": [self._marks(names) for names in table.fits or [None] * len(table.rows)],
+            "of": self._marks(table.of),
         }
+
+    def _marks(self, names):
+        """Return the marks of a fit, or of each of several."""
+        every = [names] if isinstance(names, str) else names or ()
+        return Markup(" ").join(Markup(marks(self._fits[name])) for name in every if name in self._fits)
 
     def _figure(self, drawn):
         self.figures += 1
@@ -112,11 +106,9 @@ def render(title, parts, document, warned, front=None):
     anchor = Anchors()
     for name in PLACES:
         anchor(name)
-    fits = {name: {"name": name, "anchor": anchor(f"fit {name}")} | each
+    laws = laws_of(document)
+    fits = {name: {"name": name, "anchor": anchor(f"fit {name}"), "law": laws.get(name)} | each
             for name, each in document["diagnostics"].items()}  # fmt: skip
-    for name, entry in _tested_laws(document):
-        if name in fits and "verdict" in entry:
-            fits[name]["law"] = entry["verdict"]
     block = _Blocks(fits)
     # Names of parts are taken first, so that no section has that of a part.
     names = [anchor(part["name"]) for part in parts]
@@ -134,6 +126,7 @@ def render(title, parts, document, warned, front=None):
         plural=plural,
         warned=list(dict.fromkeys(warned)),
         fits=fits,
+        tested=FIT,
         provenance=document["provenance"],
         seconds=document["seconds"],
         made=made,

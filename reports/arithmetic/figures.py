@@ -5,6 +5,7 @@ import numpy as np
 from ...inference.words import position
 from ...models.draws import DRAWS
 from ...training.arithmetic.exposure import rows_trained
+from ..drawing.intervals import rows_named
 from ..drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line
 
 COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
@@ -225,5 +226,4 @@ def own_runs(found):
         )
     labels = [position(found.entry["runs"][run]) for run in names]
     drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
-    drawn.update_yaxes(tickvals=np.arange(len(names)), ticktext=labels, automargin=True, showgrid=False)
-    return drawn
+    return rows_named(drawn, labels)

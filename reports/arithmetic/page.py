@@ -71,7 +71,7 @@ def _lengths_table(found):
         "reached at any length. Few seeds hardly inform how much seeds differ: the interval of a new seed leans on its "
         "prior."
     )
-    return tables.html(pd.DataFrame(rows), note=note)
+    return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
 
 def _contrast_table(found):
@@ -93,6 +93,7 @@ def _contrast_table(found):
         pd.DataFrame(rows),
         note="Of the median run of each condition. Accuracy: the mean over cells.",
         title="Conditions in pairs",
+        fits="lengths",
     )
 
 
@@ -119,7 +120,7 @@ def _region_table(found, published):
         "McLeish et al. 2024: means of three runs with input injection and 16 layers of 1,024, trained on up to 20 "
         "digits and asked up to 100 and 160; not of these regions, and to be set beside ours only in their order."
     )
-    return tables.html(pd.DataFrame(rows), note=note)
+    return tables.html(pd.DataFrame(rows), note=note, fits="lengths")
 
 
 def _equal_section(found):
@@ -335,7 +336,8 @@ def _equal_table(found):
         "Lengths of both operands, of the median run: median [95%]. None: at no length. P is of embeddings that are "
         f"right in at least {LEARNED:.0%} of sums within the lengths of training."
     )
-    return tables.of_rows(header, rows, note=note, title="How far each embedding goes at equal cost")
+    title = "How far each embedding goes at equal cost"
+    return tables.of_rows(header, rows, note=note, title=title, fits="lengths, equal cost")
 
 
 def _details(found, published, equal):

@@ -132,7 +132,9 @@ def _parameter_table(document, table):
         "A dash: not reported. Robust sd: by the infinitesimal jackknife, by run or by model size, whichever is "
         "wider; it does not trust the law or its noise."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published")
+    return tables.html(
+        pd.DataFrame(rows), rowname="quantity", note=note, title="Constants, ours and published", fits=MAIN
+    )
 
 
 def _short(x, sd):
@@ -176,7 +178,8 @@ def _envelope_table(envelopes, document):
     ]
     posterior = {"exponent of N* in C": tables.interval(q, "{:.3f}"), "exponent of D* in C": "1 minus that"}
     rows.append({"estimator": "posterior of the law", **posterior, "points": "–", "verdict": ""})
-    return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law")
+    fits = [*[""] * len(envelopes), MAIN]
+    return tables.html(pd.DataFrame(rows), rowname="estimator", title="Estimators that need no law", fits=fits)
 
 
 def _prior_table(chosen):
@@ -227,7 +230,10 @@ def _answer_sections(found, sets):
             "blocks": [
                 allocation.allocation(found.fits[best], sets),
                 tables.allocated(
-                    planned, title=f"What is compute-optimal under the {optimum.NAMES[best]} law", note=note
+                    planned,
+                    title=f"What is compute-optimal under the {optimum.NAMES[best]} law",
+                    note=note,
+                    fits=best,
                 ),
             ],
         },
@@ -274,6 +280,7 @@ def _law_sections(found, sets, table):
                 tables.allocated(
                     optimum.budgets(document, MAIN),
                     note="Medians and 95% intervals of the optimum of the mean loss, C = 6ND.",
+                    fits=MAIN,
                 ),
             ],
         },

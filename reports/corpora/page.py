@@ -113,7 +113,7 @@ def _scores_table(entry):
         "corpora; higher is better. Three corpora give no standard error of a difference worth the name: look whether "
         "it is of one sign on each."
     )
-    return tables.html(pd.DataFrame(rows), rowname="law", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="law", note=note, fits=[f"corpora, {law}" for law in WORDS])
 
 
 def _quantities_table(entry):
@@ -130,7 +130,7 @@ def _quantities_table(entry):
         "Medians and 95% intervals, exponents pooled. Robust sd: by the infinitesimal jackknife over runs, which does "
         "not trust the law's noise; where it is above the sd, the interval is too narrow by about that ratio."
     )
-    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note, fits=f"corpora, {MAIN}")
 
 
 def _differences_table(entry):
@@ -144,7 +144,11 @@ def _differences_table(entry):
         "at which they agree."
     )
     return tables.html(
-        pd.DataFrame(rows), rowname="difference of exponents", note=note, title="Differences between corpora"
+        pd.DataFrame(rows),
+        rowname="difference of exponents",
+        note=note,
+        title="Differences between corpora",
+        fits=f"corpora, {MAIN}",
     )
 
 

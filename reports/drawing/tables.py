@@ -23,7 +23,8 @@ class Table:
     """A table to show.
 
     Cells and headers are HTML; `numeric` are the places of columns that hold numbers alone, `fits` names of the fits
-    that rows are of, and `recommended` is the place of the row to use.
+    that rows are of, some of several, `of` names the fit that the whole table is of, and `recommended` is the place of
+    the row to use.
     """
 
     header: tuple
@@ -32,6 +33,7 @@ class Table:
     title: str | None = None
     note: str | None = None
     fits: tuple = ()
+    of: str | None = None
     recommended: int | None = None
 
 
@@ -50,8 +52,9 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
         Columns shown as whole numbers.
     rowname : str, optional
         The column that heads each row, the first by default.
-    fits : sequence of str, optional
-        Name of the fit that each row is of, its first cell by default; what is no fit of the report has no mark.
+    fits : str or sequence, optional
+        Name of the fit that the table is of, or of each row, its first cell by default; a tuple where a row is of
+        several. What is no fit of the report has no mark.
     recommended : int, optional
         Place of the row to use.
 
@@ -66,8 +69,10 @@ def html(frame, *, title=None, note=None, decimals=None, integers=(), rowname=No
         i for i, cells in enumerate(shown.values()) if i and all(NUMERIC.match(cell) for cell in cells) and cells
     )
     rows = tuple(zip(*shown.values(), strict=True))
-    of = tuple(map(str, frame[first] if fits is None else fits))
-    return Table(tuple(lowered(escape(str(name))) for name in shown), rows, numeric, title, note, of, recommended)
+    header = tuple(lowered(escape(str(name))) for name in shown)
+    whole = fits if isinstance(fits, str) else None
+    of = () if whole else tuple(frame[first].astype(str) if fits is None else fits)
+    return Table(header, rows, numeric, title, note, of, whole, recommended)
 
 
 def _first(names, first):
@@ -120,8 +125,8 @@ def of_rows(header, rows, note=None, **more):
     return html(pd.DataFrame(rows, columns=header), rowname=header[0], note=note, **more)
 
 
-def tests_of_law(entry, title=None):
-    """Write the tests of a law, of its entry of results.json, as a table."""
+def tests_of_law(entry, title=None, fits=None):
+    """Write the tests of a law, of its entry of results.json, as a table; `fits` names the fit."""
     rows = [
         {
             "test": in_words(test),
@@ -139,7 +144,7 @@ def tests_of_law(entry, title=None):
         f"fit. Size: the mean over rows of what is off, as a share of {entry['verdict']['share_of']}. Worst: the same "
         "mean over the rows of the bin or group where it is largest."
     )
-    return html(pd.DataFrame(rows), rowname="test", note=note, title=title)
+    return html(pd.DataFrame(rows), rowname="test", note=note, title=title, fits=fits)
 
 
 def _worst(found):
@@ -148,8 +153,8 @@ def _worst(found):
     return "–" if size is None else f"{size:.2%} in {found['worst_where']}"
 
 
-def allocated(entries, *, note, title=None):
-    """Write what is compute-optimal at several budgets, of entries of results.json, as a table."""
+def allocated(entries, *, note, title=None, fits=None):
+    """Write what is compute-optimal at several budgets, of entries of results.json of a fit that `fits` names."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
         | {
@@ -162,7 +167,7 @@ def allocated(entries, *, note, title=None):
         }
         for a in entries
     ]
-    return html(pd.DataFrame(rows), title=title, note=note)
+    return html(pd.DataFrame(rows), title=title, note=note, fits=fits)
 
 
 def interval(q, form="{:.4g}"):

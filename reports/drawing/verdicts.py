@@ -6,7 +6,9 @@ from ...datasets.wording import p_value
 from ...inference.diagnostics import PARETO_K_LIMIT
 from ...inference.words import in_words
 
-MARKS = {True: ("fine", "●"), False: ("bad", "▲")}
+MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
+SAMPLING = {True: "converged", False: "not to be trusted"}
+FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
 LINE = 0.05  # of a band that holds 95% of calibrated models
 
 
@@ -25,6 +27,63 @@ def marked(fine, text):
     """
     kind, sign = MARKS[bool(fine)]
     return f'<span class="dot {kind}" aria-hidden="true">{sign}</span> {text}'
+
+
+def marks(fit):
+    """Return the two marks of a fit, which stand wherever one of its numbers does: sampling, then fit of the law.
+
+    Parameters
+    ----------
+    fit : dict
+        ``name``, ``anchor`` of its diagnostics, ``ok`` and ``sentence`` of its sampling, and ``law``: whether its rows
+        do not reject the law, None where that was not tested.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> marks({"name": "coupled", "anchor": "fit-coupled", "ok": True, "sentence": "converged", "law": None})[-10:-4]
+    '>○</a>'
+    """
+    both = ("sampling", fit["ok"], SAMPLING, fit["sentence"]), ("fit of the law", fit["law"], FIT, None)
+    links = []
+    for of, fine, words, sentence in both:
+        kind, sign = MARKS[fine]
+        label, title = escape(f"{fit['name']}, {of}: {words[fine]}"), escape(f"{of}: {sentence or words[fine]}")
+        links.append(f'<a class="dot {kind}" href="#{fit["anchor"]}" aria-label="{label}" title="{title}">{sign}</a>')
+    return f'<span class="marks">{"".join(links)}</span>'
+
+
+def laws_of(document):
+    """Return whether the rows of each fit do not reject its law, by the fit's name.
+
+    Parameters
+    ----------
+    document : dict
+        The content of results.json.
+
+    Returns
+    -------
+    dict of str to bool
+    """
+    of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
+    entries = {
+        **document.get("laws", {}),
+        **{f"since, {name}": each for name, each in document.get("since", {}).get("laws", {}).items()},
+        **{f"corpora, {name}": each for name, each in of_corpora.get("laws", {}).items()},
+        **{f"small models, {scheme}": each["law"] for scheme, each in small.get("schemes", {}).items()},
+        "lengths": document.get("lengths", {}),
+        "lengths, equal cost": document.get("equal_cost", {}),
+    }
+    fine = {name: each["verdict"]["verdict"] == "fits" for name, each in entries.items() if "verdict" in each}
+    for k, each in document.get("progress", {}).items():
+        for noise, tests in each.get("misfit", {}).items():
+            name = f"progress-{k}" if noise == "rows independent" else f"progress-{k}, {noise}"
+            fine[name] = all(test["fits"] for test in tests.values())
+    return fine
 
 
 def of_law(name, entry):

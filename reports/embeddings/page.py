@@ -117,7 +117,8 @@ def _sizes_table(found):
         "Posterior: median [95%]. Width over depth: what γ and a vocabulary of 32,000 imply at δ = 1/3, for the "
         "posterior at the geometric-mean size; the paper puts its γ, estimated with δ = 0.34, with δ = 1/3."
     )
-    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ")
+    fits = ["configurations" if row["estimator"] == "posterior" else "" for row in rows]
+    return tables.html(pd.DataFrame(rows), rowname="estimator", note=note, title="Estimates of γ and δ", fits=fits)
 
 
 def _by_law_table(found):
@@ -150,7 +151,7 @@ def _exponents_table(found):
         ours = found.exponents[basis]
         row = {
             "counted": BASIS_LABELS[basis],
-            "from": "posterior",
+            "from": f"{MAIN} law, posterior",
             "size": tables.interval(summary(ours["size"]), "{:.3f}"),
             "size, exact budgets": tables.interval(summary(found.exact[basis]["size"]), "{:.3f}"),
             "loss": tables.interval(summary(ours["loss"]), "{:.3f}"),
@@ -174,7 +175,8 @@ def _exponents_table(found):
         "100 budgets, each curve read at the nearest of 1,000 points (exact budgets: at the budget). Published sets of "
         "constants with γ = 47,491, δ = 1/3. Pearce and Song print 0.78 and 0.74 without embeddings."
     )
-    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form")
+    fits = [MAIN if MAIN in row["from"] else "" for row in rows]
+    return tables.html(pd.DataFrame(rows), note=note, title="Exponents under Chinchilla's form", fits=fits)
 
 
 def _moved_table(found):
@@ -184,9 +186,12 @@ def _moved_table(found):
     ]
     note = (
         "Ranges of size: exact budgets at which the ends of the range are optimal, 200 models, sizes of Chinchilla's "
-        "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54)."
+        "models. Vocabulary and shape: the range of Kaplan's study; the other at Chinchilla's value (32,000 and 54). "
+        f"All under the {MAIN} law."
     )
-    return tables.html(pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied")
+    return tables.html(
+        pd.DataFrame(rows), rowname="studied", note=note, title="The exponent by what is studied", fits=MAIN
+    )
 
 
 def _omega_table(found):
@@ -209,6 +214,7 @@ def _omega_table(found):
         rowname="counting",
         note="elpd in nats on log loss; ± one standard error of the difference.",
         title="What the counting of embeddings changes",
+        fits=list(OMEGAS.values()),
     )
 
 
@@ -300,8 +306,8 @@ def _details(found):
             "text": [
                 "Minimising the loss on 6 N<sub>x</sub> D instead of 6 N<sub>T</sub> D makes the optimum grow faster "
                 "where embeddings are many: from β/(αδ+β) for the smallest models over a hump to β/(α+β) for the "
-                f"largest (equation 17 of the paper, any δ). Constants of the {MAIN} law: "
-                f"E {tables.interval(main['E'], '{:.3f}')}, α "
+                "largest (equation 17 of the paper, any δ). "
+                f"Under the {MAIN} law E is {tables.interval(main['E'], '{:.3f}')}, α "
                 f"{tables.interval(main['alpha'], '{:.3f}')}, β {tables.interval(main['beta'], '{:.3f}')}."
             ],
             "blocks": [figures.local_exponent(found.local)],

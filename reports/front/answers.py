@@ -306,17 +306,23 @@ def _truth(document):
     held = [name for name, each in truth.items() if each["holds"]]
     missed = {name: each for name, each in truth.items() if not each["holds"]}
     coupled = sum(each["coupled"]["holds"] for each in truth.values())
-    off = ", ".join(f"{each['fitted'][MIDDLE] - each['known']:+.2f} nats ({name})" for name, each in missed.items())
+    off = ", ".join(f"{_from_known(each)} ({name.replace('-', ' ')})" for name, each in missed.items())
     return Answer(
         page="small-models",
         question="Do these methods find what is known?",
         answer=f"The Chinchilla law finds the known floor of the loss in {len(held)} of {len(truth)} sets of runs, the "
         f"coupled law in {coupled}.",
-        number=f"Where it is missed E is off by {off}." if missed else "It is missed in none.",
+        number=f"Where it is missed the median of E is {off}." if missed else "It is missed in none.",
         moves=entry["why_missed"] or "Read this before you trust the other answers.",
         facts=Facts(chains=True, direction=(len(held) / len(truth), 1.0)),
         rests_on=tuple(f"small models, {name}" for name in truth),
     )
+
+
+def _from_known(each):
+    """Write how far a fitted floor lies from the known one, without a sign."""
+    difference = each["fitted"][MIDDLE] - each["known"]
+    return f"{abs(difference):.2f} nats too {'low' if difference < 0 else 'high'}"
 
 
 ANSWERED = {

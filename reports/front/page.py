@@ -50,6 +50,7 @@ def _row(claim):
     said = form({"q2.5": theirs["low"], "q50": theirs["estimate"], "q97.5": theirs["high"]})
     # An estimate without an interval is printed as it was published.
     return claim | {
+        "claim": ", ".join(filter(None, (claim["claim"], claim.get("of")))),
         "note": lowered(escape(symbols(claim["note"] or ""))),
         "theirs": said if theirs["low"] is not None else f"{theirs['estimate']:,g}",
         "shown": form(ours),

@@ -3,7 +3,7 @@
 import math
 
 from ...inference.words import HIGH, LOW, MIDDLE
-from ..drawing.optimum import DEFAULT
+from ..drawing.optimum import DEFAULT, NAMES
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 
@@ -54,7 +54,8 @@ def claims(document, published):
     Returns
     -------
     list of dict
-        ``claim``, ``source``, ``note``, ``page``, ``published`` (estimate, low, high), ``ours`` (a summary),
+        ``claim``, ``of`` (the law or the place that ours is of, or null), ``source``, ``note``, ``page``,
+        ``published`` (estimate, low, high), ``ours`` (a summary),
         ``p_at_least`` (null where it was not made) and ``verdict``.
     """
     found = []
@@ -66,10 +67,19 @@ def claims(document, published):
                 theirs = {name: _finite(getattr(row, name)) for name in ("estimate", "low", "high")}
                 at_least = _p_at_least(document, quantity, row.source)
                 found.append(
-                    {"claim": claim, "source": row.source, "note": _text(row.note), "page": page, "published": theirs,
-                     "ours": ours, "p_at_least": at_least, "verdict": verdict(theirs, ours)}
+                    {"claim": claim, "of": _estimand(path), "source": row.source, "note": _text(row.note),
+                     "page": page, "published": theirs, "ours": ours, "p_at_least": at_least,
+                     "verdict": verdict(theirs, ours)}
                 )  # fmt: skip
     return found
+
+
+def _estimand(path):
+    """Name the law that an entry of results.json is of, or the place that a doubling time is at."""
+    if path[0] in ("progress", "pooled_doubling_months", "variants"):
+        return "at 1e25 FLOP in 2023"
+    law = next((NAMES[name] for name in path if name in NAMES), None)
+    return law and f"{law} law"
 
 
 def verdict(theirs, ours):

@@ -58,5 +58,6 @@ def reading():
         "carries the drift: how far laws missed later runs of ten public tables. Never: at that end of the interval "
         "there is no progress. P: posterior probability. elpd: how well a law predicts what it was not fitted to, in "
         "nats; more is better. Decades beyond: powers of ten above the largest run. Holds: the published estimate lies "
-        "within our interval. Strength: strong, fair or weak, the worst grade of six facts, and why."
+        "within our interval. Two marks stand after a fit: of its sampling, then of the fit of its law (● no "
+        "fault, ▲ a fault, ○ not tested). Strength: strong, fair or weak, the worst grade of six facts, and why."
     )

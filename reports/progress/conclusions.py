@@ -75,7 +75,7 @@ def _compute_only(comparison, found):
     return (
         f"Specification {COMPUTE_ONLY}, which knows compute alone and not its split, {verdict}: rank "
         f"{row['rank']:.0f}, elpd {row['elpd_diff']:.1f} from the best (standard error {row['dse']:.1f}), doubling "
-        f"{words(times(found.rates[COMPUTE_ONLY]))} months."
+        f"{words(times(found.rates[COMPUTE_ONLY]))} months {AT}."
     )
 
 

@@ -74,7 +74,8 @@ def _table(found):
         "Posterior means of tail probabilities; below 0.01 a specification does not fit. Groups: of the columns that "
         "name groups of rows, the one whose groups differ most, its probability corrected for their number."
     )
-    return tables.of_rows(header, rows, note, title="Tail probabilities of tests, by specification")
+    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in found.comparison.index]
+    return tables.of_rows(header, rows, note, title="Tail probabilities of tests, by specification", fits=fits)
 
 
 def _of_column(tests):

@@ -7,7 +7,7 @@ from ...models.progress.specifications import NO_PROGRESS
 from ..drawing import tables
 from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
 from .analysis import MAIN
-from .conclusions import COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
+from .conclusions import AT, COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
 from .forest import LONGEST
 from .published import DOUBLING, Published
 from .ridge import OFFSETS, paper_coefficients, year_slopes
@@ -34,12 +34,13 @@ SEARCHED = "Where the paper's estimator stops, and its optimum"
 
 def _doubling_table(found, published):
     header = ("specification", "formulas", "closed form", "optimal scaling", "P(progress)", "draws without optimum")
-    rows = []
+    rows, fits = [], []
     for k in with_progress(found):
         for label, q in found.doubling[k].iterrows():
             name = name_of(k) + ("" if label == "all" else f": {label}")
             certain = probability(q["p_progress"]), f"{q['no_optimum']:.0f}"
             rows.append((name, formula(k), words(q), words(q, "optimal_"), *certain))
+            fits.append(f"progress-{k}")
     for key, name in POOLED.items():
         q = times(found.pooled[key])
         rows.append((f"pooled: {name}", "–", words(q), "–", probability(q["p_progress"]), "–"))
@@ -50,7 +51,7 @@ def _doubling_table(found, published):
         "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
         f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, fits=[*fits, *[""] * (len(rows) - len(fits))])
 
 
 # Comparison ----------------------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ def _columns_table(table, columns, note, title):
         )
         for k, row in table.iterrows()
     ]
-    return tables.of_rows(header, rows, note, title=title)
+    return tables.of_rows(header, rows, note, title=title, fits=[f"progress-{k}" for k in table.index])
 
 
 def _comparison_table(found, published):
@@ -153,7 +154,7 @@ def _ridge_text(found):
     text = [
         f"Specification {MAIN} lets parameters and data each carry progress, and one yearly fall makes up for the "
         f"other: α<sub>year</sub> is {draws_interval(a)}, β<sub>year</sub> {draws_interval(b)}, the doubling time "
-        f"{words(times(rate))} months.",
+        f"{words(times(rate))} months {AT}.",
         _nearer(found),
     ]
     peaks = [
@@ -193,7 +194,7 @@ def _coefficient_table(found, published):
         "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
         f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, fits=f"progress-{MAIN}")
 
 
 # The paper's estimator -----------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ def _estimator_text(found):
         f"minimised by SLSQP from zeros. It stops after {stops.iterations} iterations at {stops.objective:.7f}"
         + (f", too early: a converged optimiser goes lower, to {converged.objective:.7f}." if early else ".")
         + f" The doubling time is {_point(stops)} months where it stops and {_point(converged)} at the optimum, "
-        f"against {words(times(found.rates[MAIN]))} of the posterior."
+        f"against {words(times(found.rates[MAIN]))} of the posterior, {AT}."
     ]
 
 
@@ -286,7 +287,9 @@ def _answers_table(found, published):
         "specifications differ: give those rows with their specification, budget and date. Medians and 95% intervals; "
         "never: no progress at that end."
     )
-    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked")
+    fits = {0: found.document["compute_equivalent_gain"]["quoted"]["fit"], 3: f"progress-{MAIN}"}
+    fits = [fits.get(i, "") for i in range(len(rows))]
+    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked", fits=fits)
 
 
 def _asked(name, where, q, theirs="–"):

@@ -41,18 +41,19 @@ def _those(better, all_of_them):
 
 def _table(found):
     scores = [found.scores[noise].table for noise in (INDEPENDENT, EFFECTS)]
-    header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ", "doubling (months)",
-              "with effects  ")  # fmt: skip
+    header = ("specification", "elpd by row", "with effects", "elpd by paper", "with effects ",
+              "doubling (months), rows independent", "doubling (months), paper effects")  # fmt: skip
     rows = []
+    fits = [(f"progress-{k}", f"progress-{k}, {EFFECTS}") for k in with_progress(found)]
     for k in with_progress(found):
         pairs = [f"{table.loc[k, name]:.1f}" for name in ("elpd", "elpd_papers") for table in scores]
         own = found.gain_times[k].loc["all"]
         rows.append((name_of(k), *pairs, words(own), words(times(found.effect_gains[k]))))
     note = (
         "Elpd by row with effects: of a row given the other rows of its paper. By paper: of a paper's rows together, "
-        "the paper unseen. Doubling times at the evaluations' own sizes."
+        "the paper unseen. Doubling times at the evaluations' own sizes. Marks: without effects of papers, and with."
     )
-    return tables.of_rows(header, rows, note)
+    return tables.of_rows(header, rows, note, fits=fits)
 
 
 def sections(found):

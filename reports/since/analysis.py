@@ -18,8 +18,8 @@ from ...inference.steps import counted
 from ...models.scores.law import Scores
 from .. import results
 from ..findings import Findings
-from .bridge import earlier_progress
-from .forms import probabilities
+from .bridge import SHARED, earlier_progress
+from .forms import probabilities, with_fits
 from .frontier import of_the_frontier
 from .later import of_later_models
 from .least_squares import least_squares
@@ -76,7 +76,8 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))
-    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief))
+    shared = {unit: earlier[name] for unit, name in SHARED.items() if name in earlier}
+    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief, shared), shared=sorted(shared))
     found = SinceFindings(fits, bridge)
     found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
     found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
@@ -88,7 +89,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found.extras = stage.extras
     found.posteriors = {f"since, {name}": each for name, each in fits.items()}
     found.unsaved = {f"2012 to 2023, by {unit}": each for unit, each in bridged.items()}
-    found.document = {"since": entry}
+    found.document = {"since": entry | {"earlier": bridge}}
     return found
 
 
@@ -145,7 +146,7 @@ def _entry(found, table):
             gain = draws["gain"].sel(period=period).values.ravel()
             some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
             pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
-    entry = {"periods": by_period, "rests": found.rests, "forms": evidence("scores_forms")}
+    entry = {"periods": by_period, "rests": found.rests, "forms": with_fits(evidence("scores_forms"), by_period)}
     known = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
     return {
         "rows": {
@@ -167,7 +168,6 @@ def _entry(found, table):
         "slope_a_decade": slopes,
         "pairs": pairs,
         "least_squares": least_squares(found.fits[LINEAR]),
-        "earlier": found.earlier,
         "widths": sources(found.fits[LINEAR], found.rests),
         "left_out": found.elpd,
         "later_models": found.later,

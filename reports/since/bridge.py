@@ -9,10 +9,19 @@ from ...models.progress.law import Progress
 
 SPECIFICATION = 7  # the preferred one of Ho et al. (2024)
 UNITS = {"rows": {}, "papers": {"paper_effects": True}}
+# Names of the same fits on the page on progress.
+SHARED = {"rows": f"progress-{SPECIFICATION}", "papers": f"progress-{SPECIFICATION}, paper effects"}
 
 
-def earlier_progress(options):
-    """Fall of compute at fixed loss, from the evaluations of 2012 to 2023.
+def earlier_progress(options, shared):
+    """Compute the fall of compute at fixed loss from the evaluations of 2012 to 2023.
+
+    Parameters
+    ----------
+    options : dict
+        Of fits that are made here.
+    shared : dict of str to Fit
+        Fits by unit that another page made. They are used as they are, so that both pages print one interval.
 
     Returns
     -------
@@ -20,14 +29,15 @@ def earlier_progress(options):
         ``specification``, ``counts``, and in ``units``, by rows and by papers, quantiles of the yearly ``factor`` and
         of the ``halving`` time in months.
     fits : dict of str to Fit
-        By unit.
+        Those that were made here, by unit.
     """
     table = load("lm_progress")
     levels = list(intervals.QUANTILES.values())
-    fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in UNITS.items()}
+    missing = {unit: noise for unit, noise in UNITS.items() if unit not in shared}
+    fits = {unit: fit(Progress(SPECIFICATION, **noise), table, **options) for unit, noise in missing.items()}
     found = {}
-    for unit, fitted in fits.items():
-        rate = compute_equivalent_gain(fitted).values.ravel()
+    for unit in UNITS:
+        rate = compute_equivalent_gain((fits | shared)[unit]).values.ravel()
         factors, months = np.exp(np.quantile(rate, levels)), doubling_quantiles(rate, levels)
         found[unit] = {
             name: dict(zip(intervals.QUANTILES, map(intervals.finite, values), strict=True))

@@ -54,3 +54,26 @@ def probabilities(entry):
     for by, of in entry["forms"]["left_out"][DEFAULT].items():
         by_analysis[f"averaged over forms by {by} left out"] = of["averaged"]["p_faster"]
     return by_analysis
+
+
+def with_fits(forms, periods):
+    """Return the evidence with the gains of those forms that a report fits itself: one law has one interval.
+
+    Parameters
+    ----------
+    forms : dict
+        The evidence.
+    periods : dict
+        Entries of results.json by period, as `rests.periods` returns them.
+    """
+    gains = {period: of["model"]["gain"] for period, of in periods.items()}
+    fitted = {
+        "linear": {"gains": {"before": gains["all"], "after": gains["all"]}},
+        "break": {
+            "gains": {name: gains[name] for name in ("before", "after")},
+            "p_faster": periods["change"]["model"]["p_progress"],
+        },
+    }
+    answers = forms["answers"]
+    own = {form: answers[DEFAULT][form] | of for form, of in fitted.items()}
+    return forms | {"answers": answers | {DEFAULT: answers[DEFAULT] | own}}

@@ -10,7 +10,8 @@ from ..drawing import tables, verdicts
 from ..findings import section
 from . import figures
 from .analysis import BREAK, CALIBRATION, FRONTIER, LATER, LEFT_OUT, LINEAR, RESTS
-from .forms import FAMILIES, FORMS, WITHOUT_REASONING, form_name
+from .bridge import SHARED
+from .forms import DEFAULT, FAMILIES, FORMS, WITHOUT_REASONING, form_name
 from .later import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
@@ -141,7 +142,7 @@ def _reasoning(entry):
 
 def forms_table(entry):
     """Write gains by form of the trend, and how well each predicts models and families left out."""
-    evidence, rows = entry["forms"], []
+    evidence, rows, fits = entry["forms"], [], []
     for variant, by_form in evidence["answers"].items():
         left_out = evidence["left_out"].get(variant)
         for form, of in by_form.items():
@@ -150,10 +151,12 @@ def forms_table(entry):
                 cells = {f"elpd, {by} left out": _apart(left_out[by]["forms"][form]) for by in ("model", "family")}
                 cells["weight"] = f"{left_out['model']['forms'][form]['stacking']:.2f}"
             rows.append(_gains_row(form_name(variant, form), of) | cells)
+            fits.append(f"since, {form}" if variant == DEFAULT else "")
     for variant, left_out in evidence["left_out"].items():
         averaged = left_out["model"]["averaged"]
         cells = {"elpd, model left out": "–", "elpd, family left out": "–", "weight": "1"}
         rows.append(_gains_row(form_name(variant, "averaged over forms"), averaged) | cells)
+        fits.append("")
     settings, of = evidence["settings"], evidence["left_out"]["default"]
     note = (
         f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
@@ -161,9 +164,10 @@ def forms_table(entry):
         f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute; in brackets how many have a Pareto k above 0.7"
         f", which were not refitted. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
-        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws."
+        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws. "
+        "Gains of the constant gain and of the break are those of the fits of this report."
     )
-    return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend")
+    return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)
 
 
 def _gains_row(name, of):
@@ -197,9 +201,10 @@ def _checks(entry):
 
 def periods_table(entry):
     """Write gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
-    rows = []
+    rows, fits = [], []
     for period, label in figures.labels(entry).items():
         for unit, found in entry["periods"].get(period, {}).items():
+            fits.append(f"since, {LINEAR if period == 'all' else BREAK}")
             rows.append(
                 {
                     "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
@@ -214,7 +219,7 @@ def periods_table(entry):
         "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
         "than theirs, they stay."
     )
-    return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period")
+    return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period", fits=fits)
 
 
 def _earlier_table(entry):
@@ -232,7 +237,8 @@ def _earlier_table(entry):
         f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
         "medians and 95% intervals. Those at fixed capability stand in the table by period."
     )
-    return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss")
+    fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
+    return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
 
 
 def _left_out_table(entry):

@@ -329,9 +329,13 @@ def _why_missed(entry):
         "Scheme 1 trains every size at one learning rate, which is the best rate of the largest size alone. The "
         f"smaller sizes end {min(smaller):.2f} to {max(smaller):.2f} nats above what they reach at their best rates. "
         "The largest size therefore looks better than its size makes it, and the law expects the loss to keep falling "
-        f"with size. The median of E is {below:+.2f} nats from the entropy; with the best rates (scheme 2) it is "
-        f"{best:+.2f}."
+        f"with size. The median of E is {_beside_entropy(below)}; with the best rates (scheme 2) it is "
+        f"{_beside_entropy(best)}."
     )
+
+
+def _beside_entropy(difference):
+    return f"{abs(difference):.2f} nats {'below' if difference < 0 else 'above'} the entropy"
 
 
 def _predicted(slopes, observed):

@@ -142,23 +142,25 @@ def _beside(entry):
 
 def _changed_table(found):
     entry = found.entry
-    rows = []
+    rows, fits = [], []
     for scheme, one in entry["truth"].items():
         other = one[COUPLED]
         name = scheme.replace("-", " ")
         rows.append([name, "as reported", tables.interval(one["E_minus_entropy"], "{:+.3f}"), _held(one), "–"])
         elpd = f"{other['elpd_diff']:+.1f} ± {other['dse']:.1f}"
         rows.append([name, "coupled terms", tables.interval(other["E_minus_entropy"], "{:+.3f}"), _held(other), elpd])
+        fits += [f"small models, {scheme}", f"small models, {scheme}, {COUPLED}"]
         for label, changed in entry["changed"].items():
             of, _, change = label.partition(", ")
             if of == scheme and change != COUPLED:
                 rows.append([name, change, tables.interval(changed["E_minus_entropy"], "{:+.3f}"), _held(changed), "–"])
+                fits.append(f"small models, {label}")
     header = ["scheme", "changed", "E minus the entropy", "holds it", "elpd gained"]
     note = (
         "One thing changed at a time in Chinchilla's law with its noise by size and, in schemes 1 to 3, random effects "
         "by run. Elpd gained: leave-one-out against the law as reported, ± one standard error."
     )
-    return tables.of_rows(header, rows, note, title="What moves the fitted floor")
+    return tables.of_rows(header, rows, note, title="What moves the fitted floor", fits=fits)
 
 
 def _held(one):
@@ -191,7 +193,8 @@ def _exponent_table(found, published):
         "as far out as that observed. The law: β/(α+β), and without embeddings the slope "
         f"over the sizes trained. {SOURCE}: table 1, on BookCorpus with 50,257 tokens, models of 0.8 to 4.6 million."
     )
-    return tables.html(pd.DataFrame(rows), note=note)
+    fits = [f"small models, {scheme}" for _ in COUNTED for scheme in SCHEMES]
+    return tables.html(pd.DataFrame(rows), note=note, fits=fits)
 
 
 def _law_tables(found):

@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling import InputError, TableNote, load, read
+from bayescaling.datasets.catalogue import FOLDER
 
 WHOLE = pd.DataFrame(
     {
@@ -183,6 +186,37 @@ def test_sources_of_scores_are_those_that_the_note_counts():
     assert (own, others, named, none) == (691, 1224, 70, 334)
     for count in (f"{own} scores are", f"{others:,} are from {named} other names", f"For {none} the file names none"):
         assert count in " ".join(note.split())
+
+
+@pytest.fixture
+def certain():
+    """The scores that the line of the note selects."""
+    (line,) = [line for line in bs.notes("eci_scores").splitlines() if line.startswith("    scores = scores[")]
+    selected = {"scores": load("eci_scores")}
+    exec(line.strip(), selected)
+    return selected["scores"]
+
+
+def test_the_line_of_the_note_leaves_the_doubtful_scores_out(certain):
+    note = " ".join(bs.notes("eci_scores").split())
+    assert set(certain["score_source"]) == {"Epoch evaluations"}
+    computes = certain.dropna(subset=["training_compute_flop"])["model"].nunique()
+    counts = len(certain), certain["model"].nunique(), certain["benchmark"].nunique(), computes
+    assert "{} scores of {} models on {} benchmarks, {} of the models".format(*counts) in note
+    law = bs.Scores(pace="break")
+    assert law.with_compute(certain) and set(certain["year"] < law.break_year) == {True, False}
+    guide = (Path(bs.__file__).parent / "docs" / "guides" / "scores.md").read_text(encoding="utf-8")
+    assert 'scores[scores["score_source"] == "Epoch evaluations"].reset_index(drop=True)' in guide
+
+
+def test_a_package_without_the_doubtful_scores_loads(certain, tmp_path, monkeypatch):
+    for name in ("eci_scores", "eci_models"):
+        table = pd.read_csv(FOLDER / f"{name}.csv")
+        if "score_source" in table:
+            table = table[table["score_source"] == "Epoch evaluations"]
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    monkeypatch.setitem(load.__globals__, "FOLDER", tmp_path)
+    pd.testing.assert_frame_equal(load("eci_scores"), certain)
 
 
 def test_a_download_of_the_benchmarking_hub_is_read_unchanged(tmp_path):

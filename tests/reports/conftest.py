@@ -1,6 +1,7 @@
 import contextlib
 import html
 import io
+import itertools
 import json
 import re
 import sys
@@ -181,6 +182,192 @@ def with_two_intervals():
 def not_in_results():
     """A function that returns the intervals of a page that are not in results.json, and how many it prints."""
     return check_intervals
+
+
+# What the words about an interval name, by dimension: each value and its pattern. The nearest words count.
+BUDGETS = ("5.76e23", "1e15", "1e18", *(f"1e{power}" for power in range(19, 28)))
+WORDS = {
+    "quantity": {
+        "E less the truth": r"E less the truth|E minus the entropy",
+        "E": r"[Ii]rreducible loss E\b|\bE is\b|\bE \(nats",
+        "exponent of a study": r"study would have measured|[Ww]ithout embeddings|(?:counting )?all parameters$",
+        "exponent": r"exponent a\b|[Ee]xponent of N\* in (?:C\b|compute)|exponent is|to the power|parameters grow as",
+        "doubling": r"[Dd]oubling|halves every|halving time",
+        "tokens per parameter": r"tokens per parameter|D\*/N\*",
+        "N*": r"\bN\*(?! in| without)|^parameters$|optimum is|it says|FLOP, about",
+        "D*": r"^tokens$|parameters on$",
+        "loss": r"^loss \(nats/token\)$",
+        "gain": r"^gain\b(?! at)|grew by|gains are|faster gains",
+        "sums": r"half of (?:the )?sums right|50% length",
+        "alpha": r"α(?=, exponent of p| is$)",
+        "beta": r"β(?=, exponent of t)|and β$",
+        None: r"[ασνωγκβ]\b|\b(?:spread|moves|times the length|effective compute|prior)\b|multiplied|compute buys",
+    },
+    "law": {
+        "published": r"[Pp]ublished|(?<!of Ho )et al\.|Pearce and Song",
+        "embedding-corrected": "embedding-corrected",
+        "omega": r"embedding-weighted|ω (?:free|= 0)|omega 0",
+        "coupled": "[Cc]oupled",
+        "offsets": "[Oo]ffsets|other zeros",
+        "kaplan": r"\bkaplan\b",
+        "chinchilla": r"Chinchilla law|^chinchilla\b|Chinchilla's law|ω = 1",
+        **{f"specification {k}": rf"[Ss]pecification {k}\b|^{k}(?=:? [a-z])|\b{k} has$" for k in range(1, 21)},
+        "stacking": "stacking(?! by paper)",
+        "mixed": "(?<!best specifications )mixed|stacking by paper",
+        "ten best": "[Tt]en best|10 best",
+        **{name: name for name in ("pseudo-BMA", "equal weights")},
+    },
+    "noise": {name: name for name in ("one sigma", "normal noise", "huber")}
+    | {"rows": "without (?:effects of papers|paper effects)|rows independent|evaluations as the unit"}
+    | {"papers": r"(?<!without )effects? of (?:each )?papers?\b|paper effects|papers with effects"},
+    "place": {
+        "evaluations": "own sizes|at the evaluations|sizes and dates|sizes of the evaluations",
+        "2023": "1e25 FLOP in 2023|1025 FLOP in 2023",
+        "another": "optimal scaling|nearer to the second|of the others|against$",
+    }
+    | {at: rf"\b{re.escape(at)} FLOP|^{re.escape(at)}$" for at in BUDGETS},
+    "period": {"before": "until|to May|mid-2023|gains are$", "after": "since|from May|mid-2025|and by$|and$"},
+    "form": {"break": "models as the unit|^break in May 2024$"}
+    | {
+        name: name
+        for name in ("constant gain|one pace throughout", "sampled date", "acceleration", "random walk",
+                     "averaged", "slope of compute by", "effects of families", "families as the unit",
+                     "known compute|reasoning models")
+    },
+    "of": {
+        name: name
+        for name in ("C4", "RedPajama", "RefinedWeb", "typical", "nobody", "all three",
+                     *(f"[Ss]cheme.{k}" for k in "1234"), "Abacus",
+                     "FIRE", "no positions", "rotary", "wt103", "wt2", "ptb", "transformer")
+    },
+    "changed": {
+        name: name
+        for name in ("offset 8", r"seed \d", "new seed", "equal cost|after training", "second half", "smallest sizes",
+                     "smaller reducible", "exact budgets", "envelope|replicated", "95% right", "compared",
+                     "ocabulary (?:8|32),", "ocabulary 128,", "ocabulary 256,", "^width", "N.?x from")
+    },
+}  # fmt: skip
+APART = ("Do exponents", "Do these", "Do Abacus")  # beginnings of the titles of parts whose tables no other part has
+BINDING = re.compile(r"^[^.;(]*")
+
+
+def named_in(pieces):
+    """Return what the first of some pieces of text that names anything of a dimension names last, by dimension."""
+    names = {}
+    for dimension, patterns in WORDS.items():
+        for piece in pieces:
+            ends = {name: max((m.end() for m in re.finditer(p, piece)), default=-1) for name, p in patterns.items()}
+            name = max(ends, key=ends.get)
+            if ends[name] >= 0:
+                names[dimension] = name
+                break
+    return names
+
+
+def stated(text):
+    """Return every interval of a page, folded parts too: its part, what it is of, its numbers and where it stands."""
+    hidden = r"<(script|style|svg)\b.*?</\1>|</?su[bp]>|<span class='whole'>|<(?:a|span) class=\"dot.*?</(?:a|span)>"
+    part = section = caption = ""
+    statements, tables = [], []
+    for element in Structure(re.sub(hidden, "", text, flags=re.DOTALL)).elements:
+        words = " ".join(element["text"].split())
+        if element["tag"] == "h2":
+            part, section = words, ""
+        elif element["tag"] in ("h3", "h4"):
+            section = words
+        elif element["tag"] == "figcaption":
+            caption = words
+        elif element["tag"] == "table":
+            tables.append({"rows": [], "part": part, "about": [caption.partition(". ")[2], section], "name": caption})
+        elif element["tag"] == "tr":
+            tables[-1]["rows"].append([])
+        elif element["tag"] in ("td", "th"):
+            tables[-1]["rows"][-1].append(words)
+        elif element.get("class") == "note":
+            tables[-1]["about"].insert(1, words)
+        elif element["tag"] in ("p", "li"):
+            statements += _in_prose(words, part, section)
+    return statements + [statement for table in tables for statement in _in_table(**table)]
+
+
+def _in_prose(words, part, section):
+    start, ends = 0, [m.start() for m in INTERVAL.finditer(words)][1:]
+    for m, end in itertools.zip_longest(INTERVAL.finditer(words), ends):
+        after = BINDING.match(words[m.end() : end]).group()
+        if end and m.end() + len(after) == end:  # up to the next interval, whose own words follow the last comma
+            after = re.split(r", (?=[^,]*$)| and (?=[^,]*$)", after)[0]
+        sentence = max(words.rfind(". ", 0, m.start()), 0)
+        before = [words[begin : m.start()].rstrip() for begin in (max(start, sentence), sentence, 0)]
+        yield part, named_in([after, *before, section]), m.groups(), f"…{words[max(0, m.start() - 80) : m.end()]}"
+        start = m.end()
+
+
+def _in_table(rows, part, about, name):
+    head, *rows = rows
+    for row in rows:
+        labels = " | ".join(c for c in row if not INTERVAL.search(c) and re.search(r"[a-zA-Z]{2}|^[\d.]+e\d", c))
+        for cell, column in zip(row, head, strict=True):
+            for m in INTERVAL.finditer(cell):
+                names = named_in([column, row[0], labels, *about])
+                yield part, names, m.groups(), f"{name}: {row[0]}, {column}, {m.group()}"
+
+
+def same_quantity(part, names):
+    """What an interval is of, to be compared with others; None where its words name no quantity of `WORDS`."""
+    if names.get("quantity") is None or names.get("law") == "published":
+        return None
+    of_gains = ("period", "form")
+    if names["quantity"] == "gain":
+        names = {"form": "break", **{name: x for name, x in names.items() if name in ("quantity", *of_gains)}}
+    else:
+        names = {name: x for name, x in names.items() if name not in of_gains}
+    if names["quantity"] == "doubling":
+        names = {"noise": "papers" if names.get("place") == "evaluations" else "rows"} | names
+    return (part if part.startswith(APART) else "", *sorted(names.items()))
+
+
+def _apart(one, other):
+    """Whether two intervals are about one middle and yet are not the same, as far as they are printed."""
+    pairs = [tuple(map(printed_value, pair)) for pair in zip(one, other, strict=True)]
+    if any((p is None) != (q is None) for p, q in pairs):
+        return pairs[0][0] is not None and pairs[0][1] is not None and _close(*pairs)
+    # Printed to the same digit they are the same or not.
+    far = [p and abs(p[0] - q[0]) > (p[1] + q[1]) * (1e-6 if p[1] == q[1] else 1 + 1e-6) for p, q in pairs]
+    return any(far) and _close(*pairs)
+
+
+def _close(middle, low, high):
+    if None in middle:
+        return False
+    (a, half), (b, other) = middle
+    widths = [top[0] - bottom[0] for bottom, top in zip(low, high, strict=True) if bottom and top]
+    return abs(a - b) <= half + other + 0.1 * min(widths, default=a)
+
+
+def second_intervals(text):
+    """Return pairs of statements of a page that give one quantity two intervals, and how many have a known quantity.
+
+    Two intervals are of one quantity if their words name the same and their middles lie within a tenth of their width.
+    Rows of one table are told apart by their heads, which need not be words of the list.
+    """
+    by_quantity = {}
+    for part, names, interval, where in stated(text):
+        by_quantity.setdefault(same_quantity(part, names), []).append((interval, where))
+    by_quantity.pop(None, None)
+    pairs = [
+        (one[1], other[1])
+        for statements in by_quantity.values()
+        for one, other in itertools.combinations(statements, 2)
+        if _apart(one[0], other[0])
+        and not (one[1].startswith("Table") and one[1].split(":")[0] == other[1].split(":")[0])
+    ]
+    return pairs, sum(map(len, by_quantity.values()))
+
+
+@pytest.fixture(scope="session")
+def two_intervals():
+    """A function that returns where a page gives one quantity two intervals, and how many statements it compared."""
+    return second_intervals
 
 
 @pytest.fixture(scope="session")

@@ -91,10 +91,11 @@ def test_robust_sds_and_verdicts_are_by_corpus_and_by_law(document, pooled):
     assert document["laws"]["Chinchilla law, exponents pooled"]["verdict"]["verdict"] != "fits"
 
 
-def test_the_page_says_what_the_document_says(folder, document, well_made, not_in_results):
+def test_the_page_says_what_the_document_says(folder, document, well_made, not_in_results, two_intervals):
     text = (folder / "index.html").read_text(encoding="utf-8")
     well_made(text)
     assert not_in_results(text, document)[0] == []
+    assert two_intervals(text)[0] == []
     assert "<h4>A corpus left out</h4>" in text and "Not that these runs show." in text
     for q in document["exponent"]["by_corpus"]["exponents pooled"].values():
         assert tables.interval(q, "{:.3f}") in text

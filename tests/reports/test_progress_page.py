@@ -51,11 +51,12 @@ def test_every_section_is_there_and_no_figure_is_missing(folder):
 
 
 def test_the_page_is_well_made_and_prints_what_the_document_has(
-    folder, document, well_made, not_in_results, said_again
+    folder, document, well_made, not_in_results, two_intervals, said_again
 ):
     text = (folder / "index.html").read_text(encoding="utf-8")
     well_made(text)
     assert said_again(text) == []
+    assert two_intervals(text)[0] == []
     missing, printed = not_in_results(text, document)
     assert missing == [] and printed > 100
 

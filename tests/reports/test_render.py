@@ -21,6 +21,7 @@ DOCUMENT = {
     },
     "seconds": {"one": 1.0},
 }  # fmt: skip
+TESTED = DOCUMENT | {"laws": {"one": {"verdict": {"verdict": "off"}}}}
 
 
 def drawn():
@@ -78,18 +79,25 @@ def test_rows_of_fits_lead_to_their_diagnostics(well_made):
     frame = pd.DataFrame({"fit": ["one", "another"], "n": [1, 2]})
     other = tables.html(frame, rowname="fit", fits=["one, <other>", "none of these"], recommended=1)
     sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="fit"), other]}]
-    checks = {"one": "fits", "one, <other>": "does not fit"}
-    laws = {name: {"verdict": {"verdict": verdict, "sentence": "Of the law."}} for name, verdict in checks.items()}
-    parts = [{"name": "law", "title": "How big?", "sections": sections}]
-    made = well_made(render("A page", parts, DOCUMENT | {"laws": laws}, []))
+    made = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
     dots = [e for e in made.of("a") if "dot" in e.get("class", "")]
-    assert [(e["class"], e["aria-label"]) for e in dots] == [
-        ("dot fine", "one: converged"), ("dot fine", "one: the law fits its rows"),
-        ("dot bad", "one, <other>: not to be trusted"), ("dot bad", "one, <other>: the rows reject the law"),
+    marks = [
+        ("dot fine", "one, sampling: converged"), ("dot bad", "one, fit of the law: rejected by the rows"),
+        ("dot bad", "one, <other>, sampling: not to be trusted"),
+        ("dot none", "one, <other>, fit of the law: not tested"),
     ]  # fmt: skip
+    assert [(e["class"], e["aria-label"]) for e in dots] == marks
     assert {e["href"][1:] for e in dots} == {row["id"] for row in made.of("tr") if "id" in row}
     (row,) = made.of("tr", class_="recommended")
     assert row["text"].startswith("another")
+
+
+def test_a_table_of_one_fit_has_its_marks_in_the_caption(well_made):
+    frame = pd.DataFrame({"quantity": ["one", "two"], "n": [1, 2]})
+    sections = [{"title": "Fits", "blocks": [tables.html(frame, rowname="quantity", fits="one", title="Constants")]}]
+    made = well_made(render("A page", [{"name": "law", "title": "How big?", "sections": sections}], TESTED, []))
+    marked = [e for e in made.of("a") if "dot" in e.get("class", "") and "figcaption" in e["inside"]]
+    assert [e["class"] for e in marked] == ["dot fine", "dot bad"]
 
 
 def test_a_page_is_the_same_each_time():

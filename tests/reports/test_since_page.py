@@ -132,8 +132,9 @@ def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, score
     assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 
 
-def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results):
+def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results, two_intervals):
     text = (folder / "index.html").read_text(encoding="utf-8")
+    assert two_intervals(text)[0] == []
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     missing, count = not_in_results(text, document)
     assert not missing and count > 30
