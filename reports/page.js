@@ -83,7 +83,7 @@
   };
 
   // Tables: each as CSV, those of several rows sorted by a column.
-  const shown = cell => cell.textContent.replace(/[●▲◆◇]/g, "").trim().replace(/\s+/g, " ");
+  const shown = cell => cell.textContent.replace(/[●▲○]/g, "").trim().replace(/\s+/g, " ");
   const SCALES = {k: 1e3, M: 1e6, B: 1e9, T: 1e12};
   const worth = text => {
     if (/^never/.test(text)) return Infinity;

@@ -149,35 +149,6 @@ def check_intervals(text, document):
     return missing, len(found)
 
 
-QUOTED = ("E", "alpha", "beta", "kappa", "exponent_parameters")
-PLACES = ".3f"
-
-
-def second_intervals(text, document):
-    """Return constants of laws that a page prints with another interval than the quoted one, and how many it prints.
-
-    A constant is known by its median to three decimals; another law may have the same median with another interval.
-    """
-    body = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)))
-    quoted = {}
-    for law in document["laws"].values():
-        for name, q in law["parameters"].items():
-            if name.partition("[")[0] in QUOTED:
-                middle, *ends = (format(q[end], PLACES) for end in ("q50", "q2.5", "q97.5"))
-                quoted.setdefault(middle, set()).add(", ".join(ends))
-    printed = [
-        (m[1], f"{m[2]}, {m[3]}", m) for m in INTERVAL.finditer(body) if m[1] in quoted and len(m[2]) == len(m[1])
-    ]
-    second = [body[max(0, m.start() - 60) : m.end()] for middle, ends, m in printed if ends not in quoted[middle]]
-    return second, len(printed)
-
-
-@pytest.fixture(scope="session")
-def with_two_intervals():
-    """A function that returns the constants that a page prints with a second interval, and how many it prints."""
-    return second_intervals
-
-
 @pytest.fixture(scope="session")
 def not_in_results():
     """A function that returns the intervals of a page that are not in results.json, and how many it prints."""
