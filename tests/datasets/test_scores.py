@@ -1,7 +1,8 @@
-from pathlib import Path
+from pathlib import shutil
 
 import bayescaling as bs
 import pandas as pd
+import Path
 import pytest
 from bayescaling import InputError, TableNote, load, read
 from bayescaling.datasets.catalogue import FOLDER
@@ -215,6 +216,7 @@ def test_a_package_without_the_doubtful_scores_loads(certain, tmp_path, monkeypa
         if "score_source" in table:
             table = table[table["score_source"] == "Epoch evaluations"]
         table.to_csv(tmp_path / f"{name}.csv", index=False)
+        shutil.copy(FOLDER / f"{name}.md", tmp_path)
     monkeypatch.setitem(load.__globals__, "FOLDER", tmp_path)
     pd.testing.assert_frame_equal(load("eci_scores"), certain)
 
