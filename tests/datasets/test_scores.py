@@ -1,8 +1,8 @@
-from pathlib import shutil
+import shutil
+from pathlib import Path
 
 import bayescaling as bs
 import pandas as pd
-import Path
 import pytest
 from bayescaling import InputError, TableNote, load, read
 from bayescaling.datasets.catalogue import FOLDER
