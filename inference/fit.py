@@ -149,7 +149,7 @@ class Fit(Printed):
     @property
     def table_named(self) -> str:
         """How many rows of which table were fitted, in words."""
-        return f"{self.record['data']['rows']:,} rows of {self.record['data']['source']}"
+        return f"{len(self.rows):,} rows of {self.record['data']['source']}"
 
     @property
     def place(self) -> str:
