@@ -21,7 +21,7 @@ from .quantities.robust import quotable
 from .quantities.scores.compute import progress_summary
 from .quantities.verdict import FITS, verdict_sentence
 from .quantities.verdict import KEY as VERDICT
-from .words import HIGH, LOW, MIDDLE, digits, factor, flop, months, plain, probability, sizes, yearly
+from .words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -154,25 +154,17 @@ def _answers_of_runs(fit):
 
 
 def _answers_of_evaluations(fit):
-    gain = gain_times(fit).loc["all"]
-    q = {name: gain[name] if gain[name] < float("inf") else None for name in (LOW, MIDDLE, HIGH)}
-    yield "doubling time of effective compute, months", months(q)
-    yield "probability of progress", probability(gain["p_progress"])
+    doubling, probability_of_progress = _doubling(fit)
+    yield "doubling time of effective compute, months", doubling
+    yield "probability of progress", probability_of_progress
 
 
 def _answers_of_counts(fit):
-    for condition, row in length_summary(fit, SHARE).droplevel("share").head(MOST_ANSWERS).iterrows():
-        q = {name: row[name] or None for name in (LOW, MIDDLE, HIGH)}
-        yield f"digits at which half is right, {condition}", digits(q)
+    return ((f"digits at which half is right, {name}", text) for name, text in _lengths(fit)[:MOST_ANSWERS])
 
 
 def _answers_of_scores(fit):
-    if fit.law.pace is None:
-        return
-    table = progress_summary(fit)
-    for (period, unit), row in table[table.index.get_level_values("period") != "change"].iterrows():
-        q = {name: row[f"factor_{name}"] for name in (LOW, MIDDLE, HIGH)}
-        yield f"fall of compute at fixed capability, {period}, by {unit}", yearly(q)
+    return ((f"fall of compute at fixed capability, {name}", text) for name, text in _falls(fit))
 
 
 ANSWERS = {
@@ -193,28 +185,46 @@ def _of_runs(fit, of, fits):
 
 
 def _of_evaluations(fit, of, fits):
-    found = gain_times(fit).loc["all"]
-    q = {name: found[name] if found[name] < float("inf") else None for name in (LOW, MIDDLE, HIGH)}
+    doubling, probability_of_progress = _doubling(fit)
     yield (
-        f"Algorithmic progress halves the compute for a given loss every {months(q)} months, progress having "
-        f"posterior probability {probability(found['p_progress'])} ({of}, 95% interval, at the evaluations' own sizes "
-        "and dates)."
+        f"Algorithmic progress halves the compute for a given loss every {doubling} months, progress having posterior "
+        f"probability {probability_of_progress} ({of}, 95% interval, at the evaluations' own sizes and dates)."
     )
 
 
 def _of_counts(fit, of, fits):
-    for condition, row in length_summary(fit, SHARE).droplevel("share").iterrows():
-        q = {name: row[name] or None for name in (LOW, MIDDLE, HIGH)}
-        yield f"{condition}: half of the problems are right at {digits(q)} digits ({of}, 95% interval, median run)."
+    for name, text in _lengths(fit):
+        yield f"{name}: half of the problems are right at {text} digits ({of}, 95% interval, median run)."
 
 
 def _of_scores(fit, of, fits):
+    for name, text in _falls(fit):
+        yield f"The fall of compute at fixed capability is {text} ({name}, {of}, 95% interval)."
+
+
+def _doubling(fit):
+    """Write the doubling time at the evaluations, and the probability of progress."""
+    gain = gain_times(fit).loc["all"]
+    q = {name: gain[name] if gain[name] < float("inf") else None for name in (LOW, MIDDLE, HIGH)}
+    return months(q), probability(gain["p_progress"])
+
+
+def _lengths(fit):
+    """Pairs of a condition and the length at which half of its problems are right, in words."""
+    rows = length_summary(fit, SHARE).droplevel("share").iterrows()
+    return [(name, digits({end: row[end] or None for end in (LOW, MIDDLE, HIGH)})) for name, row in rows]
+
+
+def _falls(fit):
+    """Pairs of a period with its unit and the fall of compute at fixed capability a year, in words."""
     if fit.law.pace is None:
-        return
-    found = progress_summary(fit)
-    for (period, unit), row in found[found.index.get_level_values("period") != "change"].iterrows():
-        q = {name: row[f"factor_{name}"] for name in (LOW, MIDDLE, HIGH)}
-        yield f"The compute of a capability falls {factor(q)} times a year ({period}, by {unit}, {of}, 95%)."
+        return []
+    rows = progress_summary(fit).iterrows()
+    return [
+        (f"{period}, by {unit}", yearly({end: row[f"factor_{end}"] for end in (LOW, MIDDLE, HIGH)}))
+        for (period, unit), row in rows
+        if period != "change"
+    ]
 
 
 OF_KIND = {"runs": _of_runs, "evaluations": _of_evaluations, "counts": _of_counts, "scores": _of_scores}

@@ -7,9 +7,10 @@ from contextlib import suppress
 import numpy as np
 import xarray as xr
 
+from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ..engine import flat, in_use
-from .program import STATISTICS, Program
+from .program import NOT_FINITE, STATISTICS, Program
 
 MOST_STEPS = 10  # doublings of a trajectory
 FIELDS = ("diverging", "accept_prob", "num_steps", "adapt_state.step_size", "potential_energy", "energy")
@@ -35,9 +36,13 @@ class JaxProgram(Program):
         import jax
         from numpyro.infer import MCMC, NUTS
 
-        method = _prepare_jax(settings.workers)
+        method, function = _prepare_jax(settings.workers), potential(density)
+        centre = flat(density.start)[in_use(density)]
+        starts = centre + np.random.default_rng(seed).uniform(-1, 1, (settings.chains, len(centre)))
+        if not np.isfinite(jax.vmap(function)(starts)).all():
+            raise InputError(NOT_FINITE)
         kernel = NUTS(
-            potential_fn=potential(density),
+            potential_fn=function,
             target_accept_prob=settings.target_accept,
             max_tree_depth=MOST_STEPS,
         )
@@ -49,8 +54,6 @@ class JaxProgram(Program):
             chain_method=method,
             progress_bar=progress,
         )
-        centre = flat(density.start)[in_use(density)]
-        starts = centre + np.random.default_rng(seed).uniform(-1, 1, (settings.chains, len(centre)))
         run.run(
             jax.random.PRNGKey(seed),
             init_params=starts if settings.chains > 1 else starts[0],

@@ -19,7 +19,7 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ..engine import compile_density, copied, flat, in_use
-from .program import STATISTICS, Program, quiet
+from .program import NOT_FINITE, STATISTICS, Program, quiet
 
 COORDINATE = "unconstrained_parameter"
 NAMED = "InferenceData"  # in annotations of nutpie's functions
@@ -124,7 +124,7 @@ def sample(compiled, settings, seed, progress, **options):
     except BaseException as error:
         run.cancel()
         if "initialization points failed" in str(error):
-            raise InputError("the density is not finite where sampling starts; check the priors") from error
+            raise InputError(NOT_FINITE) from error
         raise
 
 

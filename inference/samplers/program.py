@@ -5,6 +5,7 @@ import time
 import warnings
 from contextlib import contextmanager
 
+NOT_FINITE = "the density is not finite where sampling starts; check the priors"
 # Statistics of draws: the samplers' names, and those of ArviZ.
 STATISTICS = {
     "diverging": "diverging",

@@ -1,7 +1,9 @@
 import subprocess
 import sys
 
+import bayescaling as bs
 import pytest
+from bayescaling.models.arrays import exp, log
 
 FIT = """
 import sys
@@ -10,6 +12,19 @@ fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, sampler="numpy
 assert fit.record["sampler"] == "numpyro" and fit["posterior"].sizes["draw"] == 60
 assert not {"pymc", "pytensor"} & {*sys.modules}
 """
+
+
+@pytest.mark.slow
+def test_a_density_that_is_not_finite_is_refused(runs):
+    pytest.importorskip("numpyro", reason="NumPyro is not installed")
+
+    class Nowhere(bs.Chinchilla):
+        def density(self, rows, reference):
+            density = super().density(rows, reference)
+            return density._replace(terms=lambda blocks, data: (*density.terms(blocks, data), log(-exp(blocks[0]))))
+
+    with pytest.raises(bs.InputError, match="not finite where sampling starts"):
+        bs.fit(Nowhere(noise="normal", scatter="one"), runs, seed=1, sampler="numpyro", draws=20, tune=20, chains=2)
 
 
 @pytest.mark.slow
