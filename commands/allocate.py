@@ -57,7 +57,7 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
 
 def print_one(entry):
     """Print one answer as a table of quantities."""
-    from ..inference.quantities.allocated import asked_for, remarks, sentence
+    from ..inference.estimands.allocation import asked_for, remarks, sentence
 
     rows = [
         (LABELS.get(name, name), *_row(entry, name))
@@ -78,7 +78,7 @@ def _quantiles(entry, name):
 
 def print_together(entries):
     """Print many answers, one a row."""
-    from ..inference.quantities.allocated import asked_for, remarks
+    from ..inference.estimands.allocation import asked_for, remarks
 
     near = "near_optimal" in entries[0]
     ends = ("near, least", "near, most") if near else ()

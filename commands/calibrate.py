@@ -22,8 +22,7 @@ def calibrate(
     if out:
         check_writable(out)
     from ..inference import calibrate as calibrate_law
-    from ..inference import calibration_table
-    from ..inference.calibration.simulation import sentence
+    from ..inference.checks.calibration import sentence
     from ..reports import results
 
     found = calibrate_law(
@@ -38,7 +37,7 @@ def calibrate(
     if fitting.json:
         tables.print_json({"law": law, **results.calibration_entry(found)})
         return
-    summary = calibration_table(found)
+    summary = found.table()
     tables.print_calibration(f"{law}, {len(found['simulation'])} truths from the {truth}", summary)
     print(sentence(summary))
     tables.print_written(out)

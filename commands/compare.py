@@ -42,21 +42,22 @@ def paper_grid(seed, json):
 def of_specifications(seed, json):
     """Fit all specifications to the built-in evaluations and print them by leave-one-out; what is done is kept."""
     from ..datasets import load, sha256
-    from ..inference import compare_progress, fit_progress, progress_fitter
-    from ..inference.executor import processes
+    from ..inference.progress.compare import compare as compare_progress
+    from ..inference.progress.fitting import fit_all, new_fitter
+    from ..inference.workers import processes
     from ..models import SPECIFICATIONS
     from ..reports import results
-    from ..reports.stages import Stages
+    from ..reports.cache.stages import Stages
 
     table, numbers = load("lm_progress"), list(SPECIFICATIONS)
-    fitter, fits = progress_fitter(table), {}
+    fitter, fits = new_fitter(table), {}
     # As many at a time as are fitted at once.
     parts = [tuple(numbers[i : i + processes()]) for i in range(0, len(numbers), processes())]
     names = {part: f"specification {', '.join(map(str, part))}" for part in parts}
     made = {"table": sha256(table), "seed": seed, "of": "compare progress"}
     with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
         for part, name in names.items():
-            fits |= stage(name, lambda part=part: fit_progress(fitter=fitter, specifications=part, seed=seed))
+            fits |= stage(name, lambda part=part: fit_all(fitter=fitter, specifications=part, seed=seed))
         compared = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
     if json:
         tables.print_json(results.comparison_document(compared))

@@ -16,8 +16,9 @@ def doubling(
     They are at the evaluations' own sizes and dates, over all and by benchmark. With --compute or --year they are at a
     budget and a year, which may lie far from every evaluation.
     """
-    from ..inference import doubling_times, gain_times, storage
-    from ..inference.quantities.growth import COMPUTE, YEAR
+    from ..inference import storage
+    from ..inference.progress.rate_at_optimum import COMPUTE, YEAR, doubling_times
+    from ..inference.progress.rate_at_rows import gain_times
     from ..reports import results
 
     at = None

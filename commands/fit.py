@@ -22,9 +22,9 @@ def fit(
         check_writable(out)
     # Only now, for these take longer than reading a table that may have to be refused.
     from ..inference import fit as fit_law
-    from ..inference.diagnostics import sentence
-    from ..inference.quantities.alternatives import suggestion, worth_trying
-    from ..inference.steps import say
+    from ..inference.checks.chains import sentence
+    from ..inference.checks.wider_laws import suggestion, worth_trying
+    from ..inference.progress_messages import say
     from ..reports import results
     from ..reports.entries import fit_entry
 
@@ -38,7 +38,7 @@ def fit(
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
         tries = {"most": 2, "seed": fitting.seed, "progress": showing}
-        others = fitted.alternatives(**tries)
+        others = fitted.wider_laws(**tries)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
         fitted.save(out)

@@ -395,7 +395,7 @@ def works(command=None, *, most=None):
             processes = max(1, min(most, cores()) if most else cores() // CORES_OF_A_FIT)
         if processes == 1 and scheduler is None:
             return command(**given)
-        from ..inference import parallel
+        from ..inference.workers import parallel
 
         with parallel(processes, scheduler=scheduler):
             return command(**given)

@@ -13,7 +13,7 @@ def points(
     reading,
 ):
     """Print the usual point estimates of a table: parametric Huber fits, iso-FLOP parabolas, the frontier."""
-    from ..reports.chinchilla.estimators import point_estimates
+    from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.runs_from(data, reading)
     isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None}

@@ -24,7 +24,8 @@ def run(asked):
     ----------
     asked : options.Since
     """
-    from ..inference import fit, progress_summary
+    from ..inference import fit
+    from ..inference.scores.compute import summary as progress_summary
 
     given = parsing.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
     laws = {name: _with_pace(given, name) for name in (LINEAR, BREAK)}
@@ -100,8 +101,8 @@ def _compared(fits):
     """Compare both paces by leave-one-model-out."""
     import pandas as pd
 
-    from ..inference.diagnostics import PARETO_K_LIMIT
-    from ..inference.loo.differences import differences, sentence
+    from ..inference.checks.chains import PARETO_K_LIMIT
+    from ..inference.comparison.differences import differences, sentence
 
     left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
@@ -112,7 +113,7 @@ def _compared(fits):
 
 
 def _print(table, law, fits, found):
-    from ..inference.diagnostics import sentence
+    from ..inference.checks.chains import sentence
 
     known, models = _known(law, table), table["model"].nunique()
     print(f"{models} models, {len(table)} scores; training compute known of {len(known)} models, the last of", end=" ")
@@ -139,7 +140,7 @@ def _print(table, law, fits, found):
 
 def _slopes(fit):
     """Capability that an e-fold of compute buys, (chain, draw), by when: one that has no name, or by period."""
-    from ..inference import progress_at_fixed_compute
+    from ..inference.scores.compute import progress_at_fixed_compute
 
     slope = progress_at_fixed_compute(fit)["slope"]
     if "period" not in slope.dims:

@@ -1,4 +1,4 @@
-"""The command ``reconcile``: exponents that a study without embeddings would measure."""
+"""The command ``study_exponents``: exponents that a study without embeddings would measure."""
 
 from . import options, tables
 
@@ -11,8 +11,8 @@ def reconcile(
 ):
     """Print the exponents that a study like Kaplan's would have measured if a fitted law were true."""
     from ..inference import intervals, storage
-    from ..inference.quantities.reconciliation import KAPLAN_EXPONENT
-    from ..inference.quantities.reconciliation import reconcile as reconciled
+    from ..inference.estimands.study_exponents import KAPLAN_EXPONENT
+    from ..inference.estimands.study_exponents import study_exponents as reconciled
 
     fitted = storage.open(file)
     found = reconciled(fitted, vocabulary=vocabulary, aspect_ratio=aspect_ratio)

@@ -68,14 +68,14 @@ def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fr
     InputError
     """
     from ..inference import storage
-    from ..reports import report_fits, report_table
+    from ..reports import report as make_report
     from . import parsing
 
     showing = {"backdrop": backdrop, "progress": progress, "fresh": fresh}
     if files:
         if len(set(files)) < len(files):
             raise InputError("a file is named twice; name each fit once")
-        return report_fits(out, _named(files, storage.open), **showing)
+        return make_report(out, _named(files, storage.open), **showing)
     option, table = ("data", data) if data else ("evaluations", evaluations)
     chosen = [parsing.in_groups(name, {}, {}, grouping) for name in laws or LAWS[option]]
     kinds = {law.kind for law in chosen}
@@ -84,7 +84,8 @@ def run(out, files, data, evaluations, laws, grouping, *, backdrop, progress, fr
             f"--law {', '.join(law.name for law in chosen)}: laws of {' and '.join(sorted(kinds))}; --{option} is for "
             f"laws of {KIND_OF[option]}, of one kind"
         )
-    return report_table(out, chosen, parsing.table_for(chosen[0], table, grouping), **showing, **sampling)
+    table = parsing.table_for(chosen[0], table, grouping)
+    return make_report(out, laws=chosen, table=table, **showing, **sampling)
 
 
 def _named(files, opened):
@@ -116,7 +117,7 @@ def report(
 ):
     """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
     from ..reports import report as make_report
-    from ..reports.front import lines
+    from ..reports.pages.front import lines
 
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
     always = {"progress": not grouping.json, "fresh": fresh}

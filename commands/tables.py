@@ -160,7 +160,7 @@ def print_written(path):
 
 def print_diagnostics(name, diagnostics):
     """Print on standard error why a fit should not be trusted, where it should not."""
-    from ..inference.diagnostics import sentence
+    from ..inference.checks.chains import sentence
 
     if not diagnostics["ok"]:
         print(f"warning: {name}: {sentence(diagnostics)}", file=sys.stderr)
@@ -185,7 +185,7 @@ def print_fit(title, entry, diagnostics):
     print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
     print(diagnostics)
     if sensitive := entry.get("prior_sensitive"):
-        from ..inference.quantities.sensitivity import SENSITIVE
+        from ..inference.checks.sensitivity import SENSITIVE
 
         reason = f"distance per doubling of its power above {SENSITIVE:g}"
         print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
@@ -238,7 +238,7 @@ def print_verdict(name, verdict):
 
 
 def _print_lengths(entry):
-    from ..reports.arithmetic.entries import contrast_rows, lengths_rows
+    from ..reports.pages.arithmetic.entries import contrast_rows, lengths_rows
 
     header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
     titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
@@ -252,7 +252,7 @@ def _print_lengths(entry):
 
 
 def print_calibration(title, table):
-    """Print what `calibration_table` returned."""
+    """Print what `Calibration.table` returned."""
     from ..datasets.wording import p_value
 
     header = ("", "error in sd", "50% covers", "90% covers", "p uniform")
@@ -283,7 +283,7 @@ def print_comparison(title, table):
 
 
 def print_specifications(table):
-    """Print what `compare_progress` returned."""
+    """Print what `progress.compare` returned."""
     rows = [(f"progress-{k}", *(number(row[name], ".3g") for name in SPECIFICATIONS)) for k, row in table.iterrows()]
     least = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse", "pareto_k_max")
     print_table("the 20 specifications by leave-one-out", ("", *SPECIFICATIONS), rows, least=least)
@@ -292,7 +292,7 @@ def print_specifications(table):
 
 def _print_sentence(table):
     """Print which fit predicts best, and what the flags of a comparison mean, those that it has."""
-    from ..inference.loo.differences import MEANING
+    from ..inference.comparison.differences import MEANING
 
     print(table.attrs["sentence"])
     for flag, meaning in MEANING.items():

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bayescaling import __version__
 from bayescaling.reports.drawing import optimum
-from bayescaling.reports.front.picture import panels
-from bayescaling.reports.front.quote import not_quotable, quotable
+from bayescaling.reports.pages.front.picture import panels
+from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"

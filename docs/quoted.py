@@ -5,15 +5,15 @@ from pathlib import Path
 
 from bayescaling.datasets.files import evidence
 from bayescaling.inference.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
-from bayescaling.reports.front.page import _row
-from bayescaling.reports.since.forms import form_name
+from bayescaling.reports.pages.front.page import _row
+from bayescaling.reports.pages.since.forms import form_name
 
 PAPERS = {
     "ho": ("Ho et al. 2024",),
     "chinchilla": ("Hoffmann et al. 2022", "Besiroglu et al. 2024"),
     "pearce": ("Kaplan et al. 2020", "Pearce and Song 2024"),
 }
-STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "fitting" / "test_stan.py"
+STAN = Path(__file__).resolve().parents[1] / "tests" / "inference" / "test_stan.py"
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 

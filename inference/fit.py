@@ -11,18 +11,21 @@ import xarray as xr
 from ..datasets import KINDS, netcdf
 from ..models import law as named_law
 from . import summary as summaries
-from .loo.groups import loo_by_group
-from .loo.importance import STORED as WEIGHTED
-from .loo.importance import WEIGHTS
-from .loo.loo import loo
-from .loo.refits import STORED as LEFT_OUT
+from .checks.check import KEY as VERDICT
+from .checks.check import Check, checked
+from .checks.law_tests import law_tests
+from .checks.sandwich import robust, robust_sd
+from .checks.wider_laws import wider_laws
+from .comparison.groups import loo_by_group
+from .comparison.importance import STORED as WEIGHTED
+from .comparison.importance import WEIGHTS
+from .comparison.loo import loo
+from .comparison.refits import STORED as LEFT_OUT
+from .estimands.allocate import allocate
+from .estimands.predict import predict
+from .estimands.predict_group import predict_group
+from .estimands.study_exponents import study_exponents
 from .printed import Printed, Text
-from .quantities.allocation import allocate
-from .quantities.alternatives import alternatives
-from .quantities.prediction import predict
-from .quantities.robust import robust, robust_sd
-from .quantities.verdict import KEY as VERDICT
-from .quantities.verdict import Check, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..models.draws import Draws
     from ..models.law import Law
-    from .fitting.fitter import Fitter
+    from .fitter import Fitter
 
 KEY = "bayescaling"  # attribute of the tree that holds the record
 HEAVY = (WEIGHTS, "exchangeable")  # results that are as large as the log densities
@@ -70,7 +73,7 @@ class Fit(Printed):
     Examples
     --------
     >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> fit.law.label, len(fit.rows), fit.diagnostics["divergences"]
     ('chinchilla', 245, 0)
     """
@@ -193,8 +196,8 @@ class Fit(Printed):
         Check
             A dict that prints its sentence and its tests; ``.table()`` returns these. ``verdict``, ``"fits"``,
             ``"off"`` or ``"does not fit"``; ``p``, the least of the tests; ``size``, the largest of the tests that
-            reject, a mean over rows as `misfit` gives it, None where none has one; ``share_of``, what it is a share
-            of; ``rejected_by``, names of tests; ``tests``, by name, those of `misfit`, with ``worst_size`` and
+            reject, a mean over rows as `law_tests` gives it, None where none has one; ``share_of``, what it is a share
+            of; ``rejected_by``, names of tests; ``tests``, by name, those of `law_tests`, with ``worst_size`` and
             ``worst_where``, and, where the table allows them, the exponent of the optimal size by iso-FLOP
             parabolas and by the frontier against the same estimates of tables drawn from the law; ``prior_driven``,
             quantities whose posterior is no more than a fifth narrower than their prior, with the ratio of widths.
@@ -202,7 +205,7 @@ class Fit(Printed):
         Examples
         --------
         >>> import bayescaling as bs
-        >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+        >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
         >>> fit.check()["verdict"]
         'off'
         """
@@ -249,7 +252,7 @@ class Fit(Printed):
         Examples
         --------
         >>> import bayescaling as bs
-        >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+        >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
         >>> bool(fit.loo().elpd > 840), bool(fit.loo(by="parameters")["elpd"].sum() < fit.loo().elpd)
         (True, True)
         """
@@ -259,11 +262,14 @@ class Fit(Printed):
             return self.once(name, lambda: loo_by_group(self, by, **options))
         return self.once(name, lambda: loo(self, progress=progress, **options))
 
+    law_tests = law_tests
     robust = robust
     robust_sd = robust_sd
-    alternatives = alternatives
+    wider_laws = wider_laws
     predict = predict
+    predict_group = predict_group
     allocate = allocate
+    study_exponents = study_exponents
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.

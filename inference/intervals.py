@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from ..models.draws import DRAWS, flatten
-from .quantities.robust import quotable, robust_sds
+from .checks.sandwich import quotable, robust_sds
 
 QUANTILES = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 ROBUST = ("clusters", "posterior_sd", "robust_sd", "ratio")

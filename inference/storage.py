@@ -11,10 +11,10 @@ import xarray as xr
 from ..datasets import netcdf, sha256
 from ..datasets.wording import printable, quoted, shortened
 from ..errors import InputError
-from . import records
+from . import metadata
 from .fit import KEY, Fit
-from .fitting.fitter import fitter_of
-from .fitting.record import SCHEMA
+from .fitter import fitter_of
+from .record import SCHEMA
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,7 +49,7 @@ def open(path: str | PathLike[str]) -> Fit:
     tree, place = netcdf.read(path, xr.open_datatree), printable(path)
     if KEY not in tree.attrs or "posterior" not in tree.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
-    record = records.parsed(tree.attrs[KEY], path)
+    record = metadata.parsed(tree.attrs[KEY], path)
     if record.get("schema") != SCHEMA:
         versions = record.get("versions")
         made = versions.get("bayescaling", "unknown") if isinstance(versions, dict) else "unknown"
@@ -57,7 +57,7 @@ def open(path: str | PathLike[str]) -> Fit:
             f"{place}: a fit stored in form {shortened(record.get('schema'))}, by version {shortened(made)}; this "
             f"version reads form {SCHEMA}: fit the table again"
         )
-    records.check(record, records.FitRecord, path)
+    metadata.check(record, metadata.FitRecord, path)
     fit = Fit(tree, fitter_of)
     try:
         _check_whole(fit)

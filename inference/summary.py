@@ -13,14 +13,14 @@ from ..errors import InputError
 from ..models.draws import DRAWS
 from ..models.loss.budget import training_flop
 from . import intervals
-from .diagnostics import sentence
+from .checks.chains import sentence
+from .checks.check import FITS, verdict_sentence
+from .checks.check import KEY as VERDICT
+from .checks.sandwich import quotable
+from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
-from .quantities.gain import gain_times
-from .quantities.lengths import length_summary
-from .quantities.robust import quotable
-from .quantities.scores.compute import progress_summary
-from .quantities.verdict import FITS, verdict_sentence
-from .quantities.verdict import KEY as VERDICT
+from .progress.rate_at_rows import gain_times
+from .scores.compute import summary as progress_summary
 from .words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def summary(fit: Fit) -> Summary:
     Examples
     --------
     >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
     >>> print(fit.summary().chains.partition(":")[0])
     converged
     >>> print(fit.summary().quote[0][:63])

@@ -1,6 +1,7 @@
 """What is believed: laws as mathematics and as PyMC models, priors and noise."""
 
-from .laws import law, laws, register_law
+from . import laws
+from .laws import law
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla, Coupled
 from .loss.data_constrained import DataConstrained
@@ -10,6 +11,7 @@ from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
 from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
+from .loss.law import LossLaw
 from .loss.offsets import Offsets
 from .priors import Prior
 from .progress.law import Progress
@@ -28,6 +30,7 @@ __all__ = [
     "Grouped",
     "Kaplan",
     "Lengths",
+    "LossLaw",
     "Offsets",
     "Prior",
     "Progress",
@@ -35,5 +38,4 @@ __all__ = [
     "Specification",
     "law",
     "laws",
-    "register_law",
 ]

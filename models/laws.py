@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
@@ -17,10 +17,31 @@ from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
 from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
+from .loss.law import LossLaw
 from .loss.offsets import Offsets
 from .progress.law import Progress
-from .progress.specifications import SPECIFICATIONS
+from .progress.specifications import SPECIFICATIONS, Specification
 from .scores.law import Scores
+
+__all__ = [
+    "Chinchilla",
+    "Configurations",
+    "Coupled",
+    "DataConstrained",
+    "EmbeddingCorrected",
+    "EmbeddingWeighted",
+    "Frontier",
+    "Grouped",
+    "Kaplan",
+    "Lengths",
+    "LossLaw",
+    "Offsets",
+    "Progress",
+    "Scores",
+    "Specification",
+    "names",
+    "register",
+]
 
 LAWS: dict[str, type[Law]] = {
     law.name: law
@@ -43,18 +64,18 @@ PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)
 AnyLaw = TypeVar("AnyLaw", bound=Law)
 
 
-def laws() -> tuple[str, ...]:
-    """Names of the laws that can be fitted.
+def names() -> tuple[str, ...]:
+    """Return the names of the laws that can be fitted.
 
     Examples
     --------
-    >>> laws()[0]
+    >>> names()[0]
     'chinchilla'
     """
     return (*LAWS, *PROGRESS)
 
 
-def register_law(kind: type[AnyLaw]) -> type[AnyLaw]:
+def register(kind: type[AnyLaw]) -> type[AnyLaw]:
     """Let a law of one's own be found by its name: by `law`, the command line's process and `open`.
 
     Parameters
@@ -74,7 +95,7 @@ def register_law(kind: type[AnyLaw]) -> type[AnyLaw]:
 
     Examples
     --------
-    >>> register_law(Chinchilla).name
+    >>> register(Chinchilla).name
     'chinchilla'
     """
     if kind.name in PROGRESS or LAWS.get(kind.name, kind).__qualname__ != kind.__qualname__:
@@ -83,7 +104,7 @@ def register_law(kind: type[AnyLaw]) -> type[AnyLaw]:
     return kind
 
 
-def law(name, **options):
+def law(name: str, **options: Any) -> Any:
     """Return the law called `name` with `options`.
 
     Raises
@@ -96,6 +117,7 @@ def law(name, **options):
     >>> law("progress-7", noise="student_t").label
     'progress-7, noise=student_t'
     """
+    kind: type[Law]
     if name in PROGRESS:
         kind, options = Progress, {"specification": int(name.removeprefix("progress-"))} | options
     elif name == "progress" and "specification" in options:
@@ -103,7 +125,7 @@ def law(name, **options):
     elif name in LAWS:
         kind = LAWS[name]
     else:
-        raise InputError(unknown("law", name, laws()))
+        raise InputError(unknown("law", name, names()))
     known = [f.name for f in fields(kind)]
     for option in options:
         if option not in known:

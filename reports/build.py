@@ -1,71 +1,26 @@
 """The report: everything on the built-in tables, as one HTML page, results.json and the posteriors."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ..datasets import load, sha256
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.fitting.fit import check_options
-from . import again, results
-from .ahead import make_ahead
-from .front import answers, claims, front, optimum_grid
+from ..inference.fitting import check_options
+from . import results
+from .cache import again
+from .cache.ahead import make_ahead
+from .cache.stages import Stages, told
 from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
-from .stages import Stages, told
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
+from .pages.front import answers, claims, front, optimum_grid
 
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
 
 
-def report(
-    out: str | PathLike[str] = "report",
-    *,
-    pages: Sequence[str] | None = None,
-    full: bool = False,
-    seed: int = 1,
-    sampler: str | None = None,
-    progress: bool = False,
-    fresh: bool = False,
-    **settings: Any,
-) -> dict[str, Any]:
-    """Fit, compare and decide on the built-in tables, and write the results.
-
-    Parameters
-    ----------
-    out : path-like
-        Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
-    pages : sequence of str, optional
-        Names of pages, of ``bayescaling.reports.pages.PAGES``; all by default.
-    full : bool
-        Make what takes long too: calibrations, variants, other priors, refits of whole runs. Once made it stays on the
-        page, as long as nothing that it follows from changes.
-    seed : int
-    sampler : {"nutpie", "numpyro", "pymc"}, optional
-    progress : bool
-        On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
-    fresh : bool
-        Make every result again, even where an earlier report kept it in the user's cache.
-    **settings
-        As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
-
-    Returns
-    -------
-    dict
-        The content of ``results.json``.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written or an option is unknown.
-    """
+def build(out, *, pages=None, full=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
+    """Fit, compare and decide on the built-in tables, and write the results; parameters as for `report`."""
     out = Path(out)
     check_options(seed, sampler, settings)
     pages = tuple(PAGES) if pages is None else pages

@@ -1,9 +1,9 @@
 """The entry of results.json of any fit: what all laws have, and what laws of its kind have besides."""
 
 from ..inference import intervals
-from ..inference.quantities.sensitivity import prior_sensitive
+from ..inference.checks.sensitivity import prior_sensitive
 from . import results
-from .arithmetic.entries import lengths_entry
+from .pages.arithmetic.entries import lengths_entry
 
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", "exponent_parameters")
 

@@ -4,7 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..inference import intervals, new_group
+from ..inference import intervals
+from ..inference.estimands.predict_group import predict_group
 from ..models.loss.grouping import GROUP, labelled
 from ..models.loss.populations import population
 
@@ -43,7 +44,7 @@ def group_entries(fit, *, seed=1):
             label = name
             while label in names:
                 label += "_"
-            added = new_group(fit, name=label, typical=name == TYPICAL, seed=seed)
+            added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
             unseen[name] = intervals.summary(added["posterior"][EXPONENT].sel({GROUP: label}))
     return found | {
         "exponent": {"by_group": by_group(exponents, names)} | unseen,

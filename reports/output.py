@@ -3,7 +3,7 @@
 from ..datasets.files import check_writable
 from ..datasets.wording import printable
 from ..errors import InputError
-from ..inference.diagnostics import sentence
+from ..inference.checks.chains import sentence
 from . import results
 from .render import render
 

@@ -4,11 +4,10 @@ import json
 
 from ..datasets.files import written_whole
 from ..datasets.wording import p_value
-from ..inference import calibration_table
-from ..inference.calibration.simulation import not_uniform, record_of
+from ..inference.checks.calibration import not_uniform
+from ..inference.checks.check import verdict_sentence
+from ..inference.comparison.refits import largest_k_left, unreliable
 from ..inference.intervals import finite, parameters, robust_entries
-from ..inference.loo.refits import largest_k_left, unreliable
-from ..inference.quantities.verdict import verdict_sentence
 
 SCHEMA = 1
 
@@ -97,14 +96,14 @@ def doubling_entries(times):
 
 
 def comparison_document(table, **more):
-    """Say of a table from `compare` or `compare_progress` which predicts best, with its entries."""
+    """Say of a table from `compare` or `progress.compare` which predicts best, with its entries."""
     return more | {"sentence": table.attrs["sentence"], "models": comparison_entries(table)}
 
 
 def calibration_entry(found):
     """Entry of results.json of what `calibrate` found."""
-    table = calibration_table(found)
-    record = {name: record_of(found)[name] for name in ("truth", "seed", "settings", "data", "versions")}
+    table = found.table()
+    record = {name: found.record[name] for name in ("truth", "seed", "settings", "data", "versions")}
     return record | {
         "simulations": table.attrs["simulations"],
         "not_converged": table.attrs["not_converged"],

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from bayescaling.datasets import KINDS
 from bayescaling.inference.fit import Fit
-from bayescaling.inference.fitting.fitter import fitter_of
+from bayescaling.inference.fitter import fitter_of
 from bayescaling.models.lengths.curve import PARTS
 from bayescaling.models.progress.draws import ProgressDraws
 from bayescaling.models.progress.family import DIMENSION
@@ -136,7 +136,7 @@ def runs():
 
 @pytest.fixture(scope="session")
 def reference(runs):
-    return bs.Chinchilla().reference(runs)
+    return bs.laws.Chinchilla().reference(runs)
 
 
 @pytest.fixture(scope="session")
@@ -149,25 +149,25 @@ def truth(reference):
 @pytest.fixture(scope="session")
 def fit_default(runs):
     """The default fit, compiled on its own; 4 x (1000 + 1000)."""
-    return bs.fit(bs.Chinchilla(), runs, seed=1, posterior_predictive=True, prior_predictive=True)
+    return bs.fit(bs.laws.Chinchilla(), runs, seed=1, posterior_predictive=True, prior_predictive=True)
 
 
 @pytest.fixture(scope="session")
 def fitter(runs):
     """Student-t noise on log loss that scatters by size, compiled once."""
-    return bs.Fitter(bs.Chinchilla(), runs)
+    return bs.Fitter(bs.laws.Chinchilla(), runs)
 
 
 @pytest.fixture(scope="session")
 def fit_one_sigma(runs):
     """One scatter for all runs: the law and noise that others fitted to them."""
-    return bs.fit(bs.Chinchilla(scatter="one"), runs, seed=1)
+    return bs.fit(bs.laws.Chinchilla(scatter="one"), runs, seed=1)
 
 
 @pytest.fixture(scope="session")
 def fitter_normal(runs):
     """Normal noise of one scatter, which some of the runs are far from."""
-    return bs.Fitter(bs.Chinchilla(noise="normal", scatter="one"), runs)
+    return bs.Fitter(bs.laws.Chinchilla(noise="normal", scatter="one"), runs)
 
 
 @pytest.fixture(scope="session")
@@ -178,7 +178,7 @@ def fit_normal(fitter_normal, runs):
 @pytest.fixture(scope="session")
 def fitter_reading_error(runs):
     """Huber noise of one scatter with a reading error, on the scale of the loss."""
-    return bs.Fitter(bs.Chinchilla(noise="huber", scale="loss", scatter="one", measurement_error=True), runs)
+    return bs.Fitter(bs.laws.Chinchilla(noise="huber", scale="loss", scatter="one", measurement_error=True), runs)
 
 
 @pytest.fixture(scope="session")
@@ -205,7 +205,7 @@ def evaluations():
 @pytest.fixture(scope="session")
 def progress_fitter(evaluations):
     """All laws of progress on the built-in evaluations; the plain graph is compiled at its first fit."""
-    return bs.progress_fitter(evaluations)
+    return bs.progress.new_fitter(evaluations)
 
 
 @pytest.fixture(scope="session")
@@ -289,12 +289,12 @@ def lengths_counts(lengths_design):
     rng = np.random.default_rng(4)
     curves = lengths_design.curves_of(lengths_design.embeddings, rng)
     table = lengths_design.table
-    return table.assign(correct=bs.Lengths().simulate(curves, table, rng))
+    return table.assign(correct=bs.laws.Lengths().simulate(curves, table, rng))
 
 
 @pytest.fixture(scope="session")
 def lengths_fitter(lengths_counts):
-    return bs.Fitter(bs.Lengths(), lengths_counts)
+    return bs.Fitter(bs.laws.Lengths(), lengths_counts)
 
 
 @pytest.fixture(scope="session")

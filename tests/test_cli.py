@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.commands.cli import app, main
-from bayescaling.inference.quantities.robust import quotable
+from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.reports.pages import PAGES
 
 pytestmark = pytest.mark.filterwarnings(
@@ -303,7 +303,7 @@ def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(
     document = json.loads(succeeded("doubling", "p.nc", "--json", folder=progress_file))["p.nc"]
     assert document["at"] == "the evaluations"
     assert set(document["doubling_months"]) >= {"all", "wt103", "ptb"}
-    for label, row in bs.gain_times(fit).iterrows():
+    for label, row in bs.progress.gain_times(fit).iterrows():
         entry = document["doubling_months"][label]
         assert [entry[name] for name in ("count", "p_progress", "q50")] == pytest.approx(
             [*row[["count", "p_progress", "q50"]]]
@@ -317,7 +317,7 @@ def test_doubling_times_are_at_the_evaluations_unless_a_budget_or_year_is_named(
     ):
         document = json.loads(succeeded("doubling", "p.nc", *words, "--json", folder=progress_file))["p.nc"]
         assert document["at"] == at
-        for label, row in bs.doubling_times(fit, **at).iterrows():
+        for label, row in bs.progress.doubling_times(fit, **at).iterrows():
             assert document["doubling_months"][label]["q50"] == pytest.approx(row["q50"])
     text = " ".join(succeeded("doubling", "p.nc", "--compute", "1e22", folder=progress_file).split())
     assert "doubles, at 1e22 FLOP in 2023" in text
@@ -348,7 +348,7 @@ def test_progress_since(tmp_path, scores_design):
     assert (document["models"], document["models_with_compute"], document["scores"]) == (24, 18, 144)
     assert set(document["periods"]) == {"all", "before", "after", "change"}
     fits = {name: bs.open(tmp_path / "fits" / f"{name}.nc") for name in ("linear", "break")}
-    factor = bs.progress_at_fixed_compute(fits["break"])["factor"].sel(period="after")
+    factor = bs.scores.progress_at_fixed_compute(fits["break"])["factor"].sel(period="after")
     entry = document["periods"]["after"]["model"]
     assert entry["factor_q50"] == pytest.approx(float(factor.median()), rel=1e-3)
     assert entry["halving_q50"] == pytest.approx(12 * np.log(2) / np.log(entry["factor_q50"]), rel=1e-3)
@@ -380,7 +380,7 @@ def test_rollout(fits):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
         table, rows = bs.rollout(
-            bs.Chinchilla(noise="normal"), runs, "compute", [1e20, 5e20], seed=2, draws=200, tune=300, chains=2
+            bs.laws.Chinchilla(noise="normal"), runs, "compute", [1e20, 5e20], seed=2, draws=200, tune=300, chains=2
         )
     for entry, (cutoff, row) in zip(document["cutoffs"], table.iterrows(), strict=True):
         assert entry["cutoff"] == cutoff
@@ -420,7 +420,7 @@ def test_points_gives_what_can_be_had_and_says_what_cannot(tmp_path):
     levels = ("--budget", "1e20", "--budget", "1e21", "--budget", "3e21", "--width", "0.4", "--minimum-runs", "9")
     document = json.loads(succeeded("points", *levels, "--json", folder=tmp_path))
     runs = bs.load("chinchilla_runs")
-    expected = bs.fit_isoflop(runs, budgets=[1e20, 1e21, 3e21], width=0.4, minimum_runs=9)
+    expected = bs.points.fit_isoflop(runs, budgets=[1e20, 1e21, 3e21], width=0.4, minimum_runs=9)
     assert document["point_estimates"]["isoflop"]["exponent"] == pytest.approx(expected.exponent)
     bs.load("chinchilla_runs").head(4).to_csv(tmp_path / "four.csv", index=False)
     said = call("points", "--data", "four.csv", folder=tmp_path)

@@ -17,44 +17,46 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
-from bayescaling.inference.diagnostics import PARETO_K_LIMIT
+from bayescaling.inference.checks.chains import PARETO_K_LIMIT
+from bayescaling.inference.checks.sandwich import influence
+from bayescaling.inference.checks.sensitivity import power_scaling, prior_driven
+from bayescaling.inference.comparison.importance import importance_sampling
+from bayescaling.inference.comparison.moment_matching import moment_match
+from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat, in_use
-from bayescaling.inference.loo.importance import importance_sampling
-from bayescaling.inference.loo.moment_matching import moment_match
-from bayescaling.inference.loo.refits import exact_loo
-from bayescaling.inference.quantities.robust import influence
-from bayescaling.inference.quantities.sensitivity import power_scaling, prior_driven
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
 from bayescaling.reports.entries import fit_entry
+from bayescaling.reports.pages.small_lm.analysis import of_scheme
 from bayescaling.reports.results import to_json
-from bayescaling.reports.small_lm.analysis import of_scheme
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
 STUDIED = {
-    "chinchilla": bs.Chinchilla(),
-    "chinchilla, reading error": bs.Chinchilla(noise="normal", scatter="one", measurement_error=True),
-    "chinchilla, run effects": bs.Chinchilla(scatter="one", run_effects=True),
-    "chinchilla, size effects": bs.Chinchilla(size_effects=True),
-    "kaplan": bs.Kaplan(scatter="one"),
-    "coupled, skew": bs.Coupled(skew=True),
-    "offsets": bs.Offsets(),
-    "data-constrained": bs.DataConstrained(),
-    "frontier": bs.Frontier(),
-    "grouped": bs.Grouped(bs.Chinchilla(), "half"),
-    "grouped, run effects": bs.Grouped(bs.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)),
-    "grouped, size effects": bs.Grouped(bs.Chinchilla(scatter="one", size_effects=True), "half"),
-    "embedding-weighted": bs.EmbeddingWeighted(),
-    "embedding-corrected": bs.EmbeddingCorrected(),
-    "embedding-corrected, joint": bs.EmbeddingCorrected(joint=True),
-    "configurations": bs.Configurations(),
-    "progress-7": bs.Progress(7),
-    "progress-18, paper effects": bs.Progress(18, paper_effects=True),
-    "scores": bs.Scores(),
-    "scores, break": bs.Scores(pace="break"),
-    "scores, ceilings, versions": bs.Scores(ceilings=True, version_effects=True),
-    "lengths": bs.Lengths(),
-    "lengths, no seeds": bs.Lengths(seeds=False),
+    "chinchilla": bs.laws.Chinchilla(),
+    "chinchilla, reading error": bs.laws.Chinchilla(noise="normal", scatter="one", measurement_error=True),
+    "chinchilla, run effects": bs.laws.Chinchilla(scatter="one", run_effects=True),
+    "chinchilla, size effects": bs.laws.Chinchilla(size_effects=True),
+    "kaplan": bs.laws.Kaplan(scatter="one"),
+    "coupled, skew": bs.laws.Coupled(skew=True),
+    "offsets": bs.laws.Offsets(),
+    "data-constrained": bs.laws.DataConstrained(),
+    "frontier": bs.laws.Frontier(),
+    "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "half"),
+    "grouped, run effects": bs.laws.Grouped(
+        bs.laws.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)
+    ),
+    "grouped, size effects": bs.laws.Grouped(bs.laws.Chinchilla(scatter="one", size_effects=True), "half"),
+    "embedding-weighted": bs.laws.EmbeddingWeighted(),
+    "embedding-corrected": bs.laws.EmbeddingCorrected(),
+    "embedding-corrected, joint": bs.laws.EmbeddingCorrected(joint=True),
+    "configurations": bs.laws.Configurations(),
+    "progress-7": bs.laws.Progress(7),
+    "progress-18, paper effects": bs.laws.Progress(18, paper_effects=True),
+    "scores": bs.laws.Scores(),
+    "scores, break": bs.laws.Scores(pace="break"),
+    "scores, ceilings, versions": bs.laws.Scores(ceilings=True, version_effects=True),
+    "lengths": bs.laws.Lengths(),
+    "lengths, no seeds": bs.laws.Lengths(seeds=False),
 }
 TABLES = {"data-constrained": "data_constrained_runs"}
 # One law of each kind, one without an optimum and one whose quantities have levels.
@@ -367,7 +369,7 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
 
 def test_laws_are_tested_against_their_rows(studied):
     fitter, fit = studied
-    tests = bs.misfit(fit)
+    tests = fit.law_tests()
     assert tests["p"].between(0, 1).all() and tests["statistic"].notna().all()
     assert ("loo_pit" in tests.index) == fitter.law.unit_is_row
     assert (tests["size"].dropna() >= 0).all()

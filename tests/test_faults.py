@@ -29,14 +29,13 @@ from bayescaling import training
 from bayescaling.datasets import KINDS, netcdf
 from bayescaling.datasets.seal import LENGTH, MARK, seal
 from bayescaling.errors import TableWarning
-from bayescaling.inference import diagnostics
-from bayescaling.inference.calibration import simulation
+from bayescaling.inference.checks import calibration, chains
 from bayescaling.inference.fit import KEY, Fit
-from bayescaling.inference.fitting.fitter import fitter_of
-from bayescaling.inference.fitting.record import record, table_entry
-from bayescaling.inference.fitting.settings import Settings
+from bayescaling.inference.fitter import fitter_of
+from bayescaling.inference.record import record, table_entry
+from bayescaling.inference.settings import Settings
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
-from bayescaling.reports import kept as cache
+from bayescaling.reports.cache import kept as cache
 from bayescaling.training import arithmetic
 
 LIMIT = 10  # seconds
@@ -88,7 +87,7 @@ def progress_prior(rng, folder):
     """Set a prior of a law of progress, as a pair or as text."""
     pair = rng.choice(PLAIN), rng.choice(PLAIN)
     text = f"LogNormal({rng.choice(NUMBERS)}, {rng.choice(NUMBERS + WORDS)})"
-    bs.Progress(7, priors={"elasticity_data": rng.choice([pair, text, rng.choice(PLAIN)])})
+    bs.laws.Progress(7, priors={"elasticity_data": rng.choice([pair, text, rng.choice(PLAIN)])})
 
 
 def spoilt_text(rng, text, share):
@@ -314,7 +313,7 @@ def unsampled_fit(law, draws=8):
 
 def unsampled_calibration():
     """Ranks of what no sampler made as a calibration."""
-    rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.Chinchilla()
+    rng, names, law = np.random.default_rng(1), ["alpha", "beta", "log_likelihood"], bs.laws.Chinchilla()
     done = [
         {
             "columns": pd.DataFrame(
@@ -327,14 +326,14 @@ def unsampled_calibration():
         for _ in range(4)
     ]
     said = {"law": {"name": law.name, "options": law.options}, "data": table_entry(law.usual_table()),
-            "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": simulation.SHORT}  # fmt: skip
-    return simulation._dataset(done, said)
+            "truth": "posterior", "seed": 1, "sampler": "nutpie", "settings": calibration.SHORT}  # fmt: skip
+    return calibration._dataset(done, said)
 
 
 def open_fit(path):
     """Open a fit and say what commands say of every fit."""
     fit = bs.open(path)
-    diagnostics.sentence(fit.diagnostics)
+    chains.sentence(fit.diagnostics)
     assert fit.law.label
     fit.draws.named()
     used(fit.rows, fit.law.kind)
@@ -342,7 +341,7 @@ def open_fit(path):
 
 def open_calibration(path):
     """Open a calibration and sum it up."""
-    simulation.sentence(simulation.calibration_table(simulation.open_calibration(path)))
+    calibration.sentence(calibration.open_calibration(path).table())
 
 
 @pytest.fixture(scope="module")
@@ -355,9 +354,9 @@ class Kept:
 
     def __init__(self):
         self.of = {
-            "a fit": (unsampled_fit(bs.Chinchilla()).tree, open_fit, KEY),
-            "a fit of progress": (unsampled_fit(bs.Progress(7)).tree, open_fit, KEY),
-            "a calibration": (unsampled_calibration(), open_calibration, simulation.KEY),
+            "a fit": (unsampled_fit(bs.laws.Chinchilla()).tree, open_fit, KEY),
+            "a fit of progress": (unsampled_fit(bs.laws.Progress(7)).tree, open_fit, KEY),
+            "a calibration": (unsampled_calibration(), open_calibration, calibration.KEY),
         }
         self.content = {}
 

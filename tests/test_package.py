@@ -30,13 +30,22 @@ MODULES = [
     for path in sorted((ROOT / folder).glob("*.py" if folder == "." else "**/*.py"))
 ]
 REPORTS = ROOT / "reports"
-PAGES = sorted(path.parent.name for path in REPORTS.glob("*/page.py"))
+PAGES = sorted(path.parent.name for path in REPORTS.glob("pages/*/page.py"))
 # Modules of extras, by the files that may import them: each does so only where it is asked for what needs them.
 OF_EXTRAS = dict.fromkeys(("jax", "numpyro"), "inference/samplers/numpyro.py") | {"distributed": "clusters.py"}
 KERNELS = {"cut_cross_entropy", "liger_kernel"}  # used where they happen to be installed
 # Spelt so that this file does not name what it forbids.
 FOLDERS = "|".join(("root", "home", "work", "Users", "opt"))
 MACHINE = re.compile(f"/({FOLDERS})/|[.][.]/shared|{'py' + 'env'}")
+# Folders whose stubs name what they export.
+SPACES = tuple(f"inference/{name}" for name in ("lengths", "points", "progress", "scores"))
+PUBLIC = {name: getattr(bs, name) for name in bs.__all__}
+PUBLIC |= {
+    f"{space}.{name}": getattr(module, name)
+    for space, module in PUBLIC.items()
+    if inspect.ismodule(module) and space != "errors"
+    for name in module.__all__
+}
 
 
 def part_of(path):
@@ -73,8 +82,12 @@ def test_imports_point_one_way(path):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_imports_no_other_page(page):
-    names = {name for path in (REPORTS / page).glob("*.py") for name in imported_names(path.relative_to(ROOT))}
-    assert not {name[2] for name in names if name[1] == "reports"} & (set(PAGES) - {page})
+    names = {
+        name for path in (REPORTS / "pages" / page).glob("*.py") for name in imported_names(path.relative_to(ROOT))
+    }
+    assert not {name[3] for name in names if name[1:3] == ("reports", "pages") and len(name) > 3} & (
+        set(PAGES) - {page}
+    )
 
 
 def third_party_modules(path):
@@ -103,13 +116,13 @@ def test_what_a_module_imports_is_a_declared_dependency(path):
 
 
 def test_the_check_of_dependencies_sees_them():
-    assert "platformdirs" in set(third_party_modules(Path("reports/kept.py")))
+    assert "platformdirs" in set(third_party_modules(Path("reports/cache/kept.py")))
     assert "numpyro" in declared("numpyro") and "numpyro" not in declared()
 
 
 def test_the_check_of_imports_sees_them():
     assert set(imported_parts(Path("commands/compare.py"))) >= {"datasets", "errors", "inference", "reports"}
-    assert set(imported_parts(Path("inference/fitting/fitter.py"))) >= {"datasets", "inference", "models"}
+    assert set(imported_parts(Path("inference/fitter.py"))) >= {"datasets", "inference", "models"}
 
 
 def test_import_loads_nothing_heavy():
@@ -138,26 +151,37 @@ def test_a_refusal_loads_nothing_that_only_a_fit_needs(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", bs.__all__)
+def test_few_names_are_public_at_the_top():
+    assert len([name for name in bs.__all__ if not name.startswith("plot_")]) <= 24
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_resolves(name):
-    assert getattr(bs, name).__doc__
-    assert name in dir(bs)
+    public = PUBLIC[name]
+    assert public.__doc__
+    space, _, own = name.rpartition(".")
+    assert own in dir(getattr(bs, space) if space else bs)
 
 
-@pytest.mark.parametrize("name", bs.__all__)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_signature_is_annotated_in_full(name):
-    public = getattr(bs, name)
-    if isinstance(public, type) and issubclass(public, Exception):
+    public = PUBLIC[name]
+    if inspect.ismodule(public) or (isinstance(public, type) and issubclass(public, Exception)):
         return
     signature = inspect.signature(public)
     assert not [p.name for p in signature.parameters.values() if p.annotation is p.empty]
     assert signature.return_annotation is not signature.empty or isinstance(public, type)
 
 
-def test_types_are_shipped_for_the_names_there_are():
-    shipped = PROJECT["tool"]["setuptools"]["package-data"]["bayescaling"]
-    assert {"py.typed", "__init__.pyi"} <= set(shipped)
-    stub = ast.parse((ROOT / "__init__.pyi").read_text(encoding="utf-8"))
+STUBS = [path.relative_to(ROOT) for folder in (".", *SPACES) for path in [ROOT / folder / "__init__.pyi"]]
+
+
+@pytest.mark.parametrize("path", STUBS, ids=str)
+def test_types_are_shipped_for_the_names_there_are(path):
+    package = ".".join(("bayescaling", *path.parent.parts))
+    shipped = PROJECT["tool"]["setuptools"]["package-data"]
+    assert "__init__.pyi" in shipped[package] and "py.typed" in shipped["bayescaling"]
+    stub = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     # A name is exported by a stub where it is imported under its own name.
     named = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert all(alias.asname == alias.name for alias in named)

@@ -9,7 +9,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference import records
+from bayescaling.inference import metadata
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
 from bayescaling.training import arithmetic
 from hypothesis import HealthCheck, given, settings
@@ -156,9 +156,9 @@ RECORD = {
 @usual
 @given(st.sampled_from(sorted(RECORD)), plain)
 def test_an_entry_of_a_record_is_of_its_type_or_named(entry, value):
-    records.check(RECORD, records.FitRecord, "fit.nc")
+    metadata.check(RECORD, metadata.FitRecord, "fit.nc")
     try:
-        records.check(RECORD | {entry: value}, records.FitRecord, "fit.nc")
+        metadata.check(RECORD | {entry: value}, metadata.FitRecord, "fit.nc")
     except bs.InputError as error:
         assert f"fit.nc: entry {entry}" in str(error) and str(error).isprintable()
     else:
@@ -168,5 +168,5 @@ def test_an_entry_of_a_record_is_of_its_type_or_named(entry, value):
 @usual
 @given(plain.map(lambda value: json.dumps(value)) | st.text(max_size=30) | plain)
 def test_a_record_is_a_json_object_or_refused(text):
-    found = refusal(lambda: records.parsed(text, "fit.nc"))
+    found = refusal(lambda: metadata.parsed(text, "fit.nc"))
     assert found is None or found == json.loads(text) or found != found or isinstance(found, dict)

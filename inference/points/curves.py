@@ -16,7 +16,7 @@ import xarray as xr
 from ...datasets.requirements import positive_columns
 from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from ..quantities.reconciliation import check_basis
+from ..estimands.study_exponents import check_basis
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def curve_frontier(
     >>> import bayescaling as bs
     >>> runs = bs.load("small_lm_runs")
     >>> curves = runs[runs["budget_fraction"] == 1]
-    >>> bool(float(bs.curve_frontier(curves, basis="total")["size"]) > 0)
+    >>> bool(float(bs.points.curve_frontier(curves, basis="total")["size"]) > 0)
     True
     """
     check_basis(basis)

@@ -127,7 +127,7 @@ def fit_isoflop(
     Examples
     --------
     >>> import bayescaling as bs
-    >>> 0.3 < bs.fit_isoflop(bs.load("chinchilla_runs")).exponent < 0.7
+    >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs")).exponent < 0.7
     True
     """
     check_isoflop(budgets=budgets, width=width, minimum_runs=minimum_runs)
@@ -235,7 +235,7 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
     Examples
     --------
     >>> import bayescaling as bs
-    >>> 0.3 < bs.fit_frontier(bs.load("chinchilla_runs")).exponent < 0.7
+    >>> 0.3 < bs.points.fit_frontier(bs.load("chinchilla_runs")).exponent < 0.7
     True
     """
     if bins < FEWEST_OPTIMA:

@@ -126,7 +126,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     Examples
     --------
     >>> import bayescaling as bs
-    >>> found = bs.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
+    >>> found = bs.points.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
     >>> round(found.cost, 4), round(float(found.capability["LLaMA-65B"]), 3)
     (3.4474, 1.076)
     """

@@ -170,7 +170,7 @@ def fit_huber(
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs").nsmallest(240, "loss")
-    >>> round(bs.fit_huber(runs).constants["E"], 2)
+    >>> round(bs.points.fit_huber(runs).constants["E"], 2)
     1.82
     """
     check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)

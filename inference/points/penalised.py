@@ -23,8 +23,8 @@ from ...models.progress.design import log_vocabulary
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
-from ..executor import mapped
-from ..steps import counted
+from ..progress_messages import counted
+from ..workers import mapped
 from . import l1
 
 DELTAS = (0, 0.001, 0.0025, 0.005, 0.01, 0.02)

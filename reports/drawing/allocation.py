@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...inference.quantities.allocation import compute_range
+from ...inference.estimands.allocate import compute_range
 from ...models.draws import DRAWS
 from ...models.loss import chinchilla
 from .style import BLUE, COMPUTE, GREY, LEGEND, OTHER, PUBLISHED, axis, band, figure, line, median_and_bands

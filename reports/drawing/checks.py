@@ -3,10 +3,10 @@
 import numpy as np
 
 from ...datasets.wording import p_value
-from ...inference.calibration.uniformity import RANKS, p_uniform, shares_below
-from ...inference.calibration.uniformity import band as uniform_band
-from ...inference.diagnostics import PARETO_K_LIMIT
-from ...inference.quantities import misfit
+from ...inference.checks import law_tests
+from ...inference.checks.chains import PARETO_K_LIMIT
+from ...inference.checks.uniformity import RANKS, p_uniform, shares_below
+from ...inference.checks.uniformity import band as uniform_band
 from ...inference.words import symbols
 from ...models.draws import DRAWS
 from .style import BLUE, COMPUTE, GREY, LEGEND, RED, SERIES, band, figure, line
@@ -53,7 +53,7 @@ def loo_pit(fit, of=None):
 
     `of` is what to call the fit, where a page has several.
     """
-    values = misfit.loo_pit(fit)
+    values = law_tests.loo_pit(fit)
     drawn = _departures({"leave-one-out PIT": values * RANKS}, "calibrated models", "Leave-one-out PIT value")
     whose = f" of {of}" if of else ""
     said = f"Leave-one-out PIT{whose}, its distribution minus the uniform: {departure(values * RANKS)}"

@@ -1,6 +1,6 @@
 """Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
 
-from ...inference.loo.differences import is_apart
+from ...inference.comparison.differences import is_apart
 from ..laws import PLANNED
 
 BUDGET = 1e24

@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 
 from ...datasets.wording import p_value
-from ...inference.loo.differences import MEANING
+from ...inference.comparison.differences import MEANING
 from ...inference.words import flop, in_words, probability, sizes
 
 MISSING = "–"

@@ -3,7 +3,7 @@
 from html import escape
 
 from ...datasets.wording import p_value
-from ...inference.diagnostics import PARETO_K_LIMIT
+from ...inference.checks.chains import PARETO_K_LIMIT
 from ...inference.words import in_words
 
 MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}

@@ -19,14 +19,14 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.datasets import sha256
-from bayescaling.inference.loo.rollout import LEVELS, scored
-from bayescaling.inference.loo.weights import stacking
-from bayescaling.inference.quantities.beyond import Drift, decades_beyond
+from bayescaling.inference.comparison.rollout import LEVELS, scored
+from bayescaling.inference.comparison.weights import stacking
+from bayescaling.inference.estimands.beyond import Drift, decades_beyond
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-LAWS = {"coupled": bs.Coupled(), "chinchilla": bs.Chinchilla(), "offsets": bs.Offsets()}
+LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
 PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated

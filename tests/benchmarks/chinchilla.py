@@ -42,7 +42,7 @@ def run_ours(sampler):
     """Fit through the package."""
     import bayescaling as bs
 
-    fit = bs.fit(bs.Chinchilla(scatter="one"), bs.load("chinchilla_runs"), seed=1, sampler=sampler)
+    fit = bs.fit(bs.laws.Chinchilla(scatter="one"), bs.load("chinchilla_runs"), seed=1, sampler=sampler)
     return ess_of(fit["posterior"].to_dataset(), SAMPLED), fit.record["seconds"]["sample"]
 
 
@@ -56,7 +56,7 @@ def run_numpyro_warm():
 
     jax.config.update("jax_num_cpu_devices", CHAINS)
     jax.config.update("jax_enable_x64", True)
-    model = bs.Chinchilla(scatter="one").model(bs.load("chinchilla_runs"))
+    model = bs.laws.Chinchilla(scatter="one").model(bs.load("chinchilla_runs"))
     logp = get_jaxified_logp(model)
     point = model.initial_point()
     start = [jax.numpy.broadcast_to(point[v.name], (CHAINS, *point[v.name].shape)) for v in model.value_vars]
@@ -116,7 +116,7 @@ def work(contender):
     if contender == "numpyro warm":
         ess, seconds = run_numpyro_warm()
     elif contender == "pymc":
-        ess, seconds = run_pymc(bs.Chinchilla(scatter="one").model(bs.load("chinchilla_runs")), SAMPLED)
+        ess, seconds = run_pymc(bs.laws.Chinchilla(scatter="one").model(bs.load("chinchilla_runs")), SAMPLED)
     elif contender == "textbook":
         ess, seconds = run_pymc(textbook_model(), TEXTBOOK)
     else:

@@ -10,7 +10,7 @@ import time
 
 import bayescaling as bs
 import numpy as np
-from bayescaling.inference.loo.refits import exact_loo
+from bayescaling.inference.comparison.refits import exact_loo
 
 
 def psis_error(fit, result):
@@ -27,8 +27,8 @@ def main():
     parser.add_argument("--rows", type=int)
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()
-    fitter = bs.progress_fitter(bs.load("lm_progress"))
-    fit = fitter.fit(law=bs.Progress(7), draws=4 * options.draws)
+    fitter = bs.progress.new_fitter(bs.load("lm_progress"))
+    fit = fitter.fit(law=bs.laws.Progress(7), draws=4 * options.draws)
     result = fit.loo(mend="none")
     start = time.perf_counter()
     rows = np.arange(options.rows or len(fitter.table))

@@ -15,10 +15,10 @@ from scipy import stats
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2}
 LAWS = {
-    "chinchilla": bs.Chinchilla(),
-    "coupled": bs.Coupled(),
-    "progress": bs.Progress(7),
-    "lengths": bs.Lengths(),
+    "chinchilla": bs.laws.Chinchilla(),
+    "coupled": bs.laws.Coupled(),
+    "progress": bs.laws.Progress(7),
+    "lengths": bs.laws.Lengths(),
 }
 
 

@@ -14,7 +14,7 @@ import warnings
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.quantities.lengths import conditions as conditions_of
+from bayescaling.inference.lengths.quantities import conditions as conditions_of
 from bayescaling.models.lengths import curve as lengths
 
 TRAIN, GRID, TOTAL = 10, (1, 2, 4, 6, 8, 10, 11, 12, 14, 17, 20, 25, 30), 100
@@ -62,7 +62,7 @@ def simulated(fitter, table, kind, seeds, seed):
     assert list(conditions_of(fit).index) == list(EMBEDDINGS)
     ranks = {}
     for seeds_of, curve in (("typical", typical), ("runs", runs), ("new", new)):
-        found = bs.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
+        found = bs.lengths.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
         true = lengths.length_at(curve, np.log(TRAIN), 0.5, fitter.law.shape)
         # Draws equal to the truth, both being none, take a random place.
         ties = rng.random(len(true)) * (found == true).mean((0, 1))
@@ -79,7 +79,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     table = design(options.seeds)
-    fitter = bs.Fitter(bs.Lengths(), table)
+    fitter = bs.Fitter(bs.laws.Lengths(), table)
     start, found, divergences, r_hats = time.perf_counter(), [], 0, []
     for s in range(options.simulations):
         ranks, diagnostics = simulated(fitter, table, options.truth, options.seeds, s)

@@ -18,14 +18,14 @@ from pathlib import Path
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.fitting.record import versions
+from bayescaling.inference.record import versions
 from bayescaling.models import effects
 
 LAWS = {
-    "chinchilla": bs.Chinchilla(),
-    "chinchilla, size effects": bs.Chinchilla(size_effects=True),
-    "coupled": bs.Coupled(),
-    "coupled, size effects": bs.Coupled(size_effects=True),
+    "chinchilla": bs.laws.Chinchilla(),
+    "chinchilla, size effects": bs.laws.Chinchilla(size_effects=True),
+    "coupled": bs.laws.Coupled(),
+    "coupled, size effects": bs.laws.Coupled(size_effects=True),
 }
 SIMULATED = ("chinchilla", "chinchilla, size effects")
 FLOORS = {"held": True, "floor": False}

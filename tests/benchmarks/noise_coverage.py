@@ -13,10 +13,10 @@ import bayescaling as bs
 import numpy as np
 
 NOISES = {
-    "Student-t by size": bs.Chinchilla(),
-    "Student-t, one sigma": bs.Chinchilla(scatter="one"),
-    "normal by size": bs.Chinchilla(noise="normal"),
-    "normal, one sigma": bs.Chinchilla(noise="normal", scatter="one"),
+    "Student-t by size": bs.laws.Chinchilla(),
+    "Student-t, one sigma": bs.laws.Chinchilla(scatter="one"),
+    "normal by size": bs.laws.Chinchilla(noise="normal"),
+    "normal, one sigma": bs.laws.Chinchilla(noise="normal", scatter="one"),
 }
 BUDGET = 1e24
 LEVELS = {"50%": (0.25, 0.75), "90%": (0.05, 0.95)}

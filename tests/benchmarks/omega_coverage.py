@@ -45,7 +45,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     runs = bs.load("chinchilla_runs")
-    fitter = bs.Fitter(bs.EmbeddingWeighted(), runs)
+    fitter = bs.Fitter(bs.laws.EmbeddingWeighted(), runs)
     for omega in OMEGAS:
         q = covered(fitter, runs, omega, options.simulations, options.seed)
         inside = ((q[:, i] <= omega) & (omega <= q[:, -1 - i]) for i in (0, 1))

@@ -18,11 +18,11 @@ from pathlib import Path
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.diagnostics import PARETO_K_LIMIT
-from bayescaling.inference.loo.importance import importance_sampling
-from bayescaling.inference.loo.weights import stacking, sum_error
+from bayescaling.inference.checks.chains import PARETO_K_LIMIT
+from bayescaling.inference.comparison.importance import importance_sampling
+from bayescaling.inference.comparison.weights import stacking, sum_error
 from bayescaling.models.scores.draws import EARLIER, LATER
-from bayescaling.reports.since.rests import REASONING
+from bayescaling.reports.pages.since.sensitivity import REASONING
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
@@ -47,7 +47,7 @@ def fitted(folder, variant, form):
             attrs, table = table.attrs, table[~table["model"].isin(REASONING)].reset_index(drop=True)
             table.attrs = dict(attrs)
         start = time.time()
-        bs.fit(bs.Scores(**LAWS[variant][form]), table, **SETTINGS).save(path)
+        bs.fit(bs.laws.Scores(**LAWS[variant][form]), table, **SETTINGS).save(path)
         print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
     return bs.open(path)
 
@@ -71,7 +71,7 @@ def quantiles(values):
 
 def answer(fit):
     """Gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
-    found, pace = bs.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
+    found, pace = bs.scores.progress_at_fixed_compute(fit, at=(EARLIER, LATER)), fit.law.pace
     before, after = (found["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
     factors = {
         name: quantiles(np.exp(found["rate"].sel(period=year).values.ravel()))
@@ -81,7 +81,7 @@ def answer(fit):
     entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
     if pace != "linear":
         entry["p_faster"] = float((after > before).mean())
-        entry["p_faster_families"] = float(bs.progress_summary(fit)["p_progress"]["change", "family"])
+        entry["p_faster_families"] = float(bs.scores.summary(fit)["p_progress"]["change", "family"])
     if pace == "sampled_break":
         dates = fit["posterior"]["break_date"].values
         entry["break_date"] = quantiles(dates)

@@ -97,7 +97,7 @@ def sample(which):
         nutpie.sample = lambda *args, **options: ours(
             *args, **options | {"low_rank_modified_mass_matrix": False, "target_accept": 0.8}
         )
-    runs, law = bs.load("chinchilla_runs"), bs.Chinchilla()
+    runs, law = bs.load("chinchilla_runs"), bs.laws.Chinchilla()
     before = resource.getrusage(resource.RUSAGE_SELF)
     fit = bs.fit(law, runs, seed=1, sampler=None if which in ("default", "stan") else which)
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -155,7 +155,7 @@ def growth():
 
     rows = []
     for count in ROWS:
-        found = density(bs.Chinchilla(), simulated(count))
+        found = density(bs.laws.Chinchilla(), simulated(count))
         rows.append(("Chinchilla's law, rows", f"{count:,}", f"{found:.0f}", f"{found / count:.3f}"))
     evaluations = bs.load("lm_progress")
     for count in BENCHMARKS:
@@ -166,7 +166,7 @@ def growth():
         table = pd.concat(copies, ignore_index=True)
         kept = sorted(table["benchmark"].unique())[:count]
         table = table[table["benchmark"].isin(kept)].reset_index(drop=True)
-        found = density(bs.Progress(7), table)
+        found = density(bs.laws.Progress(7), table)
         rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{found:.0f}",
                      f"{found / len(table):.3f} a row"))  # fmt: skip
     return rows

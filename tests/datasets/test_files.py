@@ -85,21 +85,21 @@ def test_a_line_of_json_ends_where_the_file_says(tmp_path):
     assert bs.read(tmp_path / "runs.jsonl")["run"].tolist() == ["a\u2028b \U0001f600", "c"]
 
 
-@pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 def test_files_of_a_pattern_are_one_table(tmp_path):
     (tmp_path / "a-1.csv").write_text(TEXT)
     (tmp_path / "a-2.jsonl").write_text(LINES)
     (tmp_path / "b.csv").write_text("nothing of use")
-    with pytest.warns(bs.TableNote, match='2 files are read as one table, with the column "file"'):
+    with pytest.warns(bs.errors.TableNote, match='2 files are read as one table, with the column "file"'):
         table = bs.read(tmp_path / "a-*")
     assert table["file"].tolist() == ["a-1.csv"] * 2 + ["a-2.jsonl"] * 2
     assert table["loss"].tolist() == [4.5, 4.1] * 2
     assert table.attrs["source"] == "a-*"
-    with pytest.warns(bs.TableNote, match="rows left out"):
+    with pytest.warns(bs.errors.TableNote, match="rows left out"):
         assert len(bs.read(str(tmp_path / "a-*"), where="file == 'a-1.csv'")) == 2
 
 
-@pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 def test_a_fault_in_a_file_of_a_pattern_names_the_file(tmp_path):
     (tmp_path / "a-1.csv").write_text(TEXT)
     (tmp_path / "a-2.csv").write_text(TEXT.replace("4.1", "x"))
@@ -111,7 +111,7 @@ def test_a_fault_in_a_file_of_a_pattern_names_the_file(tmp_path):
 
 def test_semicolons_with_decimal_commas(tmp_path):
     (tmp_path / "runs.csv").write_text("N;D;loss;note\n1e6;2e7;4,5;a, b\n2e6;4e7;4,125;\n3000000;8e7;4;c\n")
-    with pytest.warns(bs.TableNote, match='commas in "loss" are read as decimal commas'):
+    with pytest.warns(bs.errors.TableNote, match='commas in "loss" are read as decimal commas'):
         table = bs.read(tmp_path / "runs.csv")
     assert table["loss"].tolist() == [4.5, 4.125, 4]
     assert table["note"].tolist()[0] == "a, b"

@@ -204,7 +204,7 @@ def test_the_line_of_the_note_leaves_the_doubtful_scores_out(certain):
     computes = certain.dropna(subset=["training_compute_flop"])["model"].nunique()
     counts = len(certain), certain["model"].nunique(), certain["benchmark"].nunique(), computes
     assert "{} scores of {} models on {} benchmarks, {} of the models".format(*counts) in note
-    law = bs.Scores(pace="break")
+    law = bs.laws.Scores(pace="break")
     assert law.with_compute(certain) and set(certain["year"] < law.break_year) == {True, False}
     guide = (Path(bs.__file__).parent / "docs" / "guides" / "scores.md").read_text(encoding="utf-8")
     assert 'scores[scores["score_source"] == "Epoch evaluations"].reset_index(drop=True)' in guide
@@ -235,7 +235,7 @@ def test_a_download_of_the_benchmarking_hub_is_read_unchanged(tmp_path):
     assert table["source"].eq("A leaderboard").all()
     computes = pd.DataFrame({"model": [f"Model {i}" for i in range(5)], "training_compute_flop": 1e24})
     joined = bs.read(pd.read_csv(path).merge(computes, on="model", how="left"), "scores")
-    law = bs.Scores(pace="acceleration")
+    law = bs.laws.Scores(pace="acceleration")
     assert law.with_compute(law.rows(joined)) == computes["model"].tolist()
 
 

@@ -19,14 +19,14 @@ RUNS = pd.DataFrame(
 
 def kept(**options):
     """Rows that are kept, by their losses, and the notes on them."""
-    with pytest.warns(bs.TableNote) as said:
+    with pytest.warns(bs.errors.TableNote) as said:
         table = bs.read(RUNS, **options)
     return table["loss"].tolist(), [str(note.message) for note in said], table.attrs["reading"]
 
 
 def refused(table=RUNS, **options):
     with pytest.raises(bs.InputError) as error, warnings.catch_warnings():
-        warnings.simplefilter("ignore", bs.TableNote)
+        warnings.simplefilter("ignore", bs.errors.TableNote)
         bs.read(table, **options)
     assert str(error.value).isprintable()
     return str(error.value)
@@ -89,7 +89,7 @@ def test_where_refuses_anything_but_comparisons(expression, said):
 
 def test_a_name_between_backticks_in_text_is_text():
     table = RUNS.assign(run=["`x`", "b", "b", "b", "b"])
-    with pytest.warns(bs.TableNote):
+    with pytest.warns(bs.errors.TableNote):
         assert len(bs.read(table, where="run == '`x`'")) == 1
 
 
@@ -97,7 +97,7 @@ def test_rows_left_out_are_not_looked_at():
     table = RUNS.astype(object)
     table.loc[4, ["N", "loss"]] = ["7B", 0]
     assert '"7B"' in refused(table)
-    with pytest.warns(bs.TableNote):
+    with pytest.warns(bs.errors.TableNote):
         assert len(bs.read(table, where="run != 'c'")) == 4
 
 
@@ -116,7 +116,7 @@ def test_last_of_keeps_the_row_of_most_tokens():
 
 def test_of_equal_tokens_the_last_row_is_kept():
     table = RUNS.assign(run="a", D=1e7, N=[1e6, 2e6, 3e6, 4e6, 5e6])
-    with pytest.warns(bs.TableNote):
+    with pytest.warns(bs.errors.TableNote):
         assert bs.read(table, last_of="run")["loss"].tolist() == [3.51]
 
 
@@ -128,9 +128,9 @@ def test_rows_of_highest_loss_are_left_out():
 
 def test_rows_that_lack_a_needed_value_are_left_out():
     table = RUNS.assign(loss=[4.0, None, 3.4, 4.01, 3.51], unique_tokens=[1e7, 1e7, None, 1e7, 1e7])
-    with pytest.warns(bs.TableNote, match=r"drop_missing \(1 lack loss\): 1 of 5"):
+    with pytest.warns(bs.errors.TableNote, match=r"drop_missing \(1 lack loss\): 1 of 5"):
         assert len(bs.read(table, drop_missing=True)) == 4
-    with pytest.warns(bs.TableNote, match=r"\(1 lack loss, 1 lack unique_tokens\): 2 of 5"):
+    with pytest.warns(bs.errors.TableNote, match=r"\(1 lack loss, 1 lack unique_tokens\): 2 of 5"):
         assert len(bs.read(table, drop_missing=True, needed="unique_tokens")) == 3
     assert "drop_missing=True (--drop-missing)" in refused(table)
     spoiled = table.astype({"loss": object})
@@ -155,7 +155,7 @@ def test_a_column_to_choose_by_that_is_not_there():
 @pytest.mark.parametrize("option", ["best_of", "last_of"])
 def test_rows_are_chosen_by_cells_that_are_dictionaries(option):
     configs = [{"lr": 1}, {"lr": 2}, {"lr": 1}, {"lr": 2}, {"lr": 3}]
-    with pytest.warns(bs.TableNote, match="2 of 5 rows left out"):
+    with pytest.warns(bs.errors.TableNote, match="2 of 5 rows left out"):
         table = bs.read(RUNS.assign(config=configs), **{option: "config"})
     assert sorted(config["lr"] for config in table["config"]) == [1, 2, 3]
 
@@ -178,17 +178,17 @@ def test_rows_of_other_tables_are_chosen_too(kind):
         "evaluations": (bs.load("lm_progress"), "benchmark == 'ptb'"),
         "counts": (bs.load("arithmetic_runs"), "split == 'id'"),
     }[kind]
-    with pytest.warns(bs.TableNote, match="rows left out"):
+    with pytest.warns(bs.errors.TableNote, match="rows left out"):
         assert len(bs.read(table, kind, where=where)) == len(table.query(where))
     table.loc[3, {"evaluations": "perplexity", "counts": "total"}[kind]] = None
-    with pytest.warns(bs.TableNote, match="1 of"):
+    with pytest.warns(bs.errors.TableNote, match="1 of"):
         assert len(bs.read(table, kind, drop_missing=True)) == len(table) - 1
 
 
 def test_losses_of_one_size_far_apart_are_told_with_what_varies():
     table = RUNS.assign(loss=[4.0, 3.5, 3.4, 4.4, 3.51])
     with pytest.warns(
-        bs.TableWarning, match=r"1 size comes .* 10% .*parameters 1e\+06, tokens 1e\+07.*experiment"
+        bs.errors.TableWarning, match=r"1 size comes .* 10% .*parameters 1e\+06, tokens 1e\+07.*experiment"
     ) as said:
         bs.read(table)
     assert '"run"' in str(said[0].message) and "--best-of parameters,tokens" in str(said[0].message)
@@ -197,7 +197,7 @@ def test_losses_of_one_size_far_apart_are_told_with_what_varies():
 
 
 def test_the_record_of_a_table_outlives_a_second_reading():
-    with pytest.warns(bs.TableNote):
+    with pytest.warns(bs.errors.TableNote):
         once = bs.read(RUNS, where="experiment == 'x'")
         again = bs.read(once, drop_highest=1)
     assert [entry["option"] for entry in again.attrs["reading"]] == ["where", "drop_highest"]
@@ -216,7 +216,7 @@ def test_a_column_of_runs_can_be_named():
     table = RUNS.rename(columns={"run": "model"})
     found = bs.read(table, columns={"run": "model"})
     assert found["run"].tolist() == RUNS["run"].tolist() and "model" not in found
-    with pytest.warns(bs.TableNote, match="last_of model: 2 of 5"):
+    with pytest.warns(bs.errors.TableNote, match="last_of model: 2 of 5"):
         assert bs.read(table, columns={"run": "model"}, last_of="model")["loss"].tolist() == [3.5, 3.4, 3.51]
     both = bs.read(table.assign(run="one"), columns={"run": "model"})
     assert both["run"].tolist() == RUNS["run"].tolist()

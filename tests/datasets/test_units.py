@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.TableNote")
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 ROW = {"N": [7e9], "D": [1.4e12], "loss": [2.0]}
 
 
@@ -35,7 +35,7 @@ def test_a_header_says_the_unit(parameters, tokens):
 
 
 def test_a_unit_is_told_and_kept():
-    with pytest.warns(bs.TableNote, match='column "params_B" is read as parameters in units of 1e\\+09'):
+    with pytest.warns(bs.errors.TableNote, match='column "params_B" is read as parameters in units of 1e\\+09'):
         table = bs.read(pd.DataFrame({"params_B": [7], "D": [1e12], "loss": [2.0]}))
     assert table.attrs["reading"] == [
         {"option": "unit", "column": "params_B", "of": "parameters", "unit": 1e9, "factor": 1e9}
@@ -144,7 +144,7 @@ def test_a_compute_that_is_not_6nd_says_what_may_be_the_matter():
 
 def test_a_blank_size_is_filled_in_from_the_two_others():
     table = pd.DataFrame({"N": [7e9, None], "D": [1e12, 2e12], "C": [None, 8.4e22], "loss": [2.0, 1.9]})
-    with pytest.warns(bs.TableNote, match=r"1 cells of training_flop .* C = 6ND"):
+    with pytest.warns(bs.errors.TableNote, match=r"1 cells of training_flop .* C = 6ND"):
         found = bs.read(table)
     assert found["parameters"].tolist() == pytest.approx([7e9, 7e9])
     assert found["training_flop"].tolist() == [4.2e22, 8.4e22]
@@ -177,8 +177,8 @@ def test_a_law_refuses_what_reading_let_pass():
     table = pd.DataFrame({"N": sizes, "D": 20 * sizes[::-1], "loss": np.linspace(4, 2, 20), "U": 1e8})
     found = bs.read(table.assign(U=[1e8] * 19 + [None]), columns={"unique_tokens": "U"})
     with pytest.raises(bs.InputError, match=r"'unique_tokens' is nan in row 19"):
-        bs.DataConstrained().rows(found)
-    assert len(bs.Chinchilla().rows(found)) == 20
+        bs.laws.DataConstrained().rows(found)
+    assert len(bs.laws.Chinchilla().rows(found)) == 20
 
 
 def test_steps_are_no_tokens():
@@ -188,7 +188,7 @@ def test_steps_are_no_tokens():
     assert 'column "step": found 2000' in message and "at most 0.00096 tokens per parameter in any row" in message
     assert "--unit tokens=5e5" in message and message.count("\n") == 0
     assert len(bs.read(table, columns={"tokens": "step"}, unit={"tokens": 1})) == 6
-    with pytest.warns(bs.TableNote, match="in units of 500000"):
+    with pytest.warns(bs.errors.TableNote, match="in units of 500000"):
         assert bs.read(table, columns={"tokens": "step"}, unit={"tokens": 5e5})["tokens"].max() == 1.2e10
     # Runs on little data stand beside others.
     assert len(bs.read(table.assign(D=[2000.0, 1e9] * 3).drop(columns="step"))) == 6
@@ -198,7 +198,7 @@ def test_an_accuracy_is_not_taken_for_a_loss_in_silence():
     sizes = np.geomspace(1e7, 1e10, 20)
     table = pd.DataFrame({"N": sizes, "D": 20 * sizes, "loss": np.linspace(0.3, 0.8, 20)})
     with pytest.warns(
-        bs.TableWarning, match=r"the loss rises with compute \(rank correlation 1.00\): is it an accuracy"
+        bs.errors.TableWarning, match=r"the loss rises with compute \(rank correlation 1.00\): is it an accuracy"
     ):
         bs.read(table)
     bs.read(table.assign(loss=table["loss"][::-1].to_numpy()))

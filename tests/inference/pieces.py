@@ -44,7 +44,7 @@ def waiting(folder, item):
 if __name__ == "__main__":
     import sys
 
-    from bayescaling.inference.executor import mapped
+    from bayescaling.inference.workers import mapped
 
     with bs.parallel(2):
         list(mapped(waiting, sys.argv[1], [1, 2]))

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference import densities
-from bayescaling.inference.loo import weights
-from bayescaling.inference.loo.importance import importance_sampling
-from bayescaling.inference.quantities import misfit, robust
+from bayescaling.inference.checks import law_tests, sandwich
+from bayescaling.inference.comparison import weights
+from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.models.loss import draws as loss_draws
 from bayescaling.reports.entries import fit_entry
 
@@ -31,8 +31,8 @@ def fits(fitter):
 def small_blocks(monkeypatch):
     """Rows a few at a time: 37 of 1,000 draws, and 9 draws of a fit's 245 rows."""
     monkeypatch.setattr(loss_draws, "BLOCK", 37_000)
-    monkeypatch.setattr(robust, "BLOCK", 37_000)
-    monkeypatch.setattr(misfit, "BLOCK", 8 * 245 * 4 * 9)
+    monkeypatch.setattr(sandwich, "BLOCK", 37_000)
+    monkeypatch.setattr(law_tests, "BLOCK", 8 * 245 * 4 * 9)
 
 
 def close(one, other):
@@ -48,7 +48,7 @@ def test_a_fit_without_its_densities_is_judged_alike(fits, small_blocks, quiet):
     assert len(lacking.draws.blocks()) == 7
     assert close(fit_entry(having), fit_entry(lacking))
     exponent = having["posterior"]["exponent_parameters"]
-    np.testing.assert_allclose(robust.influence(lacking, exponent), robust.influence(having, exponent), rtol=1e-9)
+    np.testing.assert_allclose(sandwich.influence(lacking, exponent), sandwich.influence(having, exponent), rtol=1e-9)
     by_size = [fit.loo(by="parameters")["elpd"].sum() for fit in fits]
     assert by_size[0] == pytest.approx(by_size[1])
 
@@ -90,7 +90,9 @@ def test_rows_are_refitted_alike_without_densities(fitter_normal, quiet):
 
 def test_densities_are_left_out_for_their_size_with_a_note(fitter, monkeypatch, quiet):
     monkeypatch.setattr(densities, "MOST", 245 * 1000 - 1)
-    with pytest.warns(bs.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not kept in the fit"):
+    with pytest.warns(
+        bs.errors.SizeNote, match="the log likelihood of 245 runs under 1,000 draws .* is not kept in the fit"
+    ):
         fit = fitter.fit(**SHORT)
     assert not densities.is_held(fit)
     monkeypatch.setattr(densities, "MOST", 245 * 1000)
@@ -107,9 +109,9 @@ def curves(rows_of_each):
     return bs.read(table.assign(loss=loss * np.exp(0.01 * random.standard_normal(len(table)))))
 
 
-@pytest.mark.filterwarnings("ignore::bayescaling.TableWarning")
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
 def test_blocks_hold_whole_runs_in_their_order(monkeypatch):
-    law, table = bs.Chinchilla(run_effects=True), curves([3, 1, 40, 7, 2, 9, 5])
+    law, table = bs.laws.Chinchilla(run_effects=True), curves([3, 1, 40, 7, 2, 9, 5])
     rows = law.rows(table)
     drawn = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 50)
     whole = drawn.total_log_likelihood(), drawn.of_groups(), drawn.log_likelihood(), drawn.by_group("parameters")
@@ -141,4 +143,4 @@ def test_counts_without_their_densities_are_left_out_alike(lengths_fitter, quiet
     having, lacking = lengths_fitter.fit(**SHORT), lengths_fitter.fit(**SHORT, log_likelihood=False)
     one, other = importance_sampling(having), importance_sampling(lacking)
     np.testing.assert_allclose(one.elpd_i.values, other.elpd_i.values, atol=1e-6)
-    assert bs.misfit(lacking)["p"].between(0, 1).all()
+    assert lacking.law_tests()["p"].between(0, 1).all()

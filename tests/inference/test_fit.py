@@ -22,7 +22,7 @@ def fresh(fit_default):
 
 @pytest.fixture(scope="module")
 def compared(runs):
-    laws = {"chinchilla": bs.Chinchilla(), "coupled": bs.Coupled()}
+    laws = {"chinchilla": bs.laws.Chinchilla(), "coupled": bs.laws.Coupled()}
     return {name: bs.fit(law, runs, seed=1, draws=300, tune=400) for name, law in laws.items()}
 
 
@@ -63,7 +63,7 @@ def test_no_method_changes_the_tree(fresh, runs, quiet):
     fresh.robust(fresh["posterior"]["alpha"])
     fresh.predict(runs.head(3))
     fresh.allocate(1e23)
-    bs.misfit(fresh)
+    fresh.law_tests()
     assert fresh.tree.identical(before)
     assert str(fresh)
 
@@ -102,7 +102,7 @@ def test_a_fit_prints_what_its_methods_return(fresh):
 
 
 def test_a_fit_whose_check_takes_long_says_how_to_ask_for_it(evaluations, quiet):
-    fit = bs.fit(bs.Progress(7), evaluations, seed=1, **SHORT)
+    fit = bs.fit(bs.laws.Progress(7), evaluations, seed=1, **SHORT)
     assert "call fit.check()" in str(fit)
     fit.check()
     assert "call fit.check()" not in str(fit)
@@ -144,7 +144,7 @@ def test_a_check_prints_its_tests_and_is_a_record(compared):
 
 def test_exponents_print_the_intervals_that_are_quoted(compared):
     fit = compared["coupled"]
-    found = bs.reconcile(fit)
+    found = fit.study_exponents()
     exponent = found["total"]["size"].values.reshape(4, -1)
     spread = fit.robust(xr.DataArray(exponent, dims=("chain", "draw")))
     assert plain(quantiles(spread)) in str(found)
@@ -154,7 +154,7 @@ def test_exponents_print_the_intervals_that_are_quoted(compared):
 
 def test_alternatives_quote_the_interval_of_the_summary(compared, quiet):
     fit = compared["chinchilla"]
-    found = fit.alternatives(most=1, draws=300, tune=400)
+    found = fit.wider_laws(most=1, draws=300, tune=400)
     quoted = fit.summary().quote[0]
     assert plain(quantiles(fit.robust(fit["posterior"]["exponent_parameters"]))) in quoted
     assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in str(found)

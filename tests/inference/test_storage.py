@@ -86,8 +86,8 @@ def test_places_that_cannot_be_written_are_refused(fit_default, tmp_path):
 
 def test_what_is_no_fit_is_refused_by_functions_of_fits():
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})})
-    assert "a DataTree is no fit of bayescaling" in refusal(bs.growth_rates, tree)
-    assert "a dict is no fit" in refusal(bs.reconcile, {})
+    assert "a DataTree is no fit of bayescaling" in refusal(bs.progress.growth_rates, tree)
+    assert "a dict is no fit" in refusal(bs.progress.growth_rates, {})
 
 
 def test_what_is_no_fit_is_not_opened(stored, tmp_path):
@@ -107,7 +107,7 @@ def test_what_is_no_fit_is_not_opened(stored, tmp_path):
 def test_a_fit_stored_by_an_earlier_version_opens_and_means_the_same(runs):
     # Written on 22 November 2026, before files were sealed: 25 draws of 2 chains, every eighth run.
     fit = bs.open(Path(__file__).with_name("earlier-version.nc"))
-    assert fit.law == bs.Chinchilla(noise="normal", scatter="one")
+    assert fit.law == bs.laws.Chinchilla(noise="normal", scatter="one")
     table = fit.rows
     assert table["loss"].tolist() == runs["loss"].iloc[::8].tolist() and set(table["family"]) == {"held"}
     # The densities and constants that it holds are those that this version computes of its draws.

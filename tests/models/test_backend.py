@@ -9,7 +9,7 @@ import pytest
 FIT = """
     import bayescaling as bs
 
-    fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), draws=50, tune=50, chains=2, seed=1)
+    fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), draws=50, tune=50, chains=2, seed=1)
     print(dict(fit["posterior"].sizes))
 """
 QUIET = """
@@ -43,7 +43,7 @@ def test_a_first_import_in_an_empty_home_warns_of_nothing(tmp_path):
         sys.modules["arviz_plots"] = None  # with all of its next version at hand ArviZ announces nothing
         import bayescaling as bs
 
-        print(bs.Chinchilla().model(bs.load("chinchilla_runs")).free_RVs[0].name)
+        print(bs.laws.Chinchilla().model(bs.load("chinchilla_runs")).free_RVs[0].name)
     """
     done, left = run(code, tmp_path, tmp_path / "home", tmp_path / "home" / "cache")
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["loss_centre"], "")

@@ -84,7 +84,7 @@ def test_written_priors_are_read_back(text):
 @pytest.mark.parametrize("text", ["Normal(0.123456789, 1)", "Normal(0.1, 1e-05)", "Uniform(1, 1.0000000001)"])
 def test_priors_keep_every_digit(text):
     assert str(Prior.parse(text)) == text
-    law = bs.Chinchilla(priors={"alpha": "LogNormal(-1.123456789, 1)"})
+    law = bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1.123456789, 1)"})
     assert law.options["priors"] == {"alpha": "LogNormal(-1.123456789, 1)"}
 
 
@@ -156,17 +156,17 @@ def test_what_is_no_prior_is_refused(text, words):
 )
 def test_priors_that_do_not_fit_the_law_are_refused(priors, words):
     with pytest.raises(bs.InputError, match=words):
-        bs.Chinchilla(priors=priors)
+        bs.laws.Chinchilla(priors=priors)
 
 
 def test_a_prior_on_what_the_noise_lacks_is_refused():
     with pytest.raises(bs.InputError, match="nu_minus_one"):
-        bs.Chinchilla(noise="normal", priors={"nu_minus_one": "Gamma(2, 0.1)"})
+        bs.laws.Chinchilla(noise="normal", priors={"nu_minus_one": "Gamma(2, 0.1)"})
 
 
 def test_a_prior_is_replaced_and_the_others_stay():
-    changed = bs.Chinchilla(priors={"alpha": "LogNormal(mu=-1, sigma=0.5)"})
-    default = bs.Chinchilla()
+    changed = bs.laws.Chinchilla(priors={"alpha": "LogNormal(mu=-1, sigma=0.5)"})
+    default = bs.laws.Chinchilla()
     assert str(changed.prior_of["alpha"]) == "LogNormal(-1, 0.5)"
     assert {k: v for k, v in changed.prior_of.items() if k != "alpha"} == {
         k: v for k, v in default.prior_of.items() if k != "alpha"
@@ -175,7 +175,7 @@ def test_a_prior_is_replaced_and_the_others_stay():
 
 
 def test_default_priors_hold_published_constants_and_say_what_they_claim(truth):
-    priors = bs.Chinchilla().prior_of
+    priors = bs.laws.Chinchilla().prior_of
     for name, x in truth.items():
         assert 0.001 < priors[name].frozen.cdf(x) < 0.999, name
     np.testing.assert_allclose(priors["alpha"].frozen.ppf([0.025, 0.975]), [0.08, 1.2], rtol=0.05)
@@ -207,7 +207,7 @@ OBJECTS = [
 def test_priors_of_other_packages_are_taken_with_every_digit(package, make, text):
     made = make(pytest.importorskip(package))
     assert str(Prior.parse(made)) == text
-    assert bs.Chinchilla(priors={"alpha": made}).options["priors"] == {"alpha": text}
+    assert bs.laws.Chinchilla(priors={"alpha": made}).options["priors"] == {"alpha": text}
 
 
 @pytest.mark.parametrize(

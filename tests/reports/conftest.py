@@ -12,10 +12,10 @@ from html.parser import HTMLParser
 import bayescaling as bs
 import pytest
 from bayescaling.commands.cli import main
-from bayescaling.inference.fitting import fitter
+from bayescaling.inference import fitter
 from bayescaling.inference.samplers.choose import compiled as once
-from bayescaling.reports import kept
-from bayescaling.reports.chinchilla import analysis
+from bayescaling.reports.cache import kept
+from bayescaling.reports.pages.chinchilla import analysis
 
 SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 

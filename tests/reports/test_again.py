@@ -1,8 +1,8 @@
 import json
 
 import pytest
-from bayescaling.reports import again, kept
-from bayescaling.reports.stages import Stages
+from bayescaling.reports.cache import again, kept
+from bayescaling.reports.cache.stages import Stages
 
 KEY = "a" * 64
 TEXTS = {"index.html": "<p>page</p>", "results.json": '{"answer": 42}'}

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
 import pytest
-from bayescaling.reports.arithmetic.page import _answer, _checks, settled
+from bayescaling.reports.pages.arithmetic.page import _answer, _checks, settled
 
 LENGTH = {"q2.5": 7.4, "q50": 8.4, "q97.5": 9.6}
 FITS = {"verdict": {"verdict": "fits", "sentence": "the law fits its rows"}}

@@ -5,10 +5,10 @@ from dataclasses import replace
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.reports.build import report
-from bayescaling.reports.corpora import analysis
-from bayescaling.reports.corpora.page import _answer
 from bayescaling.reports.drawing import tables
+from bayescaling.reports.pages.corpora import analysis
+from bayescaling.reports.pages.corpora.page import _answer
+from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 QUICK = {"target_accept": 0.95, "chains": 2}
@@ -20,7 +20,7 @@ def quick(law):
     """The same pooling of a law whose scatter is one number, which samples faster."""
     base, known = replace(law.law, **PLAIN), {"kappa", *law.law.exponents}
     every = set(law.shared) == set(law.law.prior_of)
-    return bs.Grouped(base, law.by, law.pooled, tuple(base.prior_of) if every else tuple(known & set(law.shared)))
+    return bs.laws.Grouped(base, law.by, law.pooled, tuple(base.prior_of) if every else tuple(known & set(law.shared)))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_exponents_are_those_of_the_posterior(document, pooled):
         assert agrees(said["by_corpus"]["exponents pooled"][name], exponent.sel(group=name))
     typical = posterior["typical_beta"] / (posterior["typical_alpha"] + posterior["typical_beta"])
     assert agrees(said["typical"], typical)
-    new = bs.new_group(pooled, seed=3)["posterior"]["exponent_parameters"]
+    new = pooled.predict_group(seed=3)["posterior"]["exponent_parameters"]
     assert agrees(said["new"], new.sel(group="new"))
     wide = {name: said[name]["q97.5"] - said[name]["q2.5"] for name in ("typical", "new")}
     assert wide["new"] > wide["typical"]

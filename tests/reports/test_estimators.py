@@ -1,6 +1,6 @@
 import bayescaling as bs
 import pytest
-from bayescaling.reports.chinchilla.estimators import point_estimates
+from bayescaling.reports.pages.chinchilla.estimators import point_estimates
 
 
 def test_one_estimator_that_refuses_hides_no_other(runs):
@@ -17,9 +17,9 @@ def test_one_estimator_that_refuses_hides_no_other(runs):
 def test_estimates_of_a_whole_table_are_those_of_each_estimator(runs):
     found = point_estimates(runs, drop_highest=5, width=0.2, minimum_runs=6)
     assert not found.missing
-    assert found.envelopes["isoflop"].exponent == bs.fit_isoflop(runs, width=0.2, minimum_runs=6).exponent
-    assert found.envelopes["frontier"].exponent == bs.fit_frontier(runs).exponent
-    expected = bs.fit_huber(runs, scale="fixed", drop_highest=5).constants
+    assert found.envelopes["isoflop"].exponent == bs.points.fit_isoflop(runs, width=0.2, minimum_runs=6).exponent
+    assert found.envelopes["frontier"].exponent == bs.points.fit_frontier(runs).exponent
+    expected = bs.points.fit_huber(runs, scale="fixed", drop_highest=5).constants
     assert found.parametric["huber_fixed_threshold"].constants == expected
 
 

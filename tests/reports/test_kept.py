@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
-from bayescaling.reports import kept
-from bayescaling.reports import stages as stages_of_reports
-from bayescaling.reports.stages import Stages
+from bayescaling.reports.cache import kept
+from bayescaling.reports.cache import stages as stages_of_reports
+from bayescaling.reports.cache.stages import Stages
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def stages(**settings):
 
 def result():
     warnings.warn("chains disagree", bs.DiagnosticWarning, stacklevel=1)
-    return {"draws": xr.DataArray(np.arange(3.0)), "law": bs.Chinchilla()}
+    return {"draws": xr.DataArray(np.arange(3.0)), "law": bs.laws.Chinchilla()}
 
 
 def refused():
@@ -36,7 +36,7 @@ def test_a_result_is_made_once_and_its_warnings_are_said_again():
     for make in (result, refused):
         with stages(seed=1) as stage, pytest.warns(bs.DiagnosticWarning, match="chains disagree"):
             found = stage("one", make)
-        assert found["draws"].values.tolist() == [0, 1, 2] and found["law"] == bs.Chinchilla()
+        assert found["draws"].values.tolist() == [0, 1, 2] and found["law"] == bs.laws.Chinchilla()
         assert stage.warned == ["chains disagree"]
         assert stage.seconds["one"] >= 0
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.intervals import parameters
-from bayescaling.reports import kept
-from bayescaling.reports.own import build
+from bayescaling.reports.cache import kept
+from bayescaling.reports.pages.own import build
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
 HOSTILE = "<script>alert(1)</script>"
@@ -97,34 +97,34 @@ def test_the_page_says_what_the_document_says(made):
 
 def test_fits_that_saw_other_rows_are_shown_and_not_compared(fitter, runs, tmp_path, quiet):
     fits = {"all": fitter.fit(runs, seed=1, **SHORT), "some": fitter.fit(runs.iloc[40:], seed=1, **SHORT)}
-    document = bs.report_fits(tmp_path / "two", fits)
+    document = bs.report(tmp_path / "two", fits)
     assert "stacking" not in document and set(document["laws"]) == {"all", "some"}
     assert "Not compared" in (tmp_path / "two" / "index.html").read_text(encoding="utf-8")
 
 
 def test_evaluations_and_counts_have_pages_too(progress_fitter, lengths_fit, tmp_path, quiet):
-    fits = {f"progress-{k}": progress_fitter.fit(law=bs.Progress(k), seed=1, **SHORT) for k in (7, 16)}
-    document = bs.report_fits(tmp_path / "progress", fits)
-    rate = bs.compute_equivalent_gain(fits["progress-7"]).values
+    fits = {f"progress-{k}": progress_fitter.fit(law=bs.laws.Progress(k), seed=1, **SHORT) for k in (7, 16)}
+    document = bs.report(tmp_path / "progress", fits)
+    rate = bs.progress.compute_equivalent_gain(fits["progress-7"]).values
     own = document["laws"]["progress-7"]["doubling"]
     assert own["p_progress"] == (rate > 0).mean()
     assert own["months"]["q50"] == pytest.approx(12 * np.log(2) / np.median(rate), rel=0.02)
     text = (tmp_path / "progress" / "index.html").read_text(encoding="utf-8")
     assert "How fast do algorithms improve?" in text and f"{own['months']['q50']:.1f}" in text
     with pytest.raises(bs.InputError, match="one of counts; make a report for each kind"):
-        bs.report_fits(tmp_path / "both", fits | {"lengths": lengths_fit})
-    bs.report_fits(tmp_path / "counts", {"lengths": lengths_fit})
+        bs.report(tmp_path / "both", fits | {"lengths": lengths_fit})
+    bs.report(tmp_path / "counts", {"lengths": lengths_fit})
     assert "How long do the models get?" in (tmp_path / "counts" / "index.html").read_text(encoding="utf-8")
 
 
 def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
     table = type(scores_design)(seed=20, models=24).table
-    laws = [bs.Scores(), bs.Scores(pace="linear")]
-    document = bs.report_table(tmp_path, laws, table, seed=1, **SHORT)
+    laws = [bs.laws.Scores(), bs.laws.Scores(pace="linear")]
+    document = bs.report(tmp_path, laws=laws, table=table, seed=1, **SHORT)
     plain, dated = document["laws"].values()
     assert "periods" not in plain and set(dated["periods"]) == {"all"}
     fit = bs.open(tmp_path / "posteriors" / "scores.nc")
-    capability = bs.capabilities(fit).sel(model="model 03")
+    capability = bs.scores.capabilities(fit).sel(model="model 03")
     assert plain["models"]["model 03"]["q50"] == pytest.approx(float(capability.median()))
     assert {name for name, each in plain["benchmarks"].items() if each["rows"] == 24} == set(table["benchmark"])
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -152,17 +152,17 @@ def test_options_that_mean_nothing_together_are_refused(given, message):
 
 def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, own_cache, quiet, monkeypatch):
     kept.clear()
-    law, settings, table = bs.Chinchilla(), {"seed": 1} | SHORT, runs.iloc[::2].reset_index(drop=True)
-    first = bs.report_table(tmp_path / "first", [law], table, **settings)
+    law, settings, table = bs.laws.Chinchilla(), {"seed": 1} | SHORT, runs.iloc[::2].reset_index(drop=True)
+    first = bs.report(tmp_path / "first", laws=[law], table=table, **settings)
     monkeypatch.setattr(build, "fit", refused)
-    again = bs.report_table(tmp_path / "again", [law], table, **settings)
+    again = bs.report(tmp_path / "again", laws=[law], table=table, **settings)
     assert again["laws"] == first["laws"] and again["seconds"] == first["seconds"]
     found = bs.open(tmp_path / "again" / "posteriors" / "chinchilla.nc")
     assert found.computed.get("verdict")["verdict"] == first["laws"]["chinchilla"]["verdict"]["verdict"]
-    other = bs.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
+    other = bs.laws.Chinchilla(priors={"alpha": "LogNormal(-1, 0.4)"})
     for changed in ([law, table, {"seed": 2}], [law, table, {"fresh": True}], [law, table[1:], {}], [other, table, {}]):
         with pytest.raises(AssertionError, match="fitted again"):
-            bs.report_table(tmp_path / "other", [changed[0]], changed[1], **settings | changed[2])
+            bs.report(tmp_path / "other", laws=[changed[0]], table=changed[1], **settings | changed[2])
 
 
 def refused(*_, **__):
@@ -216,9 +216,9 @@ def test_names_of_groups_are_shown_and_not_run(grouped):
 def test_a_fit_of_groups_is_reported_and_has_no_backdrop(grouped, tmp_path, quiet):
     _, document, fit = grouped
     with pytest.raises(bs.InputError, match="to set beside its groups; leave it out"):
-        bs.report_fits(tmp_path / "no", {"mine": fit}, backdrop=True)
+        bs.report(tmp_path / "no", {"mine": fit}, backdrop=True)
     assert not (tmp_path / "no").exists()
-    again = bs.report_fits(tmp_path / "again", {"mine": fit})
+    again = bs.report(tmp_path / "again", {"mine": fit})
     assert again["laws"]["mine"]["groups"] == next(iter(document["laws"].values()))["groups"]
 
 
@@ -231,6 +231,6 @@ def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
 
 def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
     frame = pd.DataFrame({"training_flop": runs["training_flop"], "loss": runs["loss"]})
-    document = bs.report_table(tmp_path / "frontier", [bs.Frontier()], frame, seed=1, **SHORT)
+    document = bs.report(tmp_path / "frontier", laws=[bs.laws.Frontier()], table=frame, seed=1, **SHORT)
     assert document["laws"]["frontier"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
     assert "refused" in document["point_estimates"]["isoflop"]

@@ -5,15 +5,16 @@ import re
 import bayescaling as bs
 import numpy as np
 import pytest
+from bayescaling.inference.estimands.study_exponents import Study
+from bayescaling.inference.lengths.quantities import length_at_accuracy
+from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.inference.quantities.lengths import length_at_accuracy, length_summary
-from bayescaling.inference.quantities.reconciliation import Study
 from bayescaling.models import Lengths
-from bayescaling.reports.arithmetic import analysis, page
-from bayescaling.reports.build import report
-from bayescaling.reports.embeddings import analysis as embeddings
-from bayescaling.reports.small_lm import analysis as small_models
-from bayescaling.reports.small_lm.analysis import SCHEMES, of_scheme
+from bayescaling.reports.pages.arithmetic import analysis, page
+from bayescaling.reports.pages.embeddings import analysis as embeddings
+from bayescaling.reports.pages.small_lm import analysis as small_models
+from bayescaling.reports.pages.small_lm.analysis import SCHEMES, of_scheme
+from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 300, "chains": 2, "seed": 3}
@@ -78,14 +79,14 @@ def test_the_pages_are_well_made_and_print_what_the_document_has(
 def test_the_reconciliation_is_that_of_the_posterior(folder, document):
     said = document["reconciliation"]
     fit = bs.open(folder / "posteriors" / "embedding-corrected.nc")
-    slopes = bs.reconcile(fit)["nonembedding"]["size"]
+    slopes = fit.study_exponents()["nonembedding"]["size"]
     assert agrees(said["local_exponent"]["nonembedding"]["posterior"], slopes)
     assert said["p_exponent_above_0.73"] == float((slopes >= 0.73).mean())
     sizes = bs.open(folder / "posteriors" / "configurations.nc")
     assert set(said["by_law"]) == {"chinchilla", "coupled", "offsets"}
     best = max(said["by_law"].values(), key=lambda one: one["elpd_diff"])
     for name, one in said["by_law"].items():
-        exponents = bs.reconcile(bs.open(folder / "posteriors" / f"{name}.nc"), configurations=sizes)
+        exponents = bs.open(folder / "posteriors" / f"{name}.nc").study_exponents(configurations=sizes)
         assert all(agrees(one[basis], exponents[basis]["size"]) for basis in ("nonembedding", "total"))
         assert one["rejected"] == (one["elpd_diff"] < -2 * one["dse"])
     assert best["elpd_diff"] == 0 and not best["rejected"]

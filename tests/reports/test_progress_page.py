@@ -5,10 +5,10 @@ import re
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.quantities.gain import compute_equivalent_gain, gain_times
+from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain, gain_times
 from bayescaling.models.progress.specifications import NO_PROGRESS
-from bayescaling.reports.build import report
-from bayescaling.reports.progress import analysis, entries
+from bayescaling.reports.pages.progress import analysis, entries
+from bayescaling.reports.report import report
 
 pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")]
 TITLES = ("Do the specifications fit?", "Has progress become faster?", "Do papers have effects of their own?",
@@ -121,6 +121,6 @@ def test_probabilities_of_a_change_of_pace_add_up(document):
 
 def test_tests_of_misfit_stand_with_each_specification(folder, document):
     said = document["progress"]["7"]["misfit"]["rows independent"]
-    table = bs.misfit(bs.open(folder / "posteriors" / "progress-7.nc"))
+    table = bs.open(folder / "posteriors" / "progress-7.nc").law_tests()
     assert {name: entry["p"] for name, entry in said.items()} == pytest.approx(table["p"].to_dict())
     assert np.isfinite([entry["statistic"] for entry in said.values()]).all()

@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.quantities.robust import quotable
-from bayescaling.inference.quantities.verdict import verdict_sentence
-from bayescaling.reports.chinchilla.page import LABELS
+from bayescaling.inference.checks.check import verdict_sentence
+from bayescaling.inference.checks.sandwich import quotable
 from bayescaling.reports.drawing import tables
+from bayescaling.reports.pages.chinchilla.page import LABELS
 
 SUMMARY = ["mean", "sd", "q2.5", "q50", "q97.5"]
 SIZES = ("parameters", "tokens", "tokens_per_parameter", "loss")
@@ -174,7 +174,7 @@ def test_each_number_is_that_of_the_saved_posterior(document, posteriors, text):
             again = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.025, 0.5, 0.975])]
             np.testing.assert_allclose(list(q.values()), again, rtol=1e-12)
     main = posteriors["chinchilla"]
-    entry, tests = document["laws"]["chinchilla"], bs.misfit(main)
+    entry, tests = document["laws"]["chinchilla"], main.law_tests()
     assert {test: entry["misfit"][test]["p"] for test in tests.index} == pytest.approx(tests["p"].to_dict())
     judged = {name: x for name, x in main.check().items() if name != "tests"}
     assert entry["verdict"] == judged | {"sentence": verdict_sentence(main.check())}

@@ -1,11 +1,11 @@
 import bayescaling as bs
 import pytest
-from bayescaling.inference.loo.progress import pooled_rates, score_progress
-from bayescaling.inference.loo.weights import stacking
-from bayescaling.inference.quantities.gain import compute_equivalent_gain
+from bayescaling.inference.comparison.weights import stacking
+from bayescaling.inference.progress.compare import pooled_rates, score_progress
+from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
+from bayescaling.reports.cache.stages import Stages
 from bayescaling.reports.output import POSTERIORS, prepare, write_posteriors
-from bayescaling.reports.progress import analysis, entries
-from bayescaling.reports.stages import Stages
+from bayescaling.reports.pages.progress import analysis, entries
 
 SPECIFICATIONS = (7, 14)
 SEED = 2

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
 from bayescaling.models.scores.law import Scores
-from bayescaling.reports.build import report
-from bayescaling.reports.since import analysis, later, rests
+from bayescaling.reports.pages.since import analysis, holdout, sensitivity
+from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
@@ -31,9 +31,9 @@ def folder(scores, tmp_path_factory):
     folder, load = tmp_path_factory.mktemp("since"), analysis.load
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "load", lambda name: scores if name == "eci_scores" else load(name))
-        patch.setattr(rests, "CHANGES", {name: rests.CHANGES[name] for name in CHANGED})
-        patch.setattr(rests, "BENCHMARKS", 1)
-        patch.setattr(later, "CUTOFFS", CUTOFFS)
+        patch.setattr(sensitivity, "CHANGES", {name: sensitivity.CHANGES[name] for name in CHANGED})
+        patch.setattr(sensitivity, "BENCHMARKS", 1)
+        patch.setattr(holdout, "CUTOFFS", CUTOFFS)
         patch.setattr(analysis, "SIMULATIONS", 2)
         report(folder, pages=("since",), full=True, **SETTINGS)
     return folder
@@ -50,7 +50,7 @@ def two(folder):
 
 
 def test_rates_are_those_of_the_posterior(entry, two):
-    found = bs.progress_at_fixed_compute(two)
+    found = bs.scores.progress_at_fixed_compute(two)
     for period in ("before", "after"):
         said = entry["periods"][period]["model"]
         draws = found["factor"].sel(period=period).values.ravel()
@@ -63,7 +63,7 @@ def test_rates_are_those_of_the_posterior(entry, two):
 
 
 def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
-    gain = bs.progress_at_fixed_compute(two, at=(2023.5, 2025.5))["gain"]
+    gain = bs.scores.progress_at_fixed_compute(two, at=(2023.5, 2025.5))["gain"]
     for period, year in (("before", 2023.5), ("after", 2025.5)):
         quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
         assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)
@@ -96,7 +96,7 @@ def test_every_fit_that_a_number_rests_on_is_judged(folder):
 
 
 def test_drawn_pairs_are_draws_of_one_posterior(entry, two):
-    found = bs.progress_at_fixed_compute(two)
+    found = bs.scores.progress_at_fixed_compute(two)
     slope, gain = np.log(10) * found["slope"].values.ravel(), found["gain"].sel(period="after").values.ravel()
     pairs = entry["pairs"]["after"]
     assert len(pairs["slope"]) == analysis.PAIRS
@@ -154,9 +154,9 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
         bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
         for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
     ]
-    unchanged, changed = (rests._by_model(each) for each in fits)
+    unchanged, changed = (sensitivity._by_model(each) for each in fits)
     found, by_group = (
-        rests._difference(changed, unchanged),
+        sensitivity._difference(changed, unchanged),
         [each.loo("model", mend="none") for each in fits],
     )
     assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
@@ -179,10 +179,10 @@ def test_later_scores_are_judged_beside_the_past_of_their_benchmark(entry, score
 
 
 def test_models_of_known_compute_are_told_from_others(scores_design, monkeypatch):
-    monkeypatch.setattr(later, "CUTOFFS", CUTOFFS)
+    monkeypatch.setattr(holdout, "CUTOFFS", CUTOFFS)
     table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
     ahead = table[table["year"] >= 2025.0]
-    found = later.of_later_models({"one": Scores(pace="linear")}, table, SETTINGS)["one"][CUTOFFS[0]]["given"]
+    found = holdout.of_later_models({"one": Scores(pace="linear")}, table, SETTINGS)["one"][CUTOFFS[0]]["given"]
     for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
         assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
 
@@ -203,7 +203,7 @@ def test_halving_times_to_2023_stand_beside_those_since(entry):
 
 def test_widths_are_those_of_the_factor(entry, folder):
     found, one = entry["widths"], bs.open(folder / "posteriors" / "since-linear.nc")
-    factor = bs.progress_at_fixed_compute(one)["factor"].values
+    factor = bs.scores.progress_at_fixed_compute(one)["factor"].values
     assert found["posterior"] == pytest.approx(np.log10(factor).std(ddof=1), rel=1e-6)
     assert found["families"] >= found["posterior"] > 0
     assert 0 < found["computes"] < found["models"] and 0 < found["scores"] < found["models"]
@@ -216,7 +216,7 @@ def test_widths_are_those_of_the_factor(entry, folder):
 
 def test_computes_of_2025_have_what_was_withdrawn_since():
     table = bs.load("eci_scores")
-    models = rests._computes_of_2025(table).drop_duplicates("model").set_index("model")
+    models = sensitivity._computes_of_2025(table).drop_duplicates("model").set_index("model")
     before = table.drop_duplicates("model").set_index("model")
     new = models.index[models["training_compute_flop"].notna() & before["training_compute_flop"].isna()]
     assert "Claude 3 Opus" in new and (models.loc[new, "compute_confidence"] == "Speculative").all()

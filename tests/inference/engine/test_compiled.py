@@ -15,27 +15,33 @@ from bayescaling.models.arrays import log, sum_by
 from bayescaling.models.progress.law import Progress
 
 OF_RUNS = {
-    "chinchilla": bs.Chinchilla(),
-    "normal": bs.Chinchilla(noise="normal", scatter="one"),
-    "huber, skew": bs.Chinchilla(noise="huber", skew=True, scale="loss"),
-    "reading error": bs.Chinchilla(noise="normal", measurement_error=True),
-    "run effects": bs.Chinchilla(run_effects=True),
-    "run effects, normal": bs.Chinchilla(run_effects=True, noise="normal", scatter="one"),
-    "size effects": bs.Chinchilla(size_effects=True),
-    "coupled": bs.Coupled(),
-    "offsets": bs.Offsets(),
-    "kaplan": bs.Kaplan(),
-    "weighted": bs.EmbeddingWeighted(coupled=True),
-    "corrected": bs.EmbeddingCorrected(),
-    "joint": bs.EmbeddingCorrected(joint=True),
+    "chinchilla": bs.laws.Chinchilla(),
+    "normal": bs.laws.Chinchilla(noise="normal", scatter="one"),
+    "huber, skew": bs.laws.Chinchilla(noise="huber", skew=True, scale="loss"),
+    "reading error": bs.laws.Chinchilla(noise="normal", measurement_error=True),
+    "run effects": bs.laws.Chinchilla(run_effects=True),
+    "run effects, normal": bs.laws.Chinchilla(run_effects=True, noise="normal", scatter="one"),
+    "size effects": bs.laws.Chinchilla(size_effects=True),
+    "coupled": bs.laws.Coupled(),
+    "offsets": bs.laws.Offsets(),
+    "kaplan": bs.laws.Kaplan(),
+    "weighted": bs.laws.EmbeddingWeighted(coupled=True),
+    "corrected": bs.laws.EmbeddingCorrected(),
+    "joint": bs.laws.EmbeddingCorrected(joint=True),
 }
 OF_GROUPS = {
-    "grouped": bs.Grouped(bs.Chinchilla(), "part"),
-    "grouped, nothing shared": bs.Grouped(bs.Kaplan(scatter="one"), "part", pooled=()),
-    "grouped, run effects": bs.Grouped(bs.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")),
-    "grouped, size effects": bs.Grouped(bs.Chinchilla(size_effects=True), "part", ("alpha",), ("beta", "size_sd")),
-    "grouped, all shared": bs.Grouped(
-        bs.EmbeddingWeighted(noise="normal"), "part", shared=tuple(bs.EmbeddingWeighted(noise="normal").prior_of)
+    "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "part"),
+    "grouped, nothing shared": bs.laws.Grouped(bs.laws.Kaplan(scatter="one"), "part", pooled=()),
+    "grouped, run effects": bs.laws.Grouped(
+        bs.laws.Chinchilla(run_effects=True), "part", ("alpha", "sigma"), ("beta", "run_sd")
+    ),
+    "grouped, size effects": bs.laws.Grouped(
+        bs.laws.Chinchilla(size_effects=True), "part", ("alpha",), ("beta", "size_sd")
+    ),
+    "grouped, all shared": bs.laws.Grouped(
+        bs.laws.EmbeddingWeighted(noise="normal"),
+        "part",
+        shared=tuple(bs.laws.EmbeddingWeighted(noise="normal").prior_of),
     ),
 }
 OF_EVALUATIONS = {
@@ -57,22 +63,22 @@ SINCE_0_16_11 = {"shared_var_keys"}  # empty too: keys of PyMC's shared variable
 WITH_DEFAULTS = {"_transform_adapt_args", "reparameterized_names"}
 LONG_EVALUATIONS = {"7", "20, penalty", "1, pooling", "14, irreducible", "7, random walk"}
 OF_COUNTS = {
-    "lengths": bs.Lengths(),
-    "linear, longest": bs.Lengths(shape="linear", operands="longest", effects=""),
-    "binomial, no seeds": bs.Lengths(noise="binomial", seeds=False, lapse=False),
+    "lengths": bs.laws.Lengths(),
+    "linear, longest": bs.laws.Lengths(shape="linear", operands="longest", effects=""),
+    "binomial, no seeds": bs.laws.Lengths(noise="binomial", seeds=False, lapse=False),
 }
 
 
 OF_SCORES = {
-    "scores": bs.Scores(),
-    "linear": bs.Scores(pace="linear"),
-    "break, families": bs.Scores(pace="break", family_effects=True, speculative=True),
-    "on the logit": bs.Scores(noise="logit_t4", pace="linear"),
-    "sampled break": bs.Scores("logit_t4", pace="sampled_break"),
-    "acceleration": bs.Scores("logit_t4", pace="acceleration", compute_prior="normal"),
-    "random walk": bs.Scores("logit_t4", pace="random_walk", family_effects=True),
-    "slope by period": bs.Scores("logit_t4", pace="break", slope_by_period=True),
-    "ceilings, versions": bs.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
+    "scores": bs.laws.Scores(),
+    "linear": bs.laws.Scores(pace="linear"),
+    "break, families": bs.laws.Scores(pace="break", family_effects=True, speculative=True),
+    "on the logit": bs.laws.Scores(noise="logit_t4", pace="linear"),
+    "sampled break": bs.laws.Scores("logit_t4", pace="sampled_break"),
+    "acceleration": bs.laws.Scores("logit_t4", pace="acceleration", compute_prior="normal"),
+    "random walk": bs.laws.Scores("logit_t4", pace="random_walk", family_effects=True),
+    "slope by period": bs.laws.Scores("logit_t4", pace="break", slope_by_period=True),
+    "ceilings, versions": bs.laws.Scores("logit_t4", "linear", scatter="t4", ceilings=True, version_effects=True),
 }
 THOROUGH_SCORES = {"scores", "linear", "break, families"}
 
@@ -110,7 +116,7 @@ def _in_order(z, point, gradient):
 
 
 def test_nutpie_has_the_fields_that_are_filled_and_no_others():
-    law, runs = bs.Chinchilla(), bs.load("chinchilla_runs")
+    law, runs = bs.laws.Chinchilla(), bs.load("chinchilla_runs")
     rows = law.rows(runs)
     density = law.density(rows, law.reference(rows))
     model = model_of(compile_density(density), density)
@@ -187,15 +193,15 @@ def test_a_law_of_scores_is_traced_as_its_model_says(name, scores_design):
 
 def test_built_in_laws_are_sampled_by_their_own_code(runs, evaluations):
     counts = bs.load("arithmetic_runs")
-    studied = (bs.Kaplan(), runs), (Progress(18), evaluations), (bs.Lengths(), counts)
-    for law, table in (*studied, (bs.Scores(pace="break"), bs.load("eci_scores"))):
+    studied = (bs.laws.Kaplan(), runs), (Progress(18), evaluations), (bs.laws.Lengths(), counts)
+    for law, table in (*studied, (bs.laws.Scores(pace="break"), bs.load("eci_scores"))):
         rows = law.rows(table)
         reference = law.reference(rows)
         assert isinstance(compiled(law, rows, reference, law.density(rows, reference), "nutpie"), DensityProgram)
 
 
 def test_a_law_that_asks_for_numbers_is_refused(runs):
-    class Own(bs.Chinchilla):
+    class Own(bs.laws.Chinchilla):
         def mean(self, constants, columns):
             return np.asarray(super().mean(constants, columns), float)
 
@@ -207,7 +213,7 @@ def test_a_law_that_asks_for_numbers_is_refused(runs):
 
 
 def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
-    class Own(bs.Chinchilla):
+    class Own(bs.laws.Chinchilla):
         def mean(self, constants, columns):
             return super().mean(constants, columns) + 0 * columns["tokens"].sum() + columns["tokens"].size * 1e-3
 
@@ -220,7 +226,7 @@ def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
 
 
 def test_axes_that_depend_on_each_other_are_refused(runs):
-    class Own(bs.Chinchilla):
+    class Own(bs.laws.Chinchilla):
         def density(self, rows, reference):
             density = super().density(rows, reference)
 
@@ -238,7 +244,7 @@ def test_axes_that_depend_on_each_other_are_refused(runs):
 
 
 def test_what_is_not_finite_is_not_hidden_by_a_product_with_zero(runs):
-    class Hidden(bs.Chinchilla):
+    class Hidden(bs.laws.Chinchilla):
         def mean(self, constants, columns):
             return super().mean(constants, columns) + 0.0 * log(columns["tokens"] - 1e11)
 

@@ -2,8 +2,8 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.estimands.study_exponents import exponents_within, local_exponents
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.inference.quantities.reconciliation import exponents_within, local_exponents
 from bayescaling.models.loss import chinchilla, embeddings
 
 CONSTANTS = {"E": 1.8, "A": 482.0, "B": 2085.0, "alpha": 0.35, "beta": 0.37}

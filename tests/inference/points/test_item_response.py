@@ -9,12 +9,12 @@ from scipy.special import expit
 
 @pytest.fixture(scope="module")
 def rosetta():
-    return bs.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
+    return bs.points.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
 
 
 @pytest.fixture(scope="module")
 def index():
-    return bs.fit_item_response(bs.load("eci_scores"), benchmark="Winogrande", clip=0.001)
+    return bs.points.fit_item_response(bs.load("eci_scores"), benchmark="Winogrande", clip=0.001)
 
 
 def test_the_paper_is_reproduced_to_its_digits(rosetta):
@@ -39,7 +39,7 @@ def test_progress_in_two_stages_is_that_of_the_paper_within_the_limits_of_the_ta
         "Llama 2": ["Llama-2-7b", "Llama-2-13b", "Llama-2-34b", "Llama-2-70b-hf"],
         "Llama 3.1": [f"Llama-3.1-{size}" for size in ("8B-Instruct", "70B-Instruct", "405B", "405B-Instruct")],
     }
-    found = bs.fit_two_stages(rosetta.capability, models, families)
+    found = bs.points.fit_two_stages(rosetta.capability, models, families)
     assert found.slopes.round(4).tolist() == [0.1760, 0.2049, 0.1240]
     assert found.slope == pytest.approx(0.1683, abs=5e-5)
     assert found.models == 66  # the paper has 68, its table of computes cannot be had
@@ -55,7 +55,7 @@ def test_scores_without_noise_give_their_capabilities_up_to_the_penalty():
     model, item = (x.ravel() for x in np.meshgrid(np.arange(30), np.arange(8), indexing="ij"))
     score = expit(slope[item] * (capability[model] - difficulty[item]))
     table = pd.DataFrame({"model": model.astype(str), "benchmark": item.astype(str), "score": score})
-    found = bs.fit_item_response(table, benchmark="0")
+    found = bs.points.fit_item_response(table, benchmark="0")
     order = np.arange(30).astype(str)
     assert np.corrcoef(found.capability[order], capability)[0, 1] > 0.995
 
@@ -86,7 +86,7 @@ def test_anchors_that_fix_no_scale_are_refused(index, anchors, said):
 
 def test_a_benchmark_that_is_not_there_is_refused():
     with pytest.raises(bs.InputError, match='did you mean "Winogrande"'):
-        bs.fit_item_response(bs.load("rosetta_scores"), benchmark="WinoGrand")
+        bs.points.fit_item_response(bs.load("rosetta_scores"), benchmark="WinoGrand")
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_families_that_give_no_slope_are_refused(families, said):
     models = pd.DataFrame({"model": list("abcd"), "year": [2023, 2024, 2024, 2025]})
     models["training_compute_flop"] = [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(bs.InputError, match=said):
-        bs.fit_two_stages(pd.Series(1.0, list("abcd")), models, families)
+        bs.points.fit_two_stages(pd.Series(1.0, list("abcd")), models, families)

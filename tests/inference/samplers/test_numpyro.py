@@ -8,7 +8,7 @@ from bayescaling.models.arrays import exp, log
 FIT = """
 import sys
 import bayescaling as bs
-fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, sampler="numpyro", draws=60, tune=60, chains=2)
+fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, sampler="numpyro", draws=60, tune=60, chains=2)
 assert fit.record["sampler"] == "numpyro" and fit["posterior"].sizes["draw"] == 60
 assert not {"pymc", "pytensor"} & {*sys.modules}
 """
@@ -18,7 +18,7 @@ assert not {"pymc", "pytensor"} & {*sys.modules}
 def test_a_density_that_is_not_finite_is_refused(runs):
     pytest.importorskip("numpyro", reason="NumPyro is not installed")
 
-    class Nowhere(bs.Chinchilla):
+    class Nowhere(bs.laws.Chinchilla):
         def density(self, rows, reference):
             density = super().density(rows, reference)
             return density._replace(terms=lambda blocks, data: (*density.terms(blocks, data), log(-exp(blocks[0]))))

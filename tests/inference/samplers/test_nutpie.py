@@ -6,7 +6,7 @@ import pytest
 LAW = """
 import sys
 import bayescaling as bs
-fit = bs.fit(bs.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=60, tune=60, chains=2)
+fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=60, tune=60, chains=2)
 """
 CHECKS = {
     "a fit needs none of ArviZ's plots": LAW + "assert 'arviz' not in sys.modules",

@@ -34,7 +34,7 @@ def test_counts_of_a_true_law_are_placed_uniformly():
 
 def test_cells_that_a_law_of_counts_misses_are_found_out():
     counts = bs.load("arithmetic_runs")
-    law, rng = bs.Lengths(), np.random.default_rng(5)
+    law, rng = bs.laws.Lengths(), np.random.default_rng(5)
     rows = law.rows(counts)
     reference = law.reference(rows)
     one = law.prior_draws(rng, reference, rows)

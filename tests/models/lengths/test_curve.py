@@ -109,7 +109,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_density_of_runs_is_that_of_scipy(lengths_counts, options, lengths_design):
-    law = bs.Lengths(**options)
+    law = bs.laws.Lengths(**options)
     drawn = lengths_design.curves_of(lengths_design.embeddings, np.random.default_rng(2))
     curve = {part: drawn[part] for part in law.parts}
     reference = law.reference(lengths_counts)
@@ -123,7 +123,7 @@ def test_density_of_runs_is_that_of_scipy(lengths_counts, options, lengths_desig
 @pytest.mark.parametrize("log_precision", [15.0, 40.0, 700.0])
 def test_counts_of_the_greatest_precision_are_binomial(lengths_counts, log_precision, lengths_design):
     curve = lengths_design.curves_of(lengths_design.embeddings, np.random.default_rng(2))
-    groups = bs.Lengths().groups(lengths_counts, bs.Lengths().reference(lengths_counts))
+    groups = bs.laws.Lengths().groups(lengths_counts, bs.laws.Lengths().reference(lengths_counts))
     arguments = lengths_design.log_train, groups, "log", by_number
     precise = curve | {"log_precision": np.full(len(lengths_design.runs), log_precision)}
     found = lengths.log_likelihood(precise, *arguments)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import scipy.stats as st
 import xarray as xr
-from bayescaling.inference.diagnostics import LEAST_EFFICIENCY, with_figures
+from bayescaling.inference.checks.chains import LEAST_EFFICIENCY, with_figures
 from bayescaling.models.lengths import modes
 from bayescaling.models.lengths.draws import LengthsDraws
 from bayescaling.models.lengths.integrals import Points, of_draws
@@ -12,7 +12,7 @@ from scipy.special import expit
 
 def test_integrated_density_is_that_of_quadrature(lengths_design):
     """Compare the density of a run's counts with quadrature on a fine grid, in a law of two parameters a run."""
-    law = bs.Lengths(noise="binomial", operands="longest", lapse=False)
+    law = bs.laws.Lengths(noise="binomial", operands="longest", lapse=False)
     two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
     table = lengths_design.cells(two, grid=(5, 10, 20), total=5)
     truth = {part: lengths_design.curves_of(["abacus", "nope"])[part] for part in law.parts}
@@ -44,7 +44,7 @@ def test_a_part_on_which_no_count_depends_takes_no_points(lengths_design):
     two = [("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)]
     table = lengths_design.cells(two, grid=(5, 10, 20), total=20)
     table = table[table["length_a"] == table["length_b"]].reset_index(drop=True)
-    weighted, longest = (bs.Lengths(noise="binomial", operands=o, lapse=False) for o in ("weighted", "longest"))
+    weighted, longest = (bs.laws.Lengths(noise="binomial", operands=o, lapse=False) for o in ("weighted", "longest"))
     truth = {part: lengths_design.curves_of(["abacus", "nope"])[part] for part in longest.parts}
     table = table.assign(correct=longest.simulate(truth, table, np.random.default_rng(3)))
     rng, draws = np.random.default_rng(0), 200

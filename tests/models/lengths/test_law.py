@@ -11,7 +11,7 @@ from bayescaling.models.lengths import design as designs
 
 @pytest.mark.parametrize("options", [{}, {"shape": "linear"}, {"seeds": False}, {"noise": "binomial"}], ids=str)
 def test_pymc_model_has_the_density_of_the_law(lengths_counts, options, lengths_design):
-    law = bs.Lengths(**options)
+    law = bs.laws.Lengths(**options)
     reference = law.reference(lengths_counts)
     model = law.model(lengths_counts, reference)
     point = model.initial_point()
@@ -28,7 +28,7 @@ def test_pymc_model_has_the_density_of_the_law(lengths_counts, options, lengths_
 
 
 def test_units_are_a_change_of_variables_of_the_deviations(lengths_counts, lengths_design):
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     arrays = law.design_arrays(lengths_counts, law.reference(lengths_counts))
     rng = np.random.default_rng(1)
     values = {part: rng.normal(size=2) for part in law.parts[:-1]} | {"log_precision": np.array(3.0)}
@@ -45,7 +45,7 @@ def test_units_are_a_change_of_variables_of_the_deviations(lengths_counts, lengt
 
 
 def test_density_and_gradient_are_finite_where_a_far_cell_is_right(lengths_counts, lengths_design):
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     table = lengths_counts.copy()
     table.loc[table["length_a"] == lengths_design.grid[-1], "correct"] = 1
     model = law.model(table)
@@ -66,8 +66,8 @@ FACTORIAL = [
 
 
 def test_only_conditions_in_the_data_have_coefficients(lengths_counts, lengths_design):
-    assert bs.Lengths().reference(lengths_counts)["effects"] == []
-    reference = bs.Lengths().reference(lengths_design.cells(FACTORIAL))
+    assert bs.laws.Lengths().reference(lengths_counts)["effects"] == []
+    reference = bs.laws.Lengths().reference(lengths_design.cells(FACTORIAL))
     assert reference["levels"] == ["abacus", "fire"]
     assert reference["effects"] == ["looped", "recurrences"]
     assert reference["confounded"] == []
@@ -75,18 +75,21 @@ def test_only_conditions_in_the_data_have_coefficients(lengths_counts, lengths_d
 
 def test_interactions_have_one_column_for_each_difference_of_differences(lengths_design):
     table = lengths_design.cells(FACTORIAL)
-    assert bs.Lengths(effects="embedding * architecture").reference(table)["effects"] == ["looped", "abacus:looped"]
+    assert bs.laws.Lengths(effects="embedding * architecture").reference(table)["effects"] == [
+        "looped",
+        "abacus:looped",
+    ]
 
 
 def test_confounded_conditions_are_named(lengths_design):
     runs = [("a", "abacus", "standard", 1), ("b", "abacus", "looped", 2), ("c", "fire", "standard", 1)]
-    reference = bs.Lengths().reference(lengths_design.cells(runs))
+    reference = bs.laws.Lengths().reference(lengths_design.cells(runs))
     assert reference["effects"] == ["looped"]
     assert reference["confounded"] == ["recurrences"]
 
 
 def test_effects_add_up_to_the_curve_of_a_condition(lengths_design):
-    law, table = bs.Lengths(effects="embedding * architecture + recurrences"), lengths_design.cells(FACTORIAL)
+    law, table = bs.laws.Lengths(effects="embedding * architecture + recurrences"), lengths_design.cells(FACTORIAL)
     reference = law.reference(table)
     assert reference["effects"] == ["looped", "recurrences", "abacus:looped"]
     runs = designs.runs_of_counts(table)
@@ -103,12 +106,12 @@ def test_arms_and_shapes_tell_runs_apart(lengths_design):
     run = table["run"].astype(int)
     table = table.assign(arm=run.map({0: "a", 1: "b", 2: "a", 3: "b"}), k_max=run.map({0: 25, 1: 25, 2: 50, 3: 50}))
     table = bs.read(table, "counts")
-    reference = bs.Lengths().reference(table)
+    reference = bs.laws.Lengths().reference(table)
     assert reference["effects"] == ["k_max"]
-    assert list(designs.conditions(table, bs.Lengths().effects).index) == [
+    assert list(designs.conditions(table, bs.laws.Lengths().effects).index) == [
         "abacus, 25 offsets", "abacus, 50 offsets"
     ]  # fmt: skip
-    law = bs.Lengths(effects="k_max + arm")
+    law = bs.laws.Lengths(effects="k_max + arm")
     assert law.reference(table)["effects"] == ["k_max", "b"]
     runs = designs.runs_of_counts(table)
     np.testing.assert_array_equal(law.matrices(runs, law.reference(table))["effects"], np.array(
@@ -120,16 +123,16 @@ def test_arms_and_shapes_tell_runs_apart(lengths_design):
 def test_runs_of_one_condition_and_one_seed_are_refused(lengths_design):
     table = lengths_design.cells([("p", "abacus", "standard", 1), ("q", "abacus", "standard", 1)]).assign(seed=3.0)
     with pytest.raises(bs.InputError, match=r'"p" and "q" have one condition and one seed, 3.*column \'arm\''):
-        bs.Lengths().rows(bs.read(table, "counts"))
+        bs.laws.Lengths().rows(bs.read(table, "counts"))
     table = bs.read(table.assign(arm=table["run"].map({"p": "masked", "q": "unmasked"})), "counts")
     with pytest.raises(bs.InputError, match="name 'arm' in the effects"):
-        bs.Lengths().rows(table)
-    bs.Lengths(effects="embedding + arm").rows(table)
-    bs.Lengths().rows(bs.read(table.drop(columns="seed"), "counts"))
+        bs.laws.Lengths().rows(table)
+    bs.laws.Lengths(effects="embedding + arm").rows(table)
+    bs.laws.Lengths().rows(bs.read(table.drop(columns="seed"), "counts"))
 
 
 def test_without_embedding_all_runs_share_a_level(lengths_counts):
-    assert bs.Lengths(effects="1").reference(lengths_counts)["levels"] == ["all"]
+    assert bs.laws.Lengths(effects="1").reference(lengths_counts)["levels"] == ["all"]
 
 
 # Options --------------------------------------------------------------------------------------------------------------
@@ -150,21 +153,21 @@ def test_without_embedding_all_runs_share_a_level(lengths_counts):
 )
 def test_options_that_cannot_be_used_are_refused(options, said):
     with pytest.raises(bs.InputError, match=said):
-        bs.Lengths(**options)
+        bs.laws.Lengths(**options)
 
 
 def test_several_tasks_need_a_choice(lengths_design):
     table = lengths_design.cells(lengths_design.runs[:2], grid=(3, 5))
     table = bs.read(table.assign(task=table["run"].map({"abacus-0": "add", "abacus-1": "or"})), "counts")
     with pytest.raises(bs.InputError, match="fit one at a time"):
-        bs.Lengths().rows(table)
-    assert len(bs.Lengths(task="or").rows(table)) == 4
+        bs.laws.Lengths().rows(table)
+    assert len(bs.laws.Lengths(task="or").rows(table)) == 4
     with pytest.raises(bs.InputError, match="task"):
-        bs.Lengths(task="sort").rows(table)
+        bs.laws.Lengths(task="sort").rows(table)
 
 
 def test_a_run_judged_at_two_offsets_is_one_at_each(lengths_counts):
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     inner = lengths_counts[lengths_counts["embedding"] == "abacus"].assign(offset=8)
     both = bs.read(pd.concat([lengths_counts.assign(offset=0), inner], ignore_index=True), "counts")
     rows = law.rows(both)

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 def test_no_search_ends_above_the_mode_of_a_run():
     """Of the built-in runs one is hard: some searches end at a point that is no optimum."""
-    law, counts = bs.Lengths(), bs.load("arithmetic_runs")
+    law, counts = bs.laws.Lengths(), bs.load("arithmetic_runs")
     reference = law.reference(counts)
     arrays, log_train = law.design_arrays(counts, reference), np.log(6.0)
     priors = [law.prior_of[part] for part in law.parts]
@@ -30,7 +30,7 @@ def test_modes_lie_where_long_tables_were_simulated(lengths_design):
     grid = tuple(range(1, 21))
     table = lengths_design.cells([("a", "abacus", "standard", 1), ("n", "nope", "standard", 1)], grid=grid, total=200)
     truth = lengths_design.curves_of(["abacus", "nope"])
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     table = table.assign(correct=law.simulate(truth, table, np.random.default_rng(0)))
     arrays = law.design_arrays(table, law.reference(table))
     for i, part in enumerate(law.parts):
@@ -51,7 +51,7 @@ def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatc
 
     monkeypatch.setattr(modes, "run_log_likelihood", watched)
     modes._mode_of_run.cache_clear()
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     with threadpool_limits(2, user_api="blas"):
         law.design_arrays(lengths_counts, law.reference(lengths_counts))
         assert threads() == {2}
@@ -60,7 +60,7 @@ def test_searches_for_modes_use_one_thread_of_algebra(lengths_counts, monkeypatc
 
 
 def test_a_run_without_counts_has_no_information(lengths_counts):
-    law = bs.Lengths()
+    law = bs.laws.Lengths()
     kept = lengths_counts[lengths_counts["run"] != "nope-1"]
     arrays = law.design_arrays(kept, law.reference(lengths_counts))
     assert (arrays["information"][4] == 0).all()

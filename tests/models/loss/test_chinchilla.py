@@ -89,10 +89,10 @@ def test_constants_come_back_from_the_losses_they_give(constants):
 
 
 def test_centre_is_the_geometric_mean_of_the_sizes_whatever_the_losses(runs):
-    reference = bs.Chinchilla().reference(runs)
+    reference = bs.laws.Chinchilla().reference(runs)
     assert reference["reference_parameters"] == pytest.approx(np.prod(runs["parameters"] ** (1 / 245)), rel=1e-12)
     assert reference["reference_tokens"] == pytest.approx(np.prod(runs["tokens"] ** (1 / 245)), rel=1e-12)
-    assert bs.Chinchilla().reference(runs.assign(loss=1.0)) == reference
+    assert bs.laws.Chinchilla().reference(runs.assign(loss=1.0)) == reference
 
 
 def along_budget(log_parameters, compute, constants):

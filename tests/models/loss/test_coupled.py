@@ -46,7 +46,7 @@ def test_constants_say_what_the_sampled_quantities_mean():
 
 @pytest.fixture(scope="module")
 def fitter_coupled(runs):
-    return bs.Fitter(bs.Coupled(), runs)
+    return bs.Fitter(bs.laws.Coupled(), runs)
 
 
 def test_simulated_runs_give_kappa_back(fitter_coupled, runs, truth):
@@ -77,7 +77,7 @@ def test_the_runs_of_chinchilla_want_coupled_terms(fit_by_size):
 
 def test_embedding_laws_take_the_coupled_form(runs):
     budgets = np.array([1e20, 1e24])
-    weighted = bs.EmbeddingWeighted(omega=1, coupled=True)
+    weighted = bs.laws.EmbeddingWeighted(omega=1, coupled=True)
     found = weighted.constants(VALUES, weighted.reference(runs))
     constants = {name: found[name] for name in coupled.CONSTANTS}
     sizes = weighted.sizes(runs)
@@ -85,7 +85,7 @@ def test_embedding_laws_take_the_coupled_form(runs):
     np.testing.assert_allclose(weighted.mean(found, sizes), expected, rtol=1e-12)
     _, total, _ = weighted.optimal_sizes(found, budgets, gamma=60_000.0)
     np.testing.assert_allclose(total, coupled.optimum(budgets, **constants)[0], rtol=1e-6)
-    corrected = bs.EmbeddingCorrected(coupled=True)
+    corrected = bs.laws.EmbeddingCorrected(coupled=True)
     assert "kappa" in corrected.prior_of
     found = corrected.constants(VALUES, corrected.reference(runs))
     _, total, _ = corrected.optimal_sizes(found, budgets, gamma=60_000.0)

@@ -152,12 +152,12 @@ def repeated():
     """Runs of the paper with losses that the law draws at `TRUTH`."""
     runs = bs.load("data_constrained_runs")
     runs = runs[runs["in_published_fit"] == 1].reset_index(drop=True)
-    return runs.assign(loss=bs.DataConstrained().simulate(TRUTH, runs, np.random.default_rng(7)))
+    return runs.assign(loss=bs.laws.DataConstrained().simulate(TRUTH, runs, np.random.default_rng(7)))
 
 
 @pytest.fixture(scope="module")
 def repeated_fitter(repeated):
-    return bs.Fitter(bs.DataConstrained(), repeated)
+    return bs.Fitter(bs.laws.DataConstrained(), repeated)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def repeated_fit(repeated_fitter):
 
 
 def test_what_is_sampled_has_the_density_of_the_draws(repeated):
-    law = bs.DataConstrained()
+    law = bs.laws.DataConstrained()
     reference = law.reference(repeated)
     log_density = law.model(repeated, reference).compile_logp(mode="FAST_COMPILE")
     for values in (TRUTH, TRUTH | {"repetition_decay": 3.0, "excess_decay": 40.0}):
@@ -178,10 +178,10 @@ def test_what_is_sampled_has_the_density_of_the_draws(repeated):
 
 
 def test_the_law_has_its_loss_of_data_seen_once_at_the_centre(repeated):
-    law = bs.DataConstrained()
+    law = bs.laws.DataConstrained()
     reference = law.reference(repeated)
     constants = law.constants(TRUTH, reference)
-    assert reference == bs.Chinchilla().reference(repeated)
+    assert reference == bs.laws.Chinchilla().reference(repeated)
     centre = reference["reference_parameters"], reference["reference_tokens"]
     named = {name: constants[name] for name in CONSTANTS}
     assert chinchilla.loss(*centre, **named) == pytest.approx(TRUTH["loss_centre"], rel=1e-12)
@@ -200,7 +200,7 @@ def test_a_fit_to_simulated_runs_recovers_the_truth(repeated_fit):
 
 def test_one_value_of_unique_tokens_is_enough(repeated, repeated_fitter, quiet):
     one = repeated.assign(unique_tokens=2e9)
-    one["loss"] = bs.DataConstrained().simulate(TRUTH, one, np.random.default_rng(3), repeated_fitter.reference)
+    one["loss"] = bs.laws.DataConstrained().simulate(TRUTH, one, np.random.default_rng(3), repeated_fitter.reference)
     fit = repeated_fitter.fit(one, seed=1, draws=250, tune=500)
     for name in ("loss_centre", "alpha", "beta", "repetition_decay"):
         low, high = np.quantile(fit["posterior"][name], [0.005, 0.995])
@@ -209,10 +209,10 @@ def test_one_value_of_unique_tokens_is_enough(repeated, repeated_fitter, quiet):
 
 def test_tables_that_cannot_inform_the_law_are_refused(repeated):
     with pytest.raises(bs.InputError, match='the data-constrained law needs "unique_tokens"'):
-        bs.DataConstrained().rows(repeated.drop(columns="unique_tokens"))
+        bs.laws.DataConstrained().rows(repeated.drop(columns="unique_tokens"))
     for column in ("parameters", "tokens"):
         with pytest.raises(bs.InputError, match=f"column '{column}' is 1e\\+09 in every row"):
-            bs.DataConstrained().rows(repeated.assign(**{column: 1e9}))
+            bs.laws.DataConstrained().rows(repeated.assign(**{column: 1e9}))
 
 
 def test_an_allocation_is_of_the_distinct_tokens_that_are_planned(repeated_fit):

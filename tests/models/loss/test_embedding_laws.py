@@ -39,7 +39,7 @@ def small(runs):
 
 
 def test_weight_one_is_the_chinchilla_law(runs):
-    weighted, plain = bs.EmbeddingWeighted(omega=1.0), bs.Chinchilla()
+    weighted, plain = bs.laws.EmbeddingWeighted(omega=1.0), bs.laws.Chinchilla()
     columns = {name: runs[name].to_numpy() for name in weighted.columns}
     constants = {"E": 1.8, "A": 480.0, "B": 2000.0, "alpha": 0.35, "beta": 0.36}
     assert np.allclose(weighted.mean(constants, columns), plain.mean(constants, columns), rtol=1e-13)
@@ -57,11 +57,11 @@ def test_weight_one_is_the_chinchilla_law(runs):
 @pytest.mark.parametrize(
     "law",
     [
-        bs.EmbeddingWeighted(omega=0.5, noise="normal"),
-        bs.EmbeddingCorrected(delta=1 / 3),
-        bs.EmbeddingCorrected(joint=True, configurations=FAMILY),
-        bs.Kaplan(priors={"aN": "LogNormal(-2.5, 0.5)"}),
-        bs.Configurations(delta=1 / 3),
+        bs.laws.EmbeddingWeighted(omega=0.5, noise="normal"),
+        bs.laws.EmbeddingCorrected(delta=1 / 3),
+        bs.laws.EmbeddingCorrected(joint=True, configurations=FAMILY),
+        bs.laws.Kaplan(priors={"aN": "LogNormal(-2.5, 0.5)"}),
+        bs.laws.Configurations(delta=1 / 3),
     ],
     ids=lambda law: law.name,
 )  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_law_is_rebuilt_from_its_name_and_options(law):
 
 @pytest.fixture(scope="module")
 def weighted_fitter(small):
-    return Fitter(bs.EmbeddingWeighted(), simulated(bs.EmbeddingWeighted(), WEIGHTED | {"omega": 1.0}, small))
+    return Fitter(bs.laws.EmbeddingWeighted(), simulated(bs.laws.EmbeddingWeighted(), WEIGHTED | {"omega": 1.0}, small))
 
 
 @pytest.mark.parametrize("omega", [0.5, 2.0])
@@ -84,26 +84,26 @@ def test_a_known_weight_comes_back(weighted_fitter, small, omega):
 
 @pytest.fixture(scope="module")
 def kaplan_fit(small):
-    return bs.fit(bs.Kaplan(), simulated(bs.Kaplan(), KAPLAN, small), seed=2)
+    return bs.fit(bs.laws.Kaplan(), simulated(bs.laws.Kaplan(), KAPLAN, small), seed=2)
 
 
 @pytest.mark.thorough
 def test_kaplans_law_gives_its_constants_back(kaplan_fit, small):
     posterior = kaplan_fit["posterior"]
     assert all(covers(posterior[name], KAPLAN[name]) for name in KAPLAN)
-    truth = bs.Kaplan().constants(KAPLAN, bs.Kaplan().reference(small))
+    truth = bs.laws.Kaplan().constants(KAPLAN, bs.laws.Kaplan().reference(small))
     assert covers(posterior["Nc"], truth["Nc"]) and covers(posterior["exponent_parameters"], 0.1 / 0.18)
 
 
 @pytest.mark.thorough
 def test_kaplans_law_wins_on_its_own_runs_and_is_kept_whole(kaplan_fit, small, tmp_path):
-    table = simulated(bs.Kaplan(), KAPLAN, small)
-    other = bs.fit(bs.EmbeddingWeighted(omega=0.0), table, seed=2)
+    table = simulated(bs.laws.Kaplan(), KAPLAN, small)
+    other = bs.fit(bs.laws.EmbeddingWeighted(omega=0.0), table, seed=2)
     compared = bs.compare({"kaplan": kaplan_fit, "weighted": other})
     assert compared.index[0] == "kaplan" and (compared["k_above_0.7"] == 0).all()
     kaplan_fit.save(tmp_path / "kaplan.nc")
     opened = bs.open(tmp_path / "kaplan.nc")
-    assert opened.law == bs.Kaplan()
+    assert opened.law == bs.laws.Kaplan()
     assert opened["posterior"]["Nc"].equals(kaplan_fit["posterior"]["Nc"])
 
 
@@ -111,12 +111,15 @@ def test_kaplans_law_wins_on_its_own_runs_and_is_kept_whole(kaplan_fit, small, t
 def corrected(runs):
     """Corrected law by the cut, on runs whose losses speak for twice the embedding parameters."""
     relation = embeddings.total(runs["parameters_nonembedding"], 2 * 47491.0)
-    loss = bs.Chinchilla().simulate(WEIGHTED | SCATTER, runs.assign(parameters=relation), np.random.default_rng(5))
-    return bs.fit(bs.EmbeddingCorrected(scatter="one"), runs.assign(loss=loss), seed=3)
+    loss = bs.laws.Chinchilla().simulate(WEIGHTED | SCATTER, runs.assign(parameters=relation), np.random.default_rng(5))
+    return bs.fit(bs.laws.EmbeddingCorrected(scatter="one"), runs.assign(loss=loss), seed=3)
 
 
 def test_losses_do_not_move_the_relation_of_sizes_under_the_cut(corrected):
-    sizes, cut = bs.fit(bs.Configurations(), chinchilla_configurations(), seed=3)["posterior"], corrected["posterior"]
+    sizes, cut = (
+        bs.fit(bs.laws.Configurations(), chinchilla_configurations(), seed=3)["posterior"],
+        corrected["posterior"],
+    )
     for name in ("gamma", "delta"):
         alone, spread = np.log(sizes[name]), float(np.log(sizes[name]).std())
         # A hundred imputations stand for the posterior of the sizes.
@@ -129,8 +132,8 @@ def corrected_on_other_losses(runs):
     """The same design, losses of the embedding parameters that the sizes have and of other exponents."""
     parameters = embeddings.total(runs["parameters_nonembedding"], 47491.0)
     values = WEIGHTED | {"alpha": 0.5, "beta": 0.25} | SCATTER
-    loss = bs.Chinchilla().simulate(values, runs.assign(parameters=parameters), np.random.default_rng(6))
-    return bs.fit(bs.EmbeddingCorrected(scatter="one"), runs.assign(loss=loss), seed=3)
+    loss = bs.laws.Chinchilla().simulate(values, runs.assign(parameters=parameters), np.random.default_rng(6))
+    return bs.fit(bs.laws.EmbeddingCorrected(scatter="one"), runs.assign(loss=loss), seed=3)
 
 
 def test_under_the_cut_sizes_are_drawn_alike_whatever_the_losses(corrected, corrected_on_other_losses):
@@ -164,7 +167,7 @@ def of_the_family(runs, gamma, sigma):
     nonembedding = runs["parameters_nonembedding"] / 100
     table = runs.assign(parameters=embeddings.total(nonembedding, gamma), parameters_nonembedding=nonembedding)
     values = WEIGHTED | SCATTER | {"sigma": sigma}
-    return table.assign(loss=bs.Chinchilla().simulate(values, table, np.random.default_rng(5)))
+    return table.assign(loss=bs.laws.Chinchilla().simulate(values, table, np.random.default_rng(5)))
 
 
 @pytest.mark.thorough
@@ -180,7 +183,7 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
         return posterior, stats, seconds
 
     monkeypatch.setattr(Program, "sample", diverging)
-    law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
+    law = bs.laws.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     found = bs.fit(law, of_the_family(runs, 20_000.0, sigma=0.004), seed=3, draws=250, tune=500).diagnostics
     assert found["divergences"] == found["imputations_refitted"] == len(calls) - 2 > 0
     assert not found["ok"] and len(set(found["warnings"])) == len(found["warnings"])
@@ -189,7 +192,7 @@ def test_divergences_of_imputations_that_were_sampled_anew_are_told(runs, monkey
 @pytest.mark.thorough
 def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     table = of_the_family(runs, 20_000.0, sigma=0.004)
-    law = bs.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
+    law = bs.laws.EmbeddingCorrected(delta=1 / 3, configurations=family_with_scatter(0.018))
     cut = bs.fit(law, table, seed=3)
     # Draws at the ends are sampled anew, those further in are weighted.
     assert 0 < cut.record["diagnostics"]["imputations_refitted"] < 50
@@ -197,7 +200,7 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
     centre = law.reference(table)
     row = table.iloc[:1].assign(parameters=centre["reference_parameters"], tokens=centre["reference_tokens"])
     posterior = cut["posterior"]
-    gammas, fitter = np.unique(posterior["gamma"]), Fitter(bs.Chinchilla(), table)
+    gammas, fitter = np.unique(posterior["gamma"]), Fitter(bs.laws.Chinchilla(), table)
     for gamma in gammas[[0, 15, -15, -1]]:
         known = table.assign(parameters=embeddings.total(table["parameters_nonembedding"], gamma))
         exact = fitter.fit(known, seed=4).predict(row, noise=False)["loss"].values
@@ -211,8 +214,8 @@ def test_under_the_cut_the_loss_is_that_of_a_fit_at_each_gamma(runs):
 def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
     table, family = of_the_family(runs, 26_000.0, sigma=1e-4), family_with_scatter(0.15)
     sizes = pd.DataFrame(family, columns=["parameters", "parameters_nonembedding"])
-    alone = bs.fit(bs.Configurations(delta=1 / 3), sizes, seed=3)["posterior"]["gamma"]
-    law = bs.EmbeddingCorrected(delta=1 / 3, joint=True, configurations=family)
+    alone = bs.fit(bs.laws.Configurations(delta=1 / 3), sizes, seed=3)["posterior"]["gamma"]
+    law = bs.laws.EmbeddingCorrected(delta=1 / 3, joint=True, configurations=family)
     fit = bs.fit(law, table, seed=3, draws=2000, target_accept=0.99)
     joint = fit["posterior"]["gamma"]
     assert covers(alone, 20_000) and covers(joint, 26_000) and not covers(joint, 20_000)
@@ -221,7 +224,7 @@ def test_jointly_informative_losses_move_the_relation_of_sizes(runs):
 
 
 def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
-    law, sizes = bs.EmbeddingCorrected(joint=True, noise="normal"), bs.Configurations()
+    law, sizes = bs.laws.EmbeddingCorrected(joint=True, noise="normal"), bs.laws.Configurations()
     model, reference = law.model(runs), law.reference(runs)
     point = {name: float(prior.frozen.median()) for name, prior in law.prior_of.items()}
     variables = {model.rvs_to_values[v].name: v for v in model.free_RVs}
@@ -247,7 +250,7 @@ def test_jointly_the_density_is_of_losses_and_of_sizes(runs):
 def test_a_fit_by_the_cut_is_kept_whole_and_compared(corrected, tmp_path):
     corrected.save(tmp_path / "cut.nc")
     opened = bs.open(tmp_path / "cut.nc")
-    assert opened.law == bs.EmbeddingCorrected(scatter="one")
+    assert opened.law == bs.laws.EmbeddingCorrected(scatter="one")
     assert opened.loo().elpd == pytest.approx(corrected.loo().elpd, rel=1e-9)
     said = opened.record["diagnostics"]
     assert said["imputation_k_max"] < 0.7 or said["imputations_refitted"] > 0
@@ -260,27 +263,30 @@ def bad(runs, **changes):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda _: bs.EmbeddingWeighted(omega=-1), "omega must be a number of at least 0"),
-        (lambda _: bs.EmbeddingWeighted(omega="x"), "omega must be a number of at least 0"),
-        (lambda _: bs.EmbeddingWeighted(omega=float("nan")), "omega must be a number of at least 0"),
-        (lambda _: bs.EmbeddingWeighted(omega=1.0, priors={"omega": "Exponential(1)"}), "not known to this law"),
-        (lambda _: bs.EmbeddingWeighted(priors={"omega": "Normal(1, 1)"}), r"omega lies in \(0, inf\)"),
-        (lambda _: bs.EmbeddingCorrected(delta=1.5), r"delta must lie between 0 and 1, .* not 1\.5"),
-        (lambda _: bs.EmbeddingCorrected(delta="x"), "delta must lie between 0 and 1, .* not 'x'"),
-        (lambda _: bs.Configurations(delta=0), "delta must lie between 0 and 1"),
-        (lambda _: bs.Configurations(measurement_error=True), "sizes of models are known"),
-        (lambda _: bs.EmbeddingCorrected(priors={"gamma": "Normal(1, 1)"}), "is derived, not sampled"),
-        (lambda runs: bs.fit(bs.EmbeddingWeighted(), runs.drop(columns="parameters_nonembedding")), "non"),
-        (lambda runs: bs.fit(bs.Kaplan(), runs.drop(columns="parameters_nonembedding")), "parameters_nonembedding"),
+        (lambda _: bs.laws.EmbeddingWeighted(omega=-1), "omega must be a number of at least 0"),
+        (lambda _: bs.laws.EmbeddingWeighted(omega="x"), "omega must be a number of at least 0"),
+        (lambda _: bs.laws.EmbeddingWeighted(omega=float("nan")), "omega must be a number of at least 0"),
+        (lambda _: bs.laws.EmbeddingWeighted(omega=1.0, priors={"omega": "Exponential(1)"}), "not known to this law"),
+        (lambda _: bs.laws.EmbeddingWeighted(priors={"omega": "Normal(1, 1)"}), r"omega lies in \(0, inf\)"),
+        (lambda _: bs.laws.EmbeddingCorrected(delta=1.5), r"delta must lie between 0 and 1, .* not 1\.5"),
+        (lambda _: bs.laws.EmbeddingCorrected(delta="x"), "delta must lie between 0 and 1, .* not 'x'"),
+        (lambda _: bs.laws.Configurations(delta=0), "delta must lie between 0 and 1"),
+        (lambda _: bs.laws.Configurations(measurement_error=True), "sizes of models are known"),
+        (lambda _: bs.laws.EmbeddingCorrected(priors={"gamma": "Normal(1, 1)"}), "is derived, not sampled"),
+        (lambda runs: bs.fit(bs.laws.EmbeddingWeighted(), runs.drop(columns="parameters_nonembedding")), "non"),
         (
-            lambda runs: bs.fit(bs.EmbeddingWeighted(), bad(runs, parameters_nonembedding=runs["parameters"])),
+            lambda runs: bs.fit(bs.laws.Kaplan(), runs.drop(columns="parameters_nonembedding")),
+            "parameters_nonembedding",
+        ),
+        (
+            lambda runs: bs.fit(bs.laws.EmbeddingWeighted(), bad(runs, parameters_nonembedding=runs["parameters"])),
             "are equal in every row",
         ),
         (
-            lambda runs: bs.fit(bs.EmbeddingWeighted(), bad(runs, parameters_nonembedding=2 * runs["parameters"])),
+            lambda runs: bs.fit(bs.laws.EmbeddingWeighted(), bad(runs, parameters_nonembedding=2 * runs["parameters"])),
             "row 1 has parameters_nonembedding",
         ),
-        (lambda _: bs.EmbeddingCorrected(configurations=((1e6, 2e6), (1e7, 9e6))), "configurations"),
+        (lambda _: bs.laws.EmbeddingCorrected(configurations=((1e6, 2e6), (1e7, 9e6))), "configurations"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(runs, make, words):
@@ -292,6 +298,6 @@ def test_what_cannot_be_is_refused_in_a_line(runs, make, words):
 def test_the_table_of_sizes_is_the_users(runs):
     models = pd.DataFrame({"parameters_nonembedding": np.geomspace(1e5, 1e9, 9)})
     models["parameters"] = embeddings.total(models["parameters_nonembedding"], 9000.0)
-    own = bs.EmbeddingCorrected(configurations=tuple(models[["parameters", "parameters_nonembedding"]].to_numpy()))
+    own = bs.laws.EmbeddingCorrected(configurations=tuple(models[["parameters", "parameters_nonembedding"]].to_numpy()))
     assert own.reference(runs)["gamma"] == pytest.approx(9000, rel=1e-3)
-    assert bs.EmbeddingCorrected().reference(runs)["gamma"] == pytest.approx(47490, rel=1e-3)
+    assert bs.laws.EmbeddingCorrected().reference(runs)["gamma"] == pytest.approx(47490, rel=1e-3)

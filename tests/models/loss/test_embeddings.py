@@ -170,7 +170,7 @@ def numerical_optimum(law, constants, compute):
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 @pytest.mark.parametrize("omega", [0.0, 0.5, 1.0, 2.0, 5.0])
 def test_the_optimum_at_a_weight_is_the_numerical_one(omega, compute):
-    law = bs.EmbeddingWeighted(omega=omega)
+    law = bs.laws.EmbeddingWeighted(omega=omega)
     n, total, tokens = law.optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
     assert 6 * total * tokens == pytest.approx(compute, rel=1e-12)
     assert total == pytest.approx(embeddings.total(n, GAMMA), rel=1e-12)
@@ -180,7 +180,7 @@ def test_the_optimum_at_a_weight_is_the_numerical_one(omega, compute):
 @pytest.mark.parametrize("budget", [1e14, 1e16, 3e16, 1e18])
 def test_of_two_local_optima_the_better_is_found(budget):
     # The best size leaps from a hundred thousand parameters to billions at a budget of about 2e16.
-    law = bs.EmbeddingWeighted(omega=20.0)
+    law = bs.laws.EmbeddingWeighted(omega=20.0)
     constants, family = {"E": 0.0, "A": 2.0, "B": 1.0, "alpha": 0.1, "beta": 0.04}, {"gamma": 2e5, "delta": 0.1}
 
     def loss(n):
@@ -197,7 +197,7 @@ def test_of_two_local_optima_the_better_is_found(budget):
 
 
 @pytest.mark.parametrize(
-    ("law", "constants"), [(bs.EmbeddingWeighted(omega=0.5), BESIROGLU), (bs.Kaplan(), kaplan.PUBLISHED)]
+    ("law", "constants"), [(bs.laws.EmbeddingWeighted(omega=0.5), BESIROGLU), (bs.laws.Kaplan(), kaplan.PUBLISHED)]
 )
 def test_the_optimum_is_the_same_in_other_array_libraries(jax, law, constants):
     budgets = np.logspace(14, 26, 5)
@@ -212,24 +212,24 @@ def test_the_optimum_goes_draw_by_draw():
     spread = xr.DataArray(np.linspace(0.9, 1.1, 6).reshape(2, 3), dims=("chain", "draw"))
     draws = {name: x * spread for name, x in BESIROGLU.items()} | {"omega": 2 * spread}
     budgets = xr.DataArray([1e18, 1e22], dims="compute")
-    found = bs.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
+    found = bs.laws.EmbeddingWeighted().optimal_sizes(draws, budgets, gamma=GAMMA)
     for chain, draw, compute in np.ndindex(2, 3, 2):
         place = {"chain": chain, "draw": draw}
         one = {name: float(x[place]) for name, x in draws.items()}
-        alone = bs.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
+        alone = bs.laws.EmbeddingWeighted(omega=one["omega"]).optimal_sizes(one, float(budgets[compute]), gamma=GAMMA)
         assert [float(x[place | {"compute": compute}]) for x in found] == pytest.approx(alone, rel=1e-10)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_the_optimum_at_weight_one_is_chinchillas(compute):
     without_floor = {name: BESIROGLU[name] for name in ("A", "B", "alpha", "beta")}
-    _, total, tokens = bs.EmbeddingWeighted(omega=1.0).optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
+    _, total, tokens = bs.laws.EmbeddingWeighted(omega=1.0).optimal_sizes(BESIROGLU, compute, gamma=GAMMA)
     assert (total, tokens) == pytest.approx(chinchilla.optimum(compute, **without_floor), rel=1e-9)
 
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_kaplans_optimum_within_a_family_is_the_numerical_one(compute):
-    law = bs.Kaplan()
+    law = bs.laws.Kaplan()
     n, total, tokens = law.optimal_sizes(kaplan.PUBLISHED, compute, gamma=GAMMA)
     assert 6 * total * tokens == pytest.approx(compute, rel=1e-12)
     assert n == pytest.approx(numerical_optimum(law, kaplan.PUBLISHED, compute), rel=1e-4)
@@ -237,7 +237,7 @@ def test_kaplans_optimum_within_a_family_is_the_numerical_one(compute):
 
 @pytest.mark.parametrize("compute", [1e15, 1e19, 1e24])
 def test_kaplans_optimum_without_embeddings_is_the_closed_form(compute):
-    n, total, tokens = bs.Kaplan().optimal_sizes(kaplan.PUBLISHED, compute, gamma=1e-9)
+    n, total, tokens = bs.laws.Kaplan().optimal_sizes(kaplan.PUBLISHED, compute, gamma=1e-9)
     assert (n, tokens) == pytest.approx(kaplan.optimum(compute, **kaplan.PUBLISHED), rel=1e-9)
     assert total == pytest.approx(n, rel=1e-9)
 
@@ -262,7 +262,7 @@ def test_kaplans_constants_give_the_loss_and_the_share_at_the_centre():
 
 
 def test_draws_of_kaplans_priors_have_the_loss_at_the_centre_that_they_state(runs):
-    law = bs.Kaplan()
+    law = bs.laws.Kaplan()
     values = {name: prior.frozen.rvs(4000, random_state=i) for i, (name, prior) in enumerate(law.prior_of.items())}
     reference = law.reference(runs)
     centre = {

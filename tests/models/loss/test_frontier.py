@@ -18,12 +18,12 @@ TRUTH = {
 @pytest.fixture(scope="module")
 def best_runs():
     compute = pd.DataFrame({"training_flop": np.geomspace(1e17, 1e23, 60)})
-    return compute.assign(loss=bs.Frontier().simulate(TRUTH, compute, np.random.default_rng(2)))
+    return compute.assign(loss=bs.laws.Frontier().simulate(TRUTH, compute, np.random.default_rng(2)))
 
 
 @pytest.fixture(scope="module")
 def frontier_of_best(best_runs):
-    return bs.fit(bs.Frontier(), best_runs, seed=1)
+    return bs.fit(bs.laws.Frontier(), best_runs, seed=1)
 
 
 def test_the_frontier_of_a_chinchilla_law_has_this_form():
@@ -39,7 +39,7 @@ def test_the_frontier_of_a_chinchilla_law_has_this_form():
 
 
 def test_constants_say_what_the_sampled_quantities_mean(best_runs):
-    law = bs.Frontier()
+    law = bs.laws.Frontier()
     reference = law.reference(best_runs)
     assert reference["reference_compute"] == pytest.approx(1e20)
     constants = law.constants(TRUTH, reference)
@@ -49,7 +49,7 @@ def test_constants_say_what_the_sampled_quantities_mean(best_runs):
 
 def test_a_fit_recovers_the_truth(frontier_of_best, best_runs):
     posterior = frontier_of_best["posterior"]
-    truth = TRUTH | {"E": 1.8, "A": float(bs.Frontier().constants(TRUTH, {"reference_compute": 1e20})["A"])}
+    truth = TRUTH | {"E": 1.8, "A": float(bs.laws.Frontier().constants(TRUTH, {"reference_compute": 1e20})["A"])}
     for name, true in truth.items():
         low, high = np.quantile(posterior[name], [0.005, 0.995])
         assert low < true < high, name
@@ -72,4 +72,4 @@ def test_an_allocation_gives_the_loss_alone(frontier_of_best):
 
 def test_runs_of_one_budget_are_refused(best_runs):
     with pytest.raises(bs.InputError, match="column 'training_flop' is 1e\\+20 in every row"):
-        bs.Frontier().rows(best_runs.assign(training_flop=1e20))
+        bs.laws.Frontier().rows(best_runs.assign(training_flop=1e20))

@@ -6,14 +6,14 @@ import xarray as xr
 from bayescaling.models.loss.grouped_draws import GROUP
 from scipy import stats
 
-PLAIN = bs.Chinchilla(noise="normal", scatter="one")
+PLAIN = bs.laws.Chinchilla(noise="normal", scatter="one")
 LAWS = {
-    "Student-t by size": bs.Chinchilla(),
-    "Kaplan": bs.Kaplan(noise="normal"),
-    "shifted sizes": bs.Offsets(noise="huber"),
-    "weighted embeddings": bs.EmbeddingWeighted(skew=True),
-    "reading error": bs.Chinchilla(noise="normal", measurement_error=True),
-    "run effects": bs.Chinchilla(run_effects=True),
+    "Student-t by size": bs.laws.Chinchilla(),
+    "Kaplan": bs.laws.Kaplan(noise="normal"),
+    "shifted sizes": bs.laws.Offsets(noise="huber"),
+    "weighted embeddings": bs.laws.EmbeddingWeighted(skew=True),
+    "reading error": bs.laws.Chinchilla(noise="normal", measurement_error=True),
+    "run effects": bs.laws.Chinchilla(run_effects=True),
 }
 
 
@@ -37,7 +37,7 @@ def of_each(table):
 @pytest.mark.parametrize("name", LAWS)
 def test_with_nothing_shared_or_pooled_it_is_the_law_of_each_group(name, table):
     law = LAWS[name]
-    draws = drawn(bs.Grouped(law, "corpus", pooled=()), table)
+    draws = drawn(bs.laws.Grouped(law, "corpus", pooled=()), table)
     apart = 0
     for group, rows in of_each(table).items():
         alone = law.draws(draws.sampled.sel(group=group, drop=True), rows, law.reference(rows))
@@ -51,7 +51,7 @@ def test_with_nothing_shared_or_pooled_it_is_the_law_of_each_group(name, table):
 @pytest.mark.parametrize("name", LAWS)
 def test_with_everything_shared_it_is_the_law_of_the_whole_table(name, table):
     law = LAWS[name]
-    draws = drawn(bs.Grouped(law, "corpus", shared=tuple(law.prior_of)), table)
+    draws = drawn(bs.laws.Grouped(law, "corpus", shared=tuple(law.prior_of)), table)
     alone = law.draws(draws.sampled, table, law.reference(table))
     np.testing.assert_allclose(draws.log_density(), alone.log_density(), rtol=1e-10)
     np.testing.assert_allclose(draws.mean(), alone.mean(), rtol=1e-12)
@@ -60,7 +60,7 @@ def test_with_everything_shared_it_is_the_law_of_the_whole_table(name, table):
 
 
 def test_pooled_quantities_come_from_a_population(table):
-    law = bs.Grouped(PLAIN, "corpus", pooled=("alpha", "reducible_share"), shared=("beta",))
+    law = bs.laws.Grouped(PLAIN, "corpus", pooled=("alpha", "reducible_share"), shared=("beta",))
     draws = drawn(law, table)
     value = draws.sampled
     expected = draws.total_log_likelihood()
@@ -77,7 +77,7 @@ def test_pooled_quantities_come_from_a_population(table):
 
 
 def test_the_prior_of_a_group_is_normal_about_the_typical_value(table):
-    law = bs.Grouped(PLAIN, "corpus")
+    law = bs.laws.Grouped(PLAIN, "corpus")
     draws = drawn(law, table, 4000).sampled
     z = (np.log(draws["alpha"]) - np.log(draws["typical_alpha"])) / draws["spread_alpha"]
     for group in "abc":
@@ -85,7 +85,7 @@ def test_the_prior_of_a_group_is_normal_about_the_typical_value(table):
 
 
 def test_the_log_prior_is_of_each_quantity_on_its_own_scale(table):
-    draws = drawn(bs.Grouped(PLAIN, "corpus"), table)
+    draws = drawn(bs.laws.Grouped(PLAIN, "corpus"), table)
     value = draws.sampled
     spread, median = (value[name].values[..., None] for name in ("spread_beta", "typical_beta"))
     expected = stats.lognorm.logpdf(value["beta"], spread, scale=median)
@@ -93,28 +93,30 @@ def test_the_log_prior_is_of_each_quantity_on_its_own_scale(table):
 
 
 def test_a_centre_is_the_groups_own_unless_what_it_defines_is_not(table):
-    own = bs.Grouped(bs.Chinchilla(), "corpus").reference(table)
-    alone = {name: bs.Chinchilla().reference(rows) for name, rows in of_each(table).items()}
+    own = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus").reference(table)
+    alone = {name: bs.laws.Chinchilla().reference(rows) for name, rows in of_each(table).items()}
     assert own["groups"] == list(alone)
     assert all(own[key] == [each[key] for each in alone.values()] for key in alone["a"])
-    whole = bs.Chinchilla().reference(table)
-    centred = bs.Grouped(bs.Chinchilla(), "corpus", shared=("loss_centre",)).reference(table)
+    whole = bs.laws.Chinchilla().reference(table)
+    centred = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", shared=("loss_centre",)).reference(table)
     assert centred["reference_tokens"] == 3 * [whole["reference_tokens"]]
     assert centred["log_tokens_mean"] == own["log_tokens_mean"]
-    scattered = bs.Grouped(bs.Chinchilla(), "corpus", shared=("sigma",)).reference(table)
+    scattered = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", shared=("sigma",)).reference(table)
     assert scattered["log_tokens_mean"] == 3 * [whole["log_tokens_mean"]]
     assert scattered["reference_tokens"] == own["reference_tokens"]
 
 
 def test_slopes_are_those_of_each_group(table):
-    law = bs.Grouped(PLAIN, "corpus", shared=("beta",))
+    law = bs.laws.Grouped(PLAIN, "corpus", shared=("beta",))
     wider, kappa, value = law.wider
     assert wider.shared == ("beta", "kappa")
     draws = drawn(law, table)
     slopes = draws.slopes(wider, [q.name for q in wider.mean_parameters], **{kappa: value})
     assert set(slopes) >= {"kappa", "beta", "alpha[a]", "alpha[c]"} and "alpha" not in slopes
     for group in "abc":
-        of = draws.of(group).slopes(bs.Coupled(noise="normal", scatter="one"), ["alpha", "beta", "kappa"], kappa=1.0)
+        of = draws.of(group).slopes(
+            bs.laws.Coupled(noise="normal", scatter="one"), ["alpha", "beta", "kappa"], kappa=1.0
+        )
         own = (table["corpus"] == group).to_numpy()
         np.testing.assert_allclose(slopes[f"alpha[{group}]"][..., own], of["alpha"], rtol=1e-9)
         assert not slopes[f"alpha[{group}]"][..., ~own].any()
@@ -123,7 +125,7 @@ def test_slopes_are_those_of_each_group(table):
 
 
 def test_contrasts_are_within_groups(table):
-    law = bs.Grouped(PLAIN, "corpus")
+    law = bs.laws.Grouped(PLAIN, "corpus")
     for name, contrast in law.contrasts(table).items():
         np.testing.assert_allclose(
             contrast.directions @ contrast.directions.T, np.eye(len(contrast.directions)), atol=1e-12
@@ -133,7 +135,7 @@ def test_contrasts_are_within_groups(table):
 
 
 def test_replicated_runs_scatter_as_their_group_does(table):
-    law = bs.Grouped(PLAIN, "corpus")
+    law = bs.laws.Grouped(PLAIN, "corpus")
     draws = drawn(law, table, 1)
     sampled = draws.sampled.copy(deep=True)
     sampled["sigma"] = sampled["sigma"].copy(data=[[[0.001, 0.01, 0.1]]])
@@ -145,7 +147,7 @@ def test_replicated_runs_scatter_as_their_group_does(table):
 
 
 def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
-    law = bs.Grouped(bs.Chinchilla(noise="normal", scatter="one", run_effects=True), "corpus")
+    law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one", run_effects=True), "corpus")
     draws = drawn(law, table, 1)
     sampled = draws.sampled.copy(deep=True)
     sampled["sigma"] = sampled["sigma"].copy(data=[[[1e-4, 1e-4, 1e-4]]])
@@ -160,7 +162,7 @@ def test_runs_of_a_group_share_the_effects_of_its_own_scale(table):
 
 
 def test_only_the_rows_of_a_group_inform_its_own_coordinates(table):
-    law = bs.Grouped(PLAIN, "corpus", shared=("beta",))
+    law = bs.laws.Grouped(PLAIN, "corpus", shared=("beta",))
     draws = drawn(law, table)
     own = draws.informed_by(table[table["corpus"] == "b"])
     assert own == ("loss_centre[b]", "reducible_share[b]", "parameter_share[b]", "alpha[b]", "sigma[b]")
@@ -171,8 +173,8 @@ def test_only_the_rows_of_a_group_inform_its_own_coordinates(table):
 
 
 def test_the_law_is_rebuilt_from_its_options():
-    law = bs.Grouped(bs.Kaplan(scatter="one"), "lab", shared=("aD",), priors={"aN": "LogNormal(-2, 1)"})
-    law = bs.Grouped(law.law, "lab", shared=("aD",), priors={"spread_aN": "Gamma(2, 4)"})
+    law = bs.laws.Grouped(bs.laws.Kaplan(scatter="one"), "lab", shared=("aD",), priors={"aN": "LogNormal(-2, 1)"})
+    law = bs.laws.Grouped(law.law, "lab", shared=("aD",), priors={"spread_aN": "Gamma(2, 4)"})
     from bayescaling.models import law as named
 
     again = named(law.name, **law.options)
@@ -188,7 +190,7 @@ def test_the_law_is_rebuilt_from_its_options():
 
 def test_groups_may_be_numbers(table):
     numbered = table.assign(corpus=table["corpus"].map({"a": 1.0, "b": 2.0, "c": 10.0}))
-    law = bs.Grouped(PLAIN, "corpus")
+    law = bs.laws.Grouped(PLAIN, "corpus")
     assert law.reference(law.rows(numbered))["groups"] == ["1", "10", "2"]
     assert drawn(law, numbered).of(10).rows.equals(numbered[numbered["corpus"] == 10].reset_index(drop=True))
 
@@ -203,15 +205,15 @@ def test_what_cannot_be_grouped_is_refused_in_a_line():
         ({"priors": {"alpha": "Uniform(0.1, 0.9)"}}, "a pooled quantity has no bounds but 0"),
     ):
         with pytest.raises(bs.InputError, match=said):
-            bs.Grouped(bs.Chinchilla(), "corpus", **options)
+            bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", **options)
     with pytest.raises(bs.InputError, match="rests on sizes of other models"):
-        bs.Grouped(bs.EmbeddingCorrected(joint=True), "corpus")
+        bs.laws.Grouped(bs.laws.EmbeddingCorrected(joint=True), "corpus")
     with pytest.raises(bs.InputError, match="not of 'chinchilla'"):
-        bs.Grouped("chinchilla", "corpus")
+        bs.laws.Grouped("chinchilla", "corpus")
 
 
 def test_tables_that_have_no_groups_are_refused_in_a_line(table):
-    law, blank = bs.Grouped(PLAIN, "corpus"), table.assign(corpus=table["corpus"].where(table.index != 7))
+    law, blank = bs.laws.Grouped(PLAIN, "corpus"), table.assign(corpus=table["corpus"].where(table.index != 7))
     few = table.assign(corpus=np.where(table.index < 2, "few", "many"))
     for wrong, said in (
         (table.drop(columns="corpus"), 'grouping rows needs "corpus"'),
@@ -223,7 +225,7 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
             law.rows(wrong)
     crossing = table.assign(run=table["corpus"].map({"a": "one", "b": "one", "c": "two"}))
     with pytest.raises(bs.InputError, match=r"run .one. is in groups .a., .b. of column 'corpus'"):
-        bs.Grouped(bs.Chinchilla(run_effects=True), "corpus").rows(crossing)
+        bs.laws.Grouped(bs.laws.Chinchilla(run_effects=True), "corpus").rows(crossing)
     with pytest.raises(
         bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*new_group"
     ):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from bayescaling.errors import InputError
-from bayescaling.inference.quantities.rules import chinchilla_over_kaplan
+from bayescaling.inference.estimands.rules import chinchilla_over_kaplan
 from bayescaling.models.loss import chinchilla, kaplan, rules
 from scipy.optimize import brentq, minimize_scalar
 
@@ -126,8 +126,8 @@ def test_the_gain_of_a_posterior_is_that_of_each_draw(fit_default):
 def test_unusable_input_is_refused_in_one_line(fit_default, runs, quiet):
     with pytest.raises(InputError, match="compute must be positive FLOP"):
         chinchilla_over_kaplan(fit_default, -1)
-    for law in (bs.Kaplan(noise="normal"), bs.Coupled(noise="normal")):
+    for law in (bs.laws.Kaplan(noise="normal"), bs.laws.Coupled(noise="normal")):
         other = bs.fit(law, runs, seed=1, draws=20, tune=50, chains=2)
         with pytest.raises(InputError, match=f'needs a fit of chinchilla, not of "{law.name}"'):
             chinchilla_over_kaplan(other, 1e21)
-    assert bs.EmbeddingCorrected().sum_of_terms and not bs.EmbeddingCorrected(coupled=True).sum_of_terms
+    assert bs.laws.EmbeddingCorrected().sum_of_terms and not bs.laws.EmbeddingCorrected(coupled=True).sum_of_terms

@@ -163,11 +163,13 @@ def test_reading_error_adds_its_variance_under_normal_noise():
 
 
 def test_reading_error_is_relative_on_the_log_scale(runs):
-    on = {scale: bs.Chinchilla(scale=scale, measurement_error=True).halfwidth(runs) for scale in ("loss", "log_loss")}
+    on = {
+        scale: bs.laws.Chinchilla(scale=scale, measurement_error=True).halfwidth(runs) for scale in ("loss", "log_loss")
+    }
     np.testing.assert_array_equal(on["loss"], runs["loss_halfwidth"])
     ends = np.log(runs["loss"] + runs["loss_halfwidth"]) - np.log(runs["loss"] - runs["loss_halfwidth"])
     np.testing.assert_allclose(on["log_loss"], ends / 2, rtol=1e-4)
-    assert bs.Chinchilla().halfwidth(runs) is None
+    assert bs.laws.Chinchilla().halfwidth(runs) is None
 
 
 @pytest.mark.parametrize(("family", "shape"), [("student_t", (1.7,)), ("huber", ()), ("normal", ())])
@@ -198,7 +200,7 @@ def marked(options):
 
 @pytest.mark.parametrize("options", [marked(options) for options in COMBINATIONS])
 def test_what_is_sampled_is_what_is_scored(runs, options):
-    law, reading = bs.Chinchilla(**options), options["measurement_error"]
+    law, reading = bs.laws.Chinchilla(**options), options["measurement_error"]
     few = runs.iloc[:12].assign(loss_halfwidth=lambda t: t["loss_halfwidth"].where(t.index > 0, 0.0))
     model, reference = law.model(few), law.reference(few)
     log_density = model.compile_logp(mode="FAST_COMPILE")
@@ -230,19 +232,19 @@ def assert_gradient(log_density, slope, point):
 
 def test_unknown_noise_and_scale_and_threshold_are_refused():
     with pytest.raises(bs.InputError, match='noise "student" is unknown; did you mean "student_t"'):
-        bs.Chinchilla(noise="student").free_parameters  # noqa: B018
+        bs.laws.Chinchilla(noise="student").free_parameters  # noqa: B018
     with pytest.raises(bs.InputError, match='scale "log" is unknown'):
-        bs.Chinchilla(scale="log").free_parameters  # noqa: B018
+        bs.laws.Chinchilla(scale="log").free_parameters  # noqa: B018
     for threshold in (0.0, -1.0, np.inf, np.nan, "1"):
         with pytest.raises(bs.InputError, match="must be a positive number"):
-            bs.Chinchilla(noise="huber", threshold=threshold)
+            bs.laws.Chinchilla(noise="huber", threshold=threshold)
 
 
 SLOPES = {"sigma_parameters": 0.4, "sigma_tokens": -0.3}
 
 
 def test_scatter_follows_the_sizes_and_is_held_beyond_the_fitted_ones(runs, truth):
-    law = bs.Chinchilla()
+    law = bs.laws.Chinchilla()
     reference = law.reference(runs)
     values = {name: np.array([[[x]]]) for name, x in (truth | SLOPES).items()}
     n, d = (runs[name].to_numpy() for name in ("parameters", "tokens"))
@@ -278,7 +280,7 @@ def test_the_runs_of_chinchilla_scatter_by_size(fit_default):
 
 def test_an_unknown_scatter_is_refused():
     with pytest.raises(bs.InputError, match='scatter "by-size" is unknown; did you mean "by_size"'):
-        bs.Chinchilla(scatter="by-size")
+        bs.laws.Chinchilla(scatter="by-size")
 
 
 @pytest.mark.parametrize("slope", [-0.4, 0.0, 0.4])

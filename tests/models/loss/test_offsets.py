@@ -12,15 +12,15 @@ SHIFTS = {"parameters_shift": 1.3, "tokens_shift": 0.2}
 
 
 def test_without_shifts_it_is_the_chinchilla_law(runs):
-    law = bs.Offsets()
+    law = bs.laws.Offsets()
     constants = law.constants(VALUES | dict.fromkeys(SHIFTS, 1.0), law.reference(runs))
-    plain = bs.Chinchilla().constants(VALUES, bs.Chinchilla().reference(runs))
+    plain = bs.laws.Chinchilla().constants(VALUES, bs.laws.Chinchilla().reference(runs))
     assert {name: constants[name] for name in plain} == pytest.approx(plain, rel=1e-12)
-    np.testing.assert_allclose(law.mean(constants, law.sizes(runs)), bs.Chinchilla().mean(plain, law.sizes(runs)))
+    np.testing.assert_allclose(law.mean(constants, law.sizes(runs)), bs.laws.Chinchilla().mean(plain, law.sizes(runs)))
 
 
 def test_shifts_are_those_of_the_least_sizes(runs):
-    law = bs.Offsets()
+    law = bs.laws.Offsets()
     reference = law.reference(runs)
     constants = law.constants(VALUES | SHIFTS, reference)
     n, d = float(runs["parameters"].min()), float(runs["tokens"].min())
@@ -42,7 +42,7 @@ def test_no_size_passes_zero():
 @pytest.mark.thorough
 def test_the_runs_of_chinchilla_with_shifted_sizes(runs):
     """An independent model: elpd 884.6, exponent .480 (.025); the shortest run loses most of its tokens."""
-    fit = bs.fit(bs.Offsets(), runs, seed=1)
+    fit = bs.fit(bs.laws.Offsets(), runs, seed=1)
     posterior = fit["posterior"]
     assert float(posterior["exponent_parameters"].mean()) == pytest.approx(0.480, abs=0.006)
     assert float(posterior["tokens_shift"].mean()) == pytest.approx(0.18, abs=0.02)

@@ -27,7 +27,7 @@ def known(curves, truth):
 
 
 def law_of(noise, **options):
-    return bs.Chinchilla(noise=noise, run_effects=True, **options)
+    return bs.laws.Chinchilla(noise=noise, run_effects=True, **options)
 
 
 def residuals_and_scales(seed=0):
@@ -177,14 +177,14 @@ def test_run_effects_are_refused_where_they_cannot_be_had(curves):
         ({"measurement_error": True}, "with measurement_error; set measurement_error=False"),
     ):
         with pytest.raises(bs.InputError, match=text):
-            bs.Chinchilla(run_effects=True, **options)
+            bs.laws.Chinchilla(run_effects=True, **options)
     with pytest.raises(bs.InputError, match="run_effects must be true or false, not 'yes'"):
-        bs.Chinchilla(run_effects="yes")
+        bs.laws.Chinchilla(run_effects="yes")
     with pytest.raises(bs.InputError, match="set run_effects=False"):
-        bs.Configurations(run_effects=True)
+        bs.laws.Configurations(run_effects=True)
     with pytest.raises(bs.InputError, match="'rho': it is derived"):
-        bs.Chinchilla(run_effects=True, priors={"rho": "Beta(2, 2)"})
-    law = bs.Chinchilla(run_effects=True)
+        bs.laws.Chinchilla(run_effects=True, priors={"rho": "Beta(2, 2)"})
+    law = bs.laws.Chinchilla(run_effects=True)
     for table, text in (
         (curves.drop(columns="run"), 'run_effects needs "run"; the columns are'),
         (curves.iloc[::9], "every run has one row; .* set run_effects=False"),
@@ -217,7 +217,7 @@ def test_the_effect_of_runs_comes_back_and_widens_what_runs_say(fit_effects, sim
         assert low < known[name] < high, name
     rho = known["run_sd"] ** 2 / (known["run_sd"] ** 2 + known["sigma"] ** 2)
     assert float(posterior["rho"].mean()) == pytest.approx(rho, abs=0.06)
-    alone = bs.fit(bs.Chinchilla(noise="normal", scatter="one"), simulated_curves, seed=1, draws=500, tune=500)
+    alone = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), simulated_curves, seed=1, draws=500, tune=500)
     assert float(posterior["alpha"].std()) > 1.3 * float(alone["posterior"]["alpha"].std())
     assert fit_effects.loo(by="run")["elpd"].sum() > alone.loo(by="run")["elpd"].sum() + 20
 

@@ -25,7 +25,7 @@ def known(truth):
 
 
 def law_of(noise, **options):
-    return bs.Chinchilla(noise=noise, size_effects=True, **options)
+    return bs.laws.Chinchilla(noise=noise, size_effects=True, **options)
 
 
 @pytest.mark.parametrize("noise", ["normal", "student_t"])
@@ -64,9 +64,9 @@ def test_what_is_sampled_is_what_is_scored(noise, grid):
 
 def test_a_size_is_the_first_column_of_parameters_that_the_law_has(grid):
     split = grid.assign(parameters_nonembedding=grid["parameters"] // 1e9 * 1e7 + 1e7)
-    weighted = bs.EmbeddingWeighted(size_effects=True)
+    weighted = bs.laws.EmbeddingWeighted(size_effects=True)
     assert len(weighted.groups(split).counts) == len(SIZES)
-    corrected = bs.EmbeddingCorrected(size_effects=True)
+    corrected = bs.laws.EmbeddingCorrected(size_effects=True)
     assert len(corrected.groups(split).counts) == split["parameters_nonembedding"].nunique() < len(SIZES)
     named = law_of("normal").rows(grid.assign(size_group=np.where(grid["parameters"] < 1e8, "small", "large")))
     assert law_of("normal").groups(named).counts.tolist() == [36.0, 12.0]
@@ -92,7 +92,7 @@ def test_simulated_sizes_are_others_than_those_fitted(grid):
 
 
 def test_equal_sizes_of_two_groups_share_no_effect(grid, known):
-    law = bs.Grouped(law_of("normal", scatter="one"), "corpus", pooled=())
+    law = bs.laws.Grouped(law_of("normal", scatter="one"), "corpus", pooled=())
     rows = law.rows(grid.assign(corpus=np.where(grid["tokens"] < 2e10, "a", "b")))
     assert law.groups(rows).counts.tolist() == [float(x) for x in (4, 2)] * 8 or len(law.groups(rows).counts) == 16
     draws = law.prior_draws(np.random.default_rng(3), law.reference(rows), rows, 2)
@@ -115,18 +115,22 @@ def test_a_row_with_a_size_of_its_own_has_the_density_of_a_row_alone(grid, known
 
 def test_size_effects_are_refused_where_they_cannot_be_had(grid):
     for law, options, text in (
-        (bs.Chinchilla, {"noise": "huber"}, "out of huber noise; set noise='student_t' or noise='normal'"),
-        (bs.Chinchilla, {"skew": True}, "size_effects cannot be used with skew; set skew=False, or size_effects=False"),
-        (bs.Chinchilla, {"measurement_error": True}, "with measurement_error; set measurement_error=False"),
-        (bs.Chinchilla, {"run_effects": True}, "run_effects and size_effects cannot be used together"),
-        (bs.Frontier, {}, "the frontier law has no column of model sizes .* set size_effects=False"),
-        (bs.Configurations, {}, "size_effects is for losses; .* set size_effects=False"),
-        (bs.Chinchilla, {"priors": {"rho": "Beta(2, 2)"}}, "'rho': it is derived"),
+        (bs.laws.Chinchilla, {"noise": "huber"}, "out of huber noise; set noise='student_t' or noise='normal'"),
+        (
+            bs.laws.Chinchilla,
+            {"skew": True},
+            "size_effects cannot be used with skew; set skew=False, or size_effects=False",
+        ),
+        (bs.laws.Chinchilla, {"measurement_error": True}, "with measurement_error; set measurement_error=False"),
+        (bs.laws.Chinchilla, {"run_effects": True}, "run_effects and size_effects cannot be used together"),
+        (bs.laws.Frontier, {}, "the frontier law has no column of model sizes .* set size_effects=False"),
+        (bs.laws.Configurations, {}, "size_effects is for losses; .* set size_effects=False"),
+        (bs.laws.Chinchilla, {"priors": {"rho": "Beta(2, 2)"}}, "'rho': it is derived"),
     ):
         with pytest.raises(bs.InputError, match=text):
             law(size_effects=True, **options)
     with pytest.raises(bs.InputError, match="size_effects must be true or false, not 'yes'"):
-        bs.Chinchilla(size_effects="yes")
+        bs.laws.Chinchilla(size_effects="yes")
     different = grid.assign(parameters=np.geomspace(1e7, 1e9, len(grid)))
     with pytest.raises(bs.InputError, match=r"every size has one row; .* set size_effects=False"):
         law_of("normal").rows(different)
@@ -140,7 +144,7 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     for name in ("size_sd", "sigma", "alpha", "beta"):
         low, high = fit["posterior"][name].quantile([0.005, 0.995]).values
         assert low < known[name] < high, name
-    plain = bs.fit(bs.Chinchilla(noise="normal", scatter="one"), table, seed=1, draws=500, tune=500)
+    plain = bs.fit(bs.laws.Chinchilla(noise="normal", scatter="one"), table, seed=1, draws=500, tune=500)
     ahead = bs.read(pd.DataFrame({"parameters": 6e9, "tokens": TOKENS, "loss": 2.0}))
     spread, apart = {}, {}
     for name, one in (("shared", fit), ("independent", plain)):

@@ -13,14 +13,14 @@ def yearly_falls(law, evaluations):
 
 @pytest.mark.parametrize(("options", "sd", "shared"), [({}, 0.05, 0.75), ({"pooling": True}, 0.068, 0.5)])
 def test_yearly_falls_of_benchmarks_are_partly_one(options, sd, shared, evaluations):
-    falls = yearly_falls(bs.Progress(10, **options), evaluations)
+    falls = yearly_falls(bs.laws.Progress(10, **options), evaluations)
     np.testing.assert_allclose(falls.std(0), sd, rtol=0.05)
     correlation = np.corrcoef(falls.T)
     np.testing.assert_allclose(correlation[np.triu_indices(3, 1)], shared, atol=0.06)
 
 
 def test_changes_at_a_cutoff_are_their_own(evaluations):
-    law = bs.Progress(10, cutoff=2018.0)
+    law = bs.laws.Progress(10, cutoff=2018.0)
     assert law.drifts_by_benchmark.tolist() == [True] * 3 + [False] * (DRIFTS - 3)
     rows = law.rows(evaluations)
     c = law.prior_draws(np.random.default_rng(0), law.reference(rows), rows, 20_000).c
@@ -29,7 +29,7 @@ def test_changes_at_a_cutoff_are_their_own(evaluations):
 
 
 def test_the_scale_of_each_sort_of_scatter_has_a_prior_that_can_be_replaced():
-    law = bs.Progress(10, pooling=True, priors={"pooled_yearly": "LogNormal(-4, 0.5)"})
+    law = bs.laws.Progress(10, pooling=True, priors={"pooled_yearly": "LogNormal(-4, 0.5)"})
     assert law.described_priors()["pooled_yearly"] == "LogNormal(-4, 0.5)"
     assert law.described_priors()["pooled_share"] == "LogNormal(-0.7, 0.8)"
-    assert "pooled_yearly" not in bs.Progress(7, pooling=True).described_priors()
+    assert "pooled_yearly" not in bs.laws.Progress(7, pooling=True).described_priors()

@@ -4,19 +4,19 @@ import pandas as pd
 import pytest
 import scipy.stats as st
 import xarray as xr
-from bayescaling.inference.loo.importance import importance_sampling
+from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.models.scores.noise import END
 from scipy.special import expit, logit, logsumexp
 
 LAWS = {
-    "no pace": bs.Scores(),
-    "break, families": bs.Scores(pace="break", family_effects=True),
-    "logit": bs.Scores(noise="logit_t4", pace="linear"),
-    "sampled break": bs.Scores(pace="sampled_break"),
-    "acceleration": bs.Scores(pace="acceleration", compute_prior="normal"),
-    "random walk": bs.Scores(pace="random_walk", version_effects=True),
-    "slope by period": bs.Scores(pace="break", slope_by_period=True),
-    "t4, ceilings, versions": bs.Scores(pace="linear", scatter="t4", ceilings=True, version_effects=True),
+    "no pace": bs.laws.Scores(),
+    "break, families": bs.laws.Scores(pace="break", family_effects=True),
+    "logit": bs.laws.Scores(noise="logit_t4", pace="linear"),
+    "sampled break": bs.laws.Scores(pace="sampled_break"),
+    "acceleration": bs.laws.Scores(pace="acceleration", compute_prior="normal"),
+    "random walk": bs.laws.Scores(pace="random_walk", version_effects=True),
+    "slope by period": bs.laws.Scores(pace="break", slope_by_period=True),
+    "t4, ceilings, versions": bs.laws.Scores(pace="linear", scatter="t4", ceilings=True, version_effects=True),
 }
 
 
@@ -107,7 +107,7 @@ def test_the_yearly_gain_by_date_is_that_of_the_form(scores_design):
         "acceleration": lambda v, _: [v["yearly_gain"] + v["acceleration"] * x for x in (-1, 1)],
         "random_walk": lambda v, d: [d["yearly_gains"].sel(half_year=x).values for x in (2023.5, 2025.5)],
     }.items():
-        law = bs.Scores(pace=pace)
+        law = bs.laws.Scores(pace=pace)
         prior = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 4)
         found = prior.gain([2023.5, 2025.5])
         np.testing.assert_allclose(found.values, np.stack(by_hand(prior.values, prior.named()), -1))
@@ -117,7 +117,7 @@ def test_the_yearly_gain_by_date_is_that_of_the_form(scores_design):
 
 
 def test_a_sampled_break_lies_in_the_middle_of_the_dates(scores_design):
-    law, rows = bs.Scores(pace="sampled_break"), scores_design.table
+    law, rows = bs.laws.Scores(pace="sampled_break"), scores_design.table
     prior = law.prior_draws(np.random.default_rng(1), law.reference(rows), rows, 4000)
     models = rows.drop_duplicates("model")
     low, high = np.quantile(models["year"][models["training_compute_flop"].notna()], [0.1, 0.9])
@@ -175,7 +175,7 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
 
 @pytest.mark.parametrize("options", [{}, {"scatter": "t4", "ceilings": True}])
 def test_leaving_a_model_out_integrates_over_its_capability(options, scores_design):
-    law = bs.Scores(pace="linear", **options)
+    law = bs.laws.Scores(pace="linear", **options)
     rows = law.rows(scores_design.table)
     reference = law.reference(rows)
     draws = bs.Fitter(law, scores_design.table).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
@@ -198,7 +198,7 @@ def test_leaving_a_model_out_integrates_over_its_capability(options, scores_desi
 @pytest.mark.parametrize("spread", [None, 0.01])
 def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores_design):
     """Against fine grids of the capability and of the version's given it, of a spread between versions small too."""
-    law = bs.Scores(version_effects=True)
+    law = bs.laws.Scores(version_effects=True)
     rows = law.rows(scores_design.table)
     reference = law.reference(rows)
     draws = bs.Fitter(law, rows).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
@@ -227,7 +227,7 @@ def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores
 
 
 def test_groups_of_models_are_the_sum_of_theirs(scores_design):
-    law = bs.Scores(pace="linear")
+    law = bs.laws.Scores(pace="linear")
     rows = law.rows(scores_design.table)
     prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
     by_model, by_family = prior.by_group("model"), prior.by_group("family")
@@ -237,7 +237,7 @@ def test_groups_of_models_are_the_sum_of_theirs(scores_design):
 
 
 def test_models_that_were_not_fitted_meet_the_benchmarks_as_they_were(scores_design):
-    law, rows = bs.Scores(pace="linear"), scores_design.table
+    law, rows = bs.laws.Scores(pace="linear"), scores_design.table
     prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
     later = rows[rows["benchmark"] == "test 1"].assign(model=lambda t: t["model"] + ", later", year=2027.0)
     unseen = prior.of_unseen(later.reset_index(drop=True), np.random.default_rng(3)).named()
@@ -246,14 +246,14 @@ def test_models_that_were_not_fitted_meet_the_benchmarks_as_they_were(scores_des
 
 
 def test_a_score_at_an_end_says_only_that_it_is_there(scores_design):
-    law, rows = bs.Scores(), scores_design.table
+    law, rows = bs.laws.Scores(), scores_design.table
     prior = law.prior_draws(np.random.default_rng(2), law.reference(rows), rows, 5)
     low, same = (rows.assign(score=np.where(rows["score"] <= END, x, rows["score"])) for x in (0.0, 0.004))
     np.testing.assert_array_equal(prior.log_likelihood(low), prior.log_likelihood(same))
 
 
 def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
-    law, table = bs.Scores(pace="linear", compute_errors=(0.1, 0.3, 0.7)), scores_design.table
+    law, table = bs.laws.Scores(pace="linear", compute_errors=(0.1, 0.3, 0.7)), scores_design.table
     stated = table.assign(
         compute_confidence=table["compute_confidence"].where(table["model"] != "model 00", "Speculative")
     )
@@ -261,7 +261,7 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
     reference = law.reference(stated)
     assert reference["compute_error"][0] is None and reference["log_compute"][0] is None
     np.testing.assert_allclose(reference["compute_error"][1:3], np.log(10) * np.array([0.3, 0.1]))
-    assert bs.Scores(pace="linear", speculative=True).reference(stated)["compute_error"][0] == np.log(10) * 0.7
+    assert bs.laws.Scores(pace="linear", speculative=True).reference(stated)["compute_error"][0] == np.log(10) * 0.7
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_options_that_make_no_law_are_refused(options, said):
     if "compute_slope" in options.get("priors", {}):
         options = options | {"pace": "linear"}
     with pytest.raises(bs.InputError, match=said):
-        bs.Scores(**options)
+        bs.laws.Scores(**options)
 
 
 @pytest.mark.parametrize(
@@ -306,11 +306,11 @@ def test_options_that_make_no_law_are_refused(options, said):
 )
 def test_tables_that_cannot_inform_the_law_are_refused(change, said, scores_design):
     with pytest.raises(bs.InputError, match=said):
-        bs.Scores(pace="linear", version_effects=True).rows(change(scores_design.table))
+        bs.laws.Scores(pace="linear", version_effects=True).rows(change(scores_design.table))
 
 
 def test_the_law_comes_back_from_its_options():
-    law = bs.Scores(pace="break", compute_errors=(0.29, 0.61, 0.9), priors={"capability_sd": "HalfNormal(1)"})
+    law = bs.laws.Scores(pace="break", compute_errors=(0.29, 0.61, 0.9), priors={"capability_sd": "HalfNormal(1)"})
     assert bs.models.law("scores", **law.options) == law
     assert pd.Series(law.label).str.contains("compute_errors").all()
 
@@ -322,7 +322,7 @@ def test_the_law_comes_back_from_its_options():
 def fit_linear(scores_design):
     """Fit on three times as many models, whose truth is known."""
     large = type(scores_design)(seed=20, models=48)
-    return large, bs.fit(bs.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2)
+    return large, bs.fit(bs.laws.Scores(pace="linear"), large.table, seed=1, draws=600, tune=500, chains=2)
 
 
 def test_what_was_simulated_is_recovered(fit_linear):
@@ -351,7 +351,7 @@ def test_what_was_simulated_is_recovered(fit_linear):
     ],
 )
 def test_what_an_option_adds_is_recovered(options, own, scores_design):
-    law, large = bs.Scores(pace="linear", **options), type(scores_design)(seed=20, models=48)
+    law, large = bs.laws.Scores(pace="linear", **options), type(scores_design)(seed=20, models=48)
     rows, rng = law.rows(large.table), np.random.default_rng(11)
     spreads = {"difficulty_sd": 2.0, "log_slope_sd": 0.4, "log_noise_centre": -2.7, "log_noise_sd": 0.3}
     truth = large.truth | spreads | own
@@ -382,7 +382,7 @@ def test_a_refit_without_a_model_agrees_with_importance_sampling(fit_linear):
     design, fit = fit_linear
     name = "model 07"
     kept = design.table[design.table["model"] != name].reset_index(drop=True)
-    fitter = bs.Fitter(bs.Scores(pace="linear"), design.table)
+    fitter = bs.Fitter(bs.laws.Scores(pace="linear"), design.table)
     without = fitter.sample(kept, seed=3, draws=400, tune=500, chains=2, least_ess=0).draws
     draws, left = fit.draws, design.table[design.table["model"] == name].reset_index(drop=True)
     lacking = draws.left_out_group(without, left, "model").values

@@ -9,12 +9,12 @@ import bayescaling as bs
 import pytest
 from bayescaling.inference.words import months, size, sizes
 from bayescaling.reports.drawing.optimum import largest_run, preferred, rivals
-from bayescaling.reports.front.answers import answers, lines
-from bayescaling.reports.front.page import front
-from bayescaling.reports.front.picture import panels
-from bayescaling.reports.front.published import claims, verdict
-from bayescaling.reports.front.quote import not_quotable, quotable
 from bayescaling.reports.pages import PAGES
+from bayescaling.reports.pages.front.answers import answers, lines
+from bayescaling.reports.pages.front.page import front
+from bayescaling.reports.pages.front.picture import panels
+from bayescaling.reports.pages.front.published import claims, verdict
+from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 FITS = (
     "chinchilla", "coupled", "offsets", "lengths, equal cost", "progress-7, paper effects", "since, linear",

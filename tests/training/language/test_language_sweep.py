@@ -83,7 +83,7 @@ def test_tables_are_read_as_they_are(unbroken):
     )
     assert len(read(out / "cosine.csv")) == 4 and len(read(out / "rates.csv")) == 8
     assert len(table(result, "cosine", curves=True)) == 16
-    bs.Chinchilla().reference(runs)
+    bs.laws.Chinchilla().reference(runs)
 
 
 def test_diverged_runs_are_recorded_and_left_out(kind, tiny, tmp_path):

@@ -1,0 +1,181 @@
+"""The verdict on the law of a fit, beside that on its chains: whether it fits its rows, and how far off it is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.columns import SIZES
+from ...datasets.deferred import stats as st
+from ...datasets.wording import p_value
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ..points.envelopes import exponents_by_frontier, exponents_by_isoflop
+from ..printed import Printed, Text
+from .law_tests import MISFIT, law_tests
+from .sensitivity import prior_driven
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+
+KEY = "verdict"
+FITS, OFF, NOT = "fits", "off", "does not fit"
+EXPONENT = "exponent_parameters"
+ESTIMATORS = {"exponent by iso-FLOP": exponents_by_isoflop, "exponent by the frontier": exponents_by_frontier}
+REPLICATES = 100  # so that a p of 1/101 is the least that ranks can give
+LEAST_REPLICATES = 50
+MOST_ROWS = 5000  # of tables that are drawn from the law
+PRIOR_DRAWS = 1000
+FALSE_ALARMS = 0.03  # of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py
+
+
+def checked(fit: Fit) -> Check:
+    """Check the law of a fit by its rows; see `Fit.check`."""
+    law = fit.law
+    tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
+    rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
+    size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
+    verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
+    return Check(
+        verdict=verdict,
+        p=min(found["p"] for found in tests.values()),
+        size=size,
+        share_of=law.share_of,
+        rejected_by=rejected,
+        tests=tests,
+        prior_driven=_decided_by_prior(fit),
+    )
+
+
+def _worst_of(test):
+    """Write the misfit where it is largest, and where that is."""
+    size = test.get("worst_size")
+    return "–" if size is None else f"{percent(size)}, {test['worst_where']}"
+
+
+class Check(Printed, dict):
+    """What `Fit.check` returns: a dict that prints its sentence and its tests."""
+
+    def table(self):
+        """Return the tests, a DataFrame with one row a test, the least p first."""
+        return pd.DataFrame.from_dict(self["tests"], orient="index").sort_values("p")
+
+    def text(self):
+        """Return what is printed."""
+        rows = {
+            name: {
+                "p": p_value(test["p"]).removeprefix("p = "),
+                "misfit on average": "–" if test["size"] is None else percent(test["size"]),
+                "at most": _worst_of(test),
+                "": "" if test["fits"] else "rejects the law",
+            }
+            for name, test in sorted(self["tests"].items(), key=lambda item: item[1]["p"])
+        }
+        driven = ", ".join(self["prior_driven"])
+        below = (f"The prior decides {driven}: the posterior is at most a fifth narrower.",) if driven else ()
+        sentence = verdict_sentence(self)
+        return Text(f"{sentence[:1].upper()}{sentence[1:]}.", pd.DataFrame.from_dict(rows, orient="index"), below)
+
+
+def _plain(row):
+    numbers = {name: _finite(row[name]) for name in ("statistic", "p", "size", "worst_size")}
+    texts = {"worst_where": row["worst_where"] or None, "what": row["what"]}
+    return numbers | {"df": int(row["df"]), "fits": bool(row["fits"])} | texts
+
+
+def _finite(x):
+    return float(x) if np.isfinite(x) else None
+
+
+def _decided_by_prior(fit):
+    draws = fit.draws
+    own = {name for name, x in draws.named().data_vars.items() if draws.law.unit not in x.dims}
+    table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
+    found = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
+    return {name: float(ratio) for name, ratio in found.items() if name.partition("[")[0] in own}
+
+
+# Estimators that need no law ------------------------------------------------------------------------------------------
+
+
+def _against_estimators(fit):
+    """Test the exponent that estimators find in the rows against those they find in tables drawn from the law."""
+    rows = fit.rows
+    if EXPONENT not in fit["posterior"] or not {*SIZES, "loss"} <= {*rows.columns} or len(rows) > MOST_ROWS:
+        return {}
+    losses = np.column_stack([rows["loss"], *_replicated(fit, rows)])
+    found = {}
+    for name, estimator in ESTIMATORS.items():
+        with suppress(InputError):  # said where it is asked for, by `points`
+            found[name] = np.where((losses > 0).all(0), estimator(rows, losses), np.nan)
+    tests = {name: _beside(x[0], x[1:]) for name, x in found.items() if np.isfinite(x[0])}
+    return {name: test for name, test in tests.items() if test is not None}
+
+
+def _replicated(fit, rows):
+    """Losses of tables that some of the draws foretell, an ndarray (table, row)."""
+    draws = fit.draws
+    z = draws.real_line()
+    each = -(-REPLICATES // z.sizes["chain"])
+    chosen = np.unique(np.linspace(0, z.sizes["draw"] - 1, each).astype(int))
+    few = draws.from_real_line(z.isel(draw=chosen))
+    losses = draws.law.from_scale(few.replicate(np.random.default_rng(0)).transpose(*DRAWS, ...).values)
+    return losses.reshape(-1, len(rows))[:REPLICATES]
+
+
+def _beside(observed, replicated):
+    """Test an estimate against replicates, by their ranks and by a normal of their quartiles, whichever is milder."""
+    values = replicated[np.isfinite(replicated)]
+    if len(values) < LEAST_REPLICATES:
+        return None
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    sd = (high - low) / (2 * st.norm.ppf(0.75))
+    z = (observed - middle) / sd
+    further = (np.abs(values - middle) >= abs(observed - middle)).sum()
+    p = max((1 + further) / (1 + len(values)), 2 * st.norm.sf(abs(z)))
+    what = f"{observed:.3f} in the rows, {middle:.3f} (sd {sd:.3f}) in {len(values)} tables drawn from the law"
+    numbers = {"statistic": float(z), "p": float(p), "size": None, "worst_size": None}
+    return numbers | {"df": 1, "fits": bool(p >= MISFIT), "worst_where": None, "what": what}
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def verdict_sentence(verdict):
+    """One line for a person: the verdict on the law in words and numbers.
+
+    Parameters
+    ----------
+    verdict : dict
+        From `Fit.check`.
+    """
+    tests = verdict["tests"]
+    if verdict["verdict"] == FITS:
+        return (
+            f"the law fits its rows: no test rejects it (the least of {len(tests)} tests has {p_value(verdict['p'])})"
+        )
+    by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
+    if verdict["size"] is None:
+        return f"the law's noise or exponent is not that of the rows ({by})"
+    size = f"off by {percent(verdict['size'])} of {verdict['share_of']} on average over rows{_worst(verdict)} ({by})"
+    sentence = f"the law does not fit its rows: {size}" if verdict["verdict"] == NOT else f"the law is {size}"
+    return f"{sentence}; of tables drawn from the law itself, about {FALSE_ALARMS:.0%} are called misfits"
+
+
+def _worst(verdict):
+    """Name the bin or group in which the law is furthest off, of the tests that reject it."""
+    tests = [verdict["tests"][name] for name in verdict["rejected_by"]]
+    located = [test for test in tests if test.get("worst_size") is not None]
+    if not located:
+        return ""
+    worst = max(located, key=lambda test: test["worst_size"])
+    return f" and by {percent(worst['worst_size'])} in {worst['worst_where']}"
+
+
+def percent(share):
+    """Write a share in percent, to two digits."""
+    return f"{100 * share:.2g}%"

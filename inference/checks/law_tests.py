@@ -1,0 +1,230 @@
+"""Whether a law fits the rows it was fitted to: tests whose answers are known without simulation, and how far off.
+
+Given the law's quantities theta, ``z_i = Phi^-1(F(y_i | theta))`` are independent standard normals if the law and its
+noise are true, so that for any unit vector u that does not look at the observations ``u . z`` is one too. Where rows
+of a run or a paper share an effect, F is given the rows before it; a count is placed uniformly between the
+probabilities of fewer and of at most as many. A probability is the mean over posterior draws of that of the draw. The
+data are used twice, so that all of them err high.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import scipy.special
+
+from ...datasets.deferred import stats as st
+from ...models.contrasts import Contrast
+from ...models.draws import BLOCK, DRAWS
+from ..comparison.importance import STORED, importance_sampling, left_out_cdf
+from ..densities import is_held
+from .uniformity import RANKS, least_tail, p_uniform
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+
+MISFIT = 0.01  # our choice: below it a law is said not to fit
+DRAWS_USED = 400
+NEAREST = 1e-300
+NOISE = "loo_pit"  # the test of the noise alone
+BY_COLUMN = "means by column "
+NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
+
+
+def law_tests(fit: Fit) -> pd.DataFrame:
+    """Test a law against the rows it was fitted to.
+
+    Parameters
+    ----------
+    fit : Fit
+
+    Returns
+    -------
+    DataFrame
+        Indexed by ``test``, those that the law and its columns allow: ``statistic``, ``df``, ``p``, the posterior mean
+        of the tail probability, ``size``, the mean over rows of what the law leaves out in these directions, as a share
+        of the loss (of a cell's problems for counts), the part that noise explains taken away, NaN for ``loo_pit``,
+        ``worst_size`` and ``worst_where``, the same mean over the rows of the bin or group where it is largest, and
+        what that is called (NaN and "" for ``score`` and ``loo_pit``, which have neither), ``fits``, whether p is at
+        least 0.01, and ``what`` it is.
+
+        ``score``
+            Of a quantity that makes the law wider, such as the outer exponent kappa of `Coupled`: the derivative of the
+            mean by it, over sigma, less its projection on the derivatives by the law's own quantities, makes u. The
+            statistic is the mean of ``u . z``.
+        ``means by compute``
+            ``sum n_b mean(z)_b**2`` over bins b of compute: levels where there are at most 15, else up to 10 bins of
+            equal counts.
+        ``slopes by compute``
+            ``sum (u_b . z)**2``, u_b the unit vector of log(N/D) centred in bin b.
+        ``means by size``
+            ``sum n_s mean(z)_s**2`` over model sizes s with several rows, where there are at least two.
+        ``means by benchmark``, ``slopes by date``, ``means by paper``
+            The same of evaluations: means of benchmarks, slopes in the date within each, and means of the papers that
+            have several rows.
+        ``means by length``, ``means by embedding``, ``slopes by shorter operand``
+            The same of counts.
+        ``means by column ...``
+            Means of the groups that a column of the table names and the law takes no account of (`groupings`): of the
+            column where p is least, times the number of such columns.
+        ``loo_pit``
+            Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
+            share an effect it is given the other rows, and the values depend on each other a little. Not for counts,
+            of which whole runs are left out.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> table = fit.law_tests()
+    >>> bool(table.loc["score", "p"] < 1e-4), bool(0.001 < table.loc["score", "size"] < 0.01)
+    (True, True)
+    """
+    draws, posterior = fit.draws, fit["posterior"]
+    law, rows = draws.law, draws.rows
+    tests = {} if law.wider is None else {"score": _Score(law)}
+    tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
+    groups = {
+        BY_COLUMN + name: _Directions(_of_groups(name, codes, rows)) for name, codes in law.groupings(rows).items()
+    }
+    stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
+    for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
+        part = draws.from_real_line(some)
+        z = scipy.special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
+        sigma = part.relative_scatter()
+        for test in (*tests.values(), *groups.values()):
+            test.see(part, z, sigma)
+    found = {name: test.entry() for name, test in tests.items()}
+    if groups:
+        entries = {name: test.entry() for name, test in groups.items()}
+        worst = min(entries, key=lambda name: entries[name]["p"])
+        found[worst] = _of_several(entries[worst], len(entries))
+    if law.unit_is_row:
+        found[NOISE] = _pit(fit)
+    table = pd.DataFrame.from_dict(found, orient="index").rename_axis("test")
+    table.insert(6, "fits", table["p"] >= MISFIT)
+    return table
+
+
+def _draws_at_a_time(z, rows):
+    """Coordinates cut along the draws, so many that what they say of all rows and slopes stays within memory."""
+    most = max(1, BLOCK // (8 * rows * z.sizes["chain"]))
+    return (z.isel(draw=slice(start, start + most)) for start in range(0, z.sizes["draw"], most))
+
+
+class _Test:
+    """A test that sees some of the draws at a time."""
+
+    def __init__(self):
+        self.statistics, self.squares, self.draws = [], 0.0, 0
+
+    def keep(self, statistic, squares):
+        """Keep a statistic, (chain, draw), and squared departures less what noise explains, (chain, draw, row)."""
+        self.statistics.append(statistic.ravel())
+        self.squares = self.squares + squares.sum((0, 1))
+        self.draws += statistic.size
+
+    @property
+    def statistic(self):
+        return np.concatenate(self.statistics)
+
+    @property
+    def sizes(self):
+        """Departure of each row, (row,)."""
+        return np.sqrt(np.maximum(self.squares / self.draws, 0.0))
+
+    @property
+    def size(self):
+        """Mean over rows of the departure."""
+        return float(self.sizes.mean())
+
+    def see(self, draws, z, sigma):
+        """Look at some draws: standardised residuals z, (chain, draw, row), and the scatter of the rows."""
+        raise NotImplementedError
+
+
+class _Score(_Test):
+    def __init__(self, law):
+        super().__init__()
+        self.law, self.name, self.value = law.wider
+
+    def see(self, draws, z, sigma):
+        names = [q.name for q in self.law.mean_parameters]
+        slopes = draws.slopes(self.law, names, **{self.name: self.value})
+        units = {name: draws.standardised(np.broadcast_to(x, z.shape)) for name, x in slopes.items()}
+        u = units.pop(self.name)
+        own = np.stack(list(units.values()), axis=-1)
+        basis, _ = np.linalg.qr(own)
+        u = u - np.einsum("...ij,...j->...i", basis, np.einsum("...ij,...i->...j", basis, u))
+        u = u / np.sqrt((u**2).sum(-1, keepdims=True))
+        score = (u * z).sum(-1)
+        self.keep(score, (u * sigma) ** 2 * (score[..., None] ** 2 - 1))
+
+    def entry(self):
+        name, value = self.name, self.value
+        what = f"score of {name} at {value:g}, standard normal if the law is true, below 0 if {name} should be less"
+        p = 2 * scipy.special.ndtr(-np.abs(self.statistic)).mean()
+        entry = {"statistic": float(self.statistic.mean()), "df": 1, "p": float(p), "size": self.size}
+        return entry | NOWHERE | {"what": what}
+
+
+class _Directions(_Test):
+    def __init__(self, contrast):
+        super().__init__()
+        self.contrast, self.df = contrast, len(contrast.directions)
+
+    def see(self, draws, z, sigma):
+        squares = (z @ self.contrast.directions.T) ** 2
+        self.keep(squares.sum(-1), sigma**2 * ((squares - 1) @ self.contrast.directions**2))
+
+    def entry(self):
+        what = f"{self.contrast.what}, chi-square if the law is true"
+        p = st.chi2.sf(self.statistic, self.df).mean()
+        return {
+            "statistic": float(self.statistic.mean()),
+            "df": self.df,
+            "p": float(p),
+            "size": self.size,
+            **self.worst(),
+            "what": what,
+        }
+
+    def worst(self):
+        """Return the largest mean departure over the rows of one direction, and the name of these rows."""
+        own = self.contrast.directions != 0
+        by_direction = own @ self.sizes / own.sum(1)
+        worst = int(by_direction.argmax())
+        return {"worst_size": float(by_direction[worst]), "worst_where": self.contrast.names[worst]}
+
+
+def _of_groups(name, codes, rows):
+    return Contrast.of_means(codes, f"groups of rows that {name!r} names", f"{name} " + rows[name].astype(str))
+
+
+def _of_several(found, count):
+    """Give the test of least p its p times the number of tests."""
+    more = f"; p is {count} times that of this column, the least of {count}" if count > 1 else ""
+    return found | {"p": min(1.0, found["p"] * count), "what": found["what"] + more}
+
+
+def _pit(fit):
+    ranks = np.minimum(RANKS * loo_pit(fit), RANKS - 1).astype(int)
+    return {
+        "statistic": least_tail(ranks),
+        "df": len(ranks),
+        "p": p_uniform(ranks),
+        "size": np.nan,
+        **NOWHERE,
+        "what": "least two-sided binomial tail of the empirical distribution of LOO-PIT values",
+    }
+
+
+def loo_pit(fit):
+    """Probability of an observation of at most the one made under draws that did not see it, (row,)."""
+    result = importance_sampling(fit)
+    if not is_held(fit):
+        return fit.computed[STORED]["pit"].values
+    return fit.once("loo_pit", lambda: left_out_cdf(fit.draws, slice(None), result.log_weights))

@@ -1,0 +1,288 @@
+"""Standard errors that survive a law that is not quite true: the infinitesimal jackknife from posterior draws.
+
+References
+----------
+.. [1] Giordano, R. and Broderick, T. (2023). The Bayesian infinitesimal jackknife for variance. arXiv:2305.06466.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ...models.arrays import sum_by
+from ...models.draws import BLOCK, DRAWS
+from .. import densities
+from .check import FITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..fit import Fit
+
+LEAST_CLUSTERS = 10
+MOST_DRAWS = 1000  # where units are integrated over
+WIDER = 1.3  # our choice: a robust sd above 1.3 posterior sds says that the law or its noise is not the data's
+
+
+def influence(fit, quantity):
+    """Posterior covariance of a quantity with the log likelihood of each unit, (unit,): its first-order influence [1]_.
+
+    Parameters
+    ----------
+    fit : Fit
+    quantity : DataArray, dims (chain, draw)
+        Draws of anything that follows from the posterior.
+
+    Returns
+    -------
+    DataArray, dims (unit,)
+
+    Raises
+    ------
+    InputError
+        If a draw of the quantity is not finite.
+    """
+    draws, parts = _finite(quantity), []
+    for _, density in densities.independent_blocks(fit):
+        unit = density.dims[-1]
+        covariance = _covariance(draws, _flat(density))
+        parts.append(xr.DataArray(covariance, dims=unit, coords={unit: density[unit]}))
+    return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
+
+
+def _finite(quantity):
+    """Draws of a quantity, (sample,)."""
+    draws = quantity.transpose(*DRAWS).values.ravel()
+    if not np.isfinite(draws).all():
+        share = 1 - np.isfinite(draws).mean()
+        raise InputError(f"{share:.1%} of the draws are not finite: take the robust sd of a rate, or on another scale")
+    return draws
+
+
+def _flat(likelihood):
+    """Log densities of units, (sample, unit)."""
+    values = likelihood.transpose(*DRAWS, ...).values
+    return values.reshape(-1, values.shape[-1])
+
+
+def _covariance(draws, values):
+    """Covariances of quantities, (..., sample), with log densities, (sample, unit)."""
+    return (draws - draws.mean(-1, keepdims=True)) @ (values - values.mean(0)) / (len(values) - 1)
+
+
+def robust_sd(fit: Fit, quantity: xr.DataArray) -> pd.DataFrame:
+    """Posterior sd of a quantity beside sds that do not trust the law: by unit, and by clusters of alike units.
+
+    The infinitesimal jackknife [1]_ is the sd that the posterior mean would have over tables like this one, whatever
+    made them. It is of first order and errs low (against 40 refits to resampled runs of Chinchilla by 12 to 16%), it
+    widens for scatter about the law that the rows show, and it does not move the centre: of a law that is wrong in the
+    same way at every table it says nothing. Of groups of rows it holds which they are: rows say how well a group's
+    exponent is known, and of the typical one of their population only what is not luck of the groups that there are.
+
+    Parameters
+    ----------
+    fit : Fit
+    quantity : DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    DataFrame
+        Indexed by ``by``, ``"unit"`` and each of the law's ``clusters`` of which there are at least 10: ``clusters``
+        (how many), ``posterior_sd``, ``robust_sd``, their ``ratio``, and ``wider``, whether it is above 1.3. Without a
+        row where there are fewer than 10 units.
+
+    Raises
+    ------
+    InputError
+        If a draw of the quantity is not finite.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> table = fit.robust_sd(fit["posterior"]["exponent_parameters"])
+    >>> list(table.index), bool(table["wider"].all())
+    (['unit', 'parameters'], True)
+    """
+    return robust_sds(fit, {"quantity": quantity})["quantity"]
+
+
+def robust_sds(fit, quantities):
+    """Take `robust_sd` of several quantities, for which log densities are evaluated once.
+
+    Parameters
+    ----------
+    fit : Fit
+    quantities : dict of str to DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    dict of str to DataFrame
+    """
+    import arviz_stats.base as azb
+
+    fitted, stride = fit.draws, 1
+    if fitted.law.integrates:
+        stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
+        fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
+    grouped = fit.once("exchangeable", fitted.exchangeable)
+    quantities = {name: x.isel(draw=slice(None, None, stride)) for name, x in quantities.items()}
+    draws = np.stack([_finite(quantity) for quantity in quantities.values()])
+    by_unit, variances = _of_units(fit, draws, grouped)
+    sd = draws.std(axis=1, ddof=1)
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    effective = [azb.array_stats.ess(q.transpose(*DRAWS).values, method="mean", **axes) for q in quantities.values()]
+    rows = {name: {} for name in quantities}
+    for by, codes in _clusterings(fitted, grouped, by_unit.shape[1]).items():
+        count = codes.max() + 1
+        if count < LEAST_CLUSTERS:
+            continue
+        variance_of_sums = variances.sum() if by == "unit" else _variance_of_sums(fit, codes, grouped)
+        for name, own, spread, size in zip(quantities, by_unit, sd, effective, strict=True):
+            summed = np.bincount(codes, own)
+            noise = variance_of_sums * spread**2 / size
+            variance = count / (count - 1) * ((summed - summed.mean()) ** 2).sum() - noise
+            found = np.sqrt(max(variance, 0.0))
+            rows[name][by] = (count, spread, found, found / spread)
+    return {name: _table(found) for name, found in rows.items()}
+
+
+def _table(rows):
+    columns = ["clusters", "posterior_sd", "robust_sd", "ratio"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("by")
+    return table.assign(wider=table["ratio"] > WIDER)
+
+
+def _of_units(fit, draws, grouped):
+    """Covariances of quantities with the log density of each unit, (quantity, unit), and the variances of these."""
+    places, covariances, variances = [], [], []
+    for place, density in densities.blocks(fit) if grouped is None else [(slice(None), grouped)]:
+        values = _flat(density)
+        places.append(np.arange(values.shape[1])[place] if isinstance(place, slice) else place)
+        covariances.append(_covariance(draws, values))
+        variances.append(values.var(0))
+    order = np.argsort(np.concatenate(places))
+    return np.concatenate(covariances, axis=-1)[:, order], np.concatenate(variances)[order]
+
+
+def _variance_of_sums(fit, codes, grouped):
+    """Sum over clusters of the variance of the log density of their rows together, some rows at a time."""
+    if grouped is not None:
+        return sum_by(_flat(grouped), codes, np.bincount(codes)).var(0).sum()
+    order = np.argsort(codes, kind="stable")
+    most = max(1, BLOCK // (fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]))
+    total, last, open_sum = 0.0, codes[order[0]], 0.0
+    for start in range(0, len(order), most):
+        place = order[start : start + most]
+        names, own = np.unique(codes[place], return_inverse=True)
+        sums = sum_by(_flat(densities.of_rows(fit, place)), own, np.bincount(own))
+        if names[0] == last:
+            sums[:, 0] += open_sum
+        else:
+            total += np.var(open_sum)
+        total += sums[:, :-1].var(0).sum()
+        last, open_sum = names[-1], sums[:, -1]
+    return total + np.var(open_sum)
+
+
+def _clusterings(draws, grouped, units):
+    """Cluster of each unit: its own and, where units have rows, by the columns that the law names; none twice."""
+    found, rows = {"unit": np.arange(units)}, draws.rows
+    if grouped is not None:
+        rows = rows.set_index(draws.law.group, drop=False)
+        rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
+    if len(rows) == units:
+        for name in draws.law.clusters:
+            codes = pd.factorize(rows[name])[0] if name in rows else found["unit"]
+            if not any(np.array_equal(codes, known) for known in found.values()):
+                found[name] = codes
+    return found
+
+
+def robust(fit: Fit, quantity: xr.DataArray) -> xr.DataArray:
+    """Return draws of a quantity spread about their mean until their sd is the robust one.
+
+    They are spread on the log-odds of what lies between 0 and 1, on the logarithm of what is positive, and unchanged
+    otherwise.
+
+    Parameters
+    ----------
+    fit : Fit
+    quantity : DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    DataArray
+        As `quantity`; unchanged where the posterior sd is above each of those of `robust_sd`, or there is none.
+
+    Raises
+    ------
+    InputError
+        If a draw is not finite.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> exponent = fit["posterior"]["exponent_parameters"]
+    >>> bool(fit.robust(exponent).std() > 1.5 * exponent.std())
+    True
+    """
+    return _spread(fit, {"quantity": quantity})["quantity"]
+
+
+def quotable(fit: Fit, quantities: Mapping[str, xr.DataArray]) -> dict[str, xr.DataArray]:
+    """Return draws whose intervals are quoted: those of `robust` where the rows reject the law of a fit.
+
+    This one function decides which interval of a quantity is printed, wherever it is.
+
+    Parameters
+    ----------
+    fit : Fit
+        Checked if it was not before.
+    quantities : dict of str to DataArray, dims (chain, draw)
+
+    Returns
+    -------
+    dict of str to DataArray
+        Unchanged where the law fits its rows, and where a quantity does not vary or a draw of it is not finite.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> exponent = fit["posterior"]["exponent_parameters"]
+    >>> bool(quotable(fit, {"a": exponent})["a"].std() > 1.5 * exponent.std())
+    True
+    """
+    finite = {name: x for name, x in quantities.items() if np.isfinite(x).all() and x.std() > 0}
+    if not finite or fit.check()["verdict"] == FITS:
+        return dict(quantities)
+    return dict(quantities) | _spread(fit, finite)
+
+
+def _spread(fit, quantities):
+    """Spread draws of several quantities, for which log densities are evaluated once."""
+    scales = {name: _scale_of(x) for name, x in quantities.items()}
+    moved = {name: scales[name][0](x) for name, x in quantities.items()}
+    spread = dict(quantities)
+    for name, table in robust_sds(fit, moved).items():
+        stretch = max([1.0, *table["ratio"]])
+        if stretch > 1:
+            centre = moved[name].mean()
+            spread[name] = scales[name][1](centre + stretch * (moved[name] - centre))
+    return spread
+
+
+def _scale_of(quantity):
+    """Scale on which draws have no bounds, and its inverse."""
+    if not quantity.min() > 0:
+        return (lambda x: x), (lambda x: x)
+    if quantity.max() < 1:
+        return (lambda x: np.log(x) - np.log1p(-x)), (lambda x: 1 / (1 + np.exp(-x)))
+    return np.log, np.exp

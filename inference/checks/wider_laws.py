@@ -1,0 +1,246 @@
+"""Laws that may fit where one does not: fitted to the same rows and compared by leave-one-out.
+
+Leave-one-out of rows asks for a row between others of its model size, leave-one-size-out for a size of which nothing
+was seen, which is what a scaling law is extrapolated to. Where the table allows both, the second decides.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import DiagnosticWarning, InputError
+from ..comparison.groups import loo_by_group, unmended
+from ..comparison.weights import sum_error
+from ..printed import Printed, Text
+from ..workers import mapped
+from .chains import PARETO_K_LIMIT
+from .check import EXPONENT, FITS, verdict_sentence
+from .law_tests import BY_COLUMN
+from .sandwich import quotable
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+MOST_ROWS = 5000  # of a table to which other laws are fitted unasked
+LEAST_SIZES = 4  # by which laws are compared: fewer sizes have no standard error to speak of
+MOST_REFITS = 3  # of each law, without one of the largest sizes: each takes about a second
+LEAST_GAIN = 4.0  # nats: smaller differences cannot be told from 0 (Sivula, Magnusson and Vehtari 2020, section 3)
+
+
+def worth_trying(fit):
+    """Whether to try others unasked: chains agree, the law does not fit, and they take seconds."""
+    law = fit.law
+    quick = law.effort.quick and fit["observed_data"].sizes[law.unit] <= MOST_ROWS
+    return quick and fit.diagnostics["ok"] and fit.check()["verdict"] != FITS
+
+
+def wider_laws(
+    fit: Fit,
+    *,
+    most: int | None = None,
+    seed: int = 1,
+    progress: bool = False,
+    **settings: Any,
+) -> Alternatives:
+    """Fit the laws that the check of this one suggests, and compare them with it by leave-one-out.
+
+    Where the table has several rows of several model sizes, laws are also compared by leave-one-size-out: importance
+    sampling and, where Pareto k is above 0.7, refits without a size, of the three largest such sizes at most.
+
+    Parameters
+    ----------
+    fit : Fit
+    most : int, optional
+        Of the laws suggested, how many are tried, the widest mean first; all by default.
+    seed : int
+    progress : bool
+        Show a bar for each fit.
+    **settings
+        As for `fit`; by default 500 draws after 500.
+
+    Returns
+    -------
+    Alternatives
+        A list of dict that prints which law predicts better.
+        Best first, by sizes where there are enough: ``law`` (its label), ``name`` and ``options``, ``elpd_diff`` to
+        the fit (above 0 where it predicts better), ``dse``, ``elpd_diff_by_size`` and ``dse_by_size``, the same of
+        model sizes left out whole, ``sizes``, their number, and ``unreliable_sizes``, those with a Pareto k above 0.7
+        in either fit and no refit (all four None where the table has fewer than four sizes or no two with several
+        rows), the ``verdict`` on it, and ``exponent_parameters``, its quantiles ``q2.5``, ``q50`` and ``q97.5`` where
+        it has that; empty where the law names no others.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> found = fit.wider_laws()
+    >>> found[0]["name"], found[0]["elpd_diff"] > 10
+    ('coupled', True)
+    """
+    settings = {"draws": 500, "tune": 500} | settings
+    rows, found = fit.rows, []
+    own, own_sizes = fit.loo().elpd_i.values, _by_size(fit, seed)
+    laws = fit.law.alternatives(rows)[:most]
+    options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
+    for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
+        apart = other.loo().elpd_i.values - own
+        found.append(
+            {"law": law.label, "name": law.name, "options": law.options}
+            | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
+            | _compared(own_sizes, None if own_sizes is None else _by_size(other, seed))
+            | {"verdict": other.check()}
+            | exponent_of(other)
+        )
+    best_first = sorted(found, key=lambda each: -_gain(each)[0])
+    return Alternatives(best_first, suggestion(fit, best_first))
+
+
+class Alternatives(Printed, list):
+    """What `wider_laws` returns: a list that prints which law predicts better and a short table."""
+
+    def __init__(self, entries, suggestion):
+        super().__init__(entries)
+        self.suggestion = suggestion
+
+    def table(self):
+        """Return the numbers of the laws, a DataFrame with one row a law."""
+        columns = ("elpd_diff", "dse", "elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")
+        return pd.DataFrame.from_records([{"law": entry["law"]} | {c: entry[c] for c in columns} for entry in self])
+
+    def text(self):
+        """Return what is printed."""
+        if not self:
+            return Text("The law suggests no other.")
+        rows = {
+            entry["law"]: {
+                "gain, rows left out": f"{entry['elpd_diff']:+.1f} ± {entry['dse']:.1f} nats",
+                "gain, sizes left out": "–"
+                if entry["elpd_diff_by_size"] is None
+                else f"{entry['elpd_diff_by_size']:+.1f} ± {entry['dse_by_size']:.1f} nats",
+                "its rows": entry["verdict"]["verdict"],
+            }
+            for entry in self
+        }
+        return Text(
+            f"{self.suggestion[:1].upper()}{self.suggestion[1:]}.", pd.DataFrame.from_dict(rows, orient="index")
+        )
+
+
+def _by_size(fit, seed):
+    """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
+    rows = fit.rows
+    size = fit.law.repeated_size(rows)
+    if size is None or rows[size].nunique() < LEAST_SIZES:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)  # the entry counts the sizes that are not reliable
+        try:
+            return loo_by_group(fit, size, most=MOST_REFITS, seed=seed)
+        except InputError:  # a run with rows of several sizes
+            return None
+
+
+def _compared(own, other):
+    """Entries that compare a law with that of the fit by sizes, from `_by_size` of both."""
+    if own is None or other is None:
+        return dict.fromkeys(("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes"))
+    apart = (other["elpd"] - own["elpd"]).to_numpy()
+    left = pd.Series(unmended(own) | unmended(other))
+    return {
+        "elpd_diff_by_size": float(apart.sum()),
+        "dse_by_size": float(sum_error(apart)),
+        "sizes": len(apart),
+        "unreliable_sizes": int(left.sum()),
+    }
+
+
+def _gain(entry):
+    """Difference of elpd that decides about a law, and its standard error: by sizes where they were left out."""
+    ending = "" if entry.get("elpd_diff_by_size") is None else "_by_size"
+    return entry[f"elpd_diff{ending}"], entry[f"dse{ending}"]
+
+
+def _is_better(difference, error):
+    return difference > max(LEAST_GAIN, error)
+
+
+def _fitted(shared, law):
+    fitter, options = shared
+    return fitter.other(law).fit(**options)
+
+
+def exponent_of(fit):
+    """Quantiles of the exponent of the optimal size, in a dict that is empty where a fit has none."""
+    if EXPONENT not in fit["posterior"]:
+        return {}
+    values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
+    return {EXPONENT: dict(zip(("q2.5", "q50", "q97.5"), map(float, values), strict=True))}
+
+
+def suggestion(fit, others):
+    """Return a sentence on which other law predicts better and what it changes, "" where none was tried.
+
+    Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
+
+    Parameters
+    ----------
+    fit : Fit
+    others : list of dict
+        From `wider_laws`.
+    """
+    columns = [name for name in fit.check()["rejected_by"] if name.startswith(BY_COLUMN)]
+    apart = [
+        f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
+    ]
+    better = [each for each in others if _is_better(*_gain(each))]
+    if not better:
+        return "; ".join([*apart, *([_none_better(others)] if others else [])])
+    best = better[0]
+    said = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
+    own, theirs = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
+    if own and theirs:
+        said += f" and moves the exponent of N* from {_interval(own)} to {_interval(theirs)}"
+    return f"{said}; there {verdict_sentence(best['verdict'])}"
+
+
+def _none_better(others):
+    """Return that no law predicts better, with a warning of those that do so between rows of a size alone."""
+    within = [each for each in others if _is_better(each["elpd_diff"], each["dse"])]
+    if not within:
+        return f"none of {', '.join(each['law'] for each in others)} predicts the rows better"
+    first = within[0]
+    return (
+        f"{first['law']} predicts single rows better by {_nats(first['elpd_diff'], first['dse'])}, but not model sizes "
+        f"left out whole, {_nats(first['elpd_diff_by_size'], first['dse_by_size'])}: do not extrapolate with it to "
+        f"another size{_doubt(first)}"
+    )
+
+
+def _by_how_much(entry):
+    rows = _nats(entry["elpd_diff"], entry["dse"])
+    if entry.get("elpd_diff_by_size") is None:
+        return f"the rows better by {rows}"
+    sizes = _nats(entry["elpd_diff_by_size"], entry["dse_by_size"])
+    return f"model sizes left out whole better by {sizes}, single rows by {rows}{_doubt(entry)}"
+
+
+def _nats(difference, error):
+    return f"{difference:.1f} nats (standard error {error:.1f})"
+
+
+def _doubt(entry):
+    """Return what to know of a comparison by sizes where importance sampling failed at some of them."""
+    if not entry["unreliable_sizes"]:
+        return ""
+    return (
+        f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
+        "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
+    )
+
+
+def _interval(q):
+    return f"{q['q50']:.3f} [{q['q2.5']:.3f}, {q['q97.5']:.3f}]"

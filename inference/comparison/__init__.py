@@ -1,0 +1,1 @@
+"""Leave-one-out, rollouts, and the comparison of fits."""

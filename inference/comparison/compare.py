@@ -1,0 +1,179 @@
+"""Compare fits of the same observations by leave-one-out.
+
+References
+----------
+.. [1] Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+       cross-validation and WAIC. https://doi.org/10.1007/s11222-016-9696-4
+.. [2] Yao, Y. et al. (2018). Using stacking to average Bayesian predictive distributions.
+       https://doi.org/10.1214/17-BA1091
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError
+from ..printed import PrintedTable, Text
+from ..words import probability
+from .differences import MEANING, differences, sentence
+from .refits import largest_k_left, unreliable
+from .rollout import rollout
+from .weights import stacking, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..fit import Fit
+
+
+ROLLOUT, QUANTILES = "rollout", (0.55, 0.7, 0.85)
+BRIEF = {"draws": 500, "tune": 500}
+
+
+def _by_rollout(fits):
+    """Weigh fits by the log scores of the runs above each quantile of compute, predicted from those below it."""
+    columns = []
+    for name, fit in fits.items():
+        law, table = fit.law, fit.rows
+        if law.kind != "runs":
+            raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
+        cutoffs = np.quantile(law.along(table, "compute"), QUANTILES)
+        _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
+        columns.append(rows["log_score"].values[rows["beyond"].values > 0])
+    return stacking(np.stack(columns, axis=1))
+
+
+def check_comparable(fits):
+    """Refuse fits that did not see the same observations on the same scale.
+
+    Raises
+    ------
+    InputError
+        Naming the two fits that differ and how.
+    """
+    if len(fits) < 2:
+        raise InputError(f"a comparison needs at least two fits, not {len(fits)}")
+    (first, reference), *others = fits.items()
+    for name, fit in others:
+        (scale,), (own,) = (list(f["observed_data"].data_vars) for f in (reference, fit))
+        if scale != own:
+            raise InputError(
+                f"{first!r} is scored on the {scale} scale and {name!r} on the {own} scale; their densities have "
+                "different units: fit both on one scale"
+            )
+        seen, theirs = (f["observed_data"][scale].values for f in (reference, fit))
+        if seen.shape != theirs.shape or not np.array_equal(seen, theirs):
+            where = (
+                f"{len(seen)} and {len(theirs)} rows"
+                if seen.shape != theirs.shape
+                else f"from row {int(np.argmax(seen != theirs))} on"
+            )
+            raise InputError(
+                f"{first!r} and {name!r} were fitted to different observations ({where}); fit both to the same rows"
+            )
+
+
+def compare(
+    fits: Mapping[str, Fit],
+    *,
+    weighting: str = "stacking",
+    mend: str | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Compare fits of the same rows by leave-one-out.
+
+    Parameters
+    ----------
+    fits : dict of str to Fit
+    weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
+        Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
+        those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
+        is of the log scores of the runs above, each law with its drift (see `rollout`).
+    mend : str, optional
+        What to do where the Pareto k is above 0.7, as for `loo`.
+    progress : bool
+        Name what runs on standard error.
+
+    Returns
+    -------
+    Comparison
+        A DataFrame that prints its sentence and a short table.
+        One row a fit, best first: ``rank`` (from 1), ``elpd``, ``se``, ``p``, ``elpd_diff`` (to the best, at most 0),
+        its standard error ``dse``, ``p_worse``, the probability that this elpd is below the best one's (normal
+        approximation; NaN of the best), ``weight``, ``pareto_k_max`` and ``k_above_0.7`` (of rows that no refit
+        mended), ``r_hat_max``, ``ess_bulk_min``, ``divergences`` and ``flags``: why ``p_worse`` may mislead, see
+        `differences`. Its ``attrs`` hold the ``sentence`` that says which predicts best.
+
+    Raises
+    ------
+    InputError
+        If the fits saw different rows or are scored on different scales, or `weighting` is unknown or does not suit
+        their laws.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If a Pareto k above 0.7 remains.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.laws.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> normal = bs.fit(bs.laws.Chinchilla(noise="normal"), runs, seed=1, draws=500, tune=500)
+    >>> list(bs.compare({"Student-t": fit, "normal": normal}).index)
+    ['Student-t', 'normal']
+    """
+    check_comparable(fits)
+    results = {name: fit.loo(mend=mend, progress=progress) for name, fit in fits.items()}
+    pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
+    by_loo = weighting != ROLLOUT
+    shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)
+    weights = dict(zip(results, shares, strict=True))
+    high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}
+    apart = differences(pointwise, high_k)
+    rows = {}
+    for name, result in results.items():
+        found = fits[name].record["diagnostics"]
+        rows[name] = {
+            "elpd": float(result.elpd),
+            "se": float(result.se),
+            "p": float(result.p),
+            **apart.loc[name, ["elpd_diff", "dse", "p_worse"]],
+            "weight": float(weights[name]),
+            "pareto_k_max": largest_k_left(result),
+            "k_above_0.7": high_k[name],
+            **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
+            "flags": apart.loc[name, "flags"],
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index").sort_values("elpd", ascending=False)
+    table.insert(0, "rank", np.arange(1, len(table) + 1))
+    table.attrs["sentence"] = sentence(table, left_out=f"{next(iter(fits.values())).law.unit}s")
+    table.attrs["weighting"] = weighting
+    return Comparison.of(table)
+
+
+class Comparison(PrintedTable):
+    """What `compare` returns: a DataFrame that prints its sentence and a short table."""
+
+    def text(self):
+        """Return what is printed; None of a part of a comparison."""
+        if not {"elpd_diff", "dse", "weight", "flags"} <= {*self.columns} or "sentence" not in self.attrs:
+            return None
+        rows = {
+            name: {
+                "elpd": f"{row['elpd']:.1f}",
+                "difference": "best" if row["rank"] == 1 else f"{row['elpd_diff']:.1f} ± {row['dse']:.1f}",
+                "probability of worse": "–" if row["rank"] == 1 else probability(row["p_worse"]),
+                f"weight ({self.attrs['weighting']})": f"{row['weight']:.2f}",
+                "flags": row["flags"],
+            }
+            for name, row in self.iterrows()
+        }
+        flags = [flag for flag in MEANING if self["flags"].str.contains(flag, regex=False).any()]
+        meanings = [f"{flag}: {MEANING[flag]}" for flag in flags]
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        return Text(f"{self.attrs['sentence']}.", table, tuple(meanings))

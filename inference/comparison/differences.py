@@ -1,0 +1,150 @@
+"""Differences of elpd from the best of several fits: their errors, when these mislead, and a sentence to quote.
+
+References
+----------
+.. [1] Sivula, T., Magnusson, M., Matamoros, A. A. and Vehtari, A. (2020). Uncertainty in Bayesian leave-one-out
+       cross-validation based model comparison. arXiv:2008.10296.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from ..checks.chains import PARETO_K_LIMIT
+from .weights import sum_error
+
+FEW_UNITS, SMALL = 100, 4.0  # of Stan's loo, after [1]_
+FEW, CLOSE, HIGH_K = f"n<{FEW_UNITS}", f"diff<{SMALL:g}", f"k>{PARETO_K_LIMIT}"
+MEANING = {
+    FEW: "the standard error may be half of what it should be",
+    CLOSE: "too small a difference to tell two fits apart",
+    HIGH_K: "the elpd of this fit or of the best may be wrong",
+}
+TOLD_APART = 2.0  # standard errors, our choice
+LEAST_P = 1e-6  # the normal approximation says nothing of so far a tail
+
+
+def p_worse(difference, error):
+    """Probability that an elpd lies below the best one, under a normal approximation of their difference.
+
+    It is ``Phi(-difference / error)``, as R's ``loo_compare`` has it, so at least one half.
+
+    Parameters
+    ----------
+    difference : array_like
+        elpd less that of the best, at most 0.
+    error : array_like
+        Standard error of the difference.
+
+    Returns
+    -------
+    ndarray
+        NaN where there is no difference, as of the best from itself.
+
+    Examples
+    --------
+    >>> p_worse([0.0, -26.9, -2.0], [0.0, 7.1, 0.0]).round(5)
+    array([    nan, 0.99992, 1.     ])
+    """
+    difference, error = np.asarray(difference, float), np.asarray(error, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(difference == 0, np.nan, ndtr(-difference / error))
+
+
+def is_apart(difference, error):
+    """Whether an elpd is below another by more than two standard errors: a smaller difference does not tell them apart.
+
+    Parameters
+    ----------
+    difference : array_like
+        Elpd minus the other one.
+    error : array_like
+        Standard error of the difference.
+    """
+    return difference < -TOLD_APART * error
+
+
+def differences(pointwise, high_k=None):
+    """Compare log predictive densities with those of the fit whose sum is highest.
+
+    Parameters
+    ----------
+    pointwise : DataFrame
+        One row a unit that was left out, one column a fit.
+    high_k : dict of int, optional
+        Units of each fit whose Pareto k is above 0.7 and that no refit mended.
+
+    Returns
+    -------
+    DataFrame
+        By fit: ``elpd_diff``, ``dse``, ``p_worse`` and ``flags``, which say why the normal approximation may mislead
+        [1]_: ``n<100`` (fewer than 100 units: the error may be half of what it should be), ``diff<4`` (a difference so
+        small that the two cannot be told apart, whatever its error), ``k>0.7`` (the elpd of this fit or of the best
+        rests on units whose Pareto k is too high, as it is where a law misses some of them: the difference itself may
+        be wrong). The best has that last one alone. R's ``loo_compare`` shows ``n<100`` in place of ``diff<4`` where
+        both hold.
+    """
+    best = pointwise.sum().idxmax()
+    apart = pointwise.sub(pointwise[best], axis=0)
+    table = pd.DataFrame({"elpd_diff": apart.sum(), "dse": pd.Series(sum_error(apart), apart.columns)})
+    table["p_worse"] = p_worse(table["elpd_diff"], table["dse"])
+    high_k = {} if high_k is None else high_k
+    said = []
+    for name, difference in table["elpd_diff"].items():
+        holds = {
+            FEW: name != best and len(pointwise) < FEW_UNITS,
+            CLOSE: name != best and -difference < SMALL,
+            HIGH_K: high_k.get(name, 0) + high_k.get(best, 0) > 0,
+        }
+        said.append(", ".join(flag for flag, held in holds.items() if held))
+    return table.assign(flags=said)
+
+
+def sentence(table, *, left_out, named=str, error="dse"):
+    """Say which fit predicts best and by how much, or that several cannot be told apart.
+
+    Parameters
+    ----------
+    table : DataFrame
+        At least two fits, best first, with what `differences` returned.
+    left_out : str
+        What was left out, in the plural: "runs".
+    named : callable
+        Turns what stands in the index into a name.
+    error : str
+        Column of the standard error of the difference.
+
+    Returns
+    -------
+    str
+    """
+    best, second = (named(name) for name in table.index[:2])
+    row = table.iloc[1]
+    difference, se = -row["elpd_diff"], row[error]
+    close = [named(name) for name, other in table.iloc[1:].iterrows() if CLOSE in other["flags"]]
+    if close:
+        largest = table.iloc[len(close)]
+        said = (
+            f"{best} cannot be told apart from {_in_words(close)} by predictions of left-out {left_out}: a difference "
+            f"of {'at most ' if len(close) > 1 else ''}{abs(largest['elpd_diff']):.1f} nats (standard error "
+            f"{largest[error]:.1f}), below {SMALL:g}"
+        )
+    else:
+        said = (
+            f"{best} predicts left-out {left_out} better than {second} by {difference:.1f} nats (standard error "
+            f"{se:.1f}); probability that it is worse {_probability(float(ndtr(-difference / se)) if se else 0.0)}"
+        )
+    if FEW in row["flags"]:
+        said += f"; with fewer than {FEW_UNITS} {left_out} {MEANING[FEW]}"
+    if HIGH_K in row["flags"]:
+        said += f"; Pareto k is above {PARETO_K_LIMIT} at some {left_out}, and the difference may be wrong"
+    return said
+
+
+def _in_words(names):
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _probability(p):
+    return f"below {LEAST_P:.0e}".replace("e-0", "e-") if p < LEAST_P else f"{p:.2g}".replace("e-0", "e-")

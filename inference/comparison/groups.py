@@ -1,0 +1,124 @@
+"""Leave-one-group-out: all rows of a run, of a paper or of a model size left out together."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.wording import unknown
+from ...errors import DiagnosticWarning, InputError
+from ..checks.chains import PARETO_K_LIMIT
+from ..workers import mapped
+from .bridge import LEAST_OVERLAP
+from .importance import importance_sampling
+from .refits import Refits
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+MENDS = ("refit", "none")
+
+
+def loo_by_group(
+    fit: Fit,
+    by: str | None = None,
+    *,
+    mend: str = "refit",
+    most: int | None = None,
+    seed: int = 1,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Estimate the expected log predictive density of groups of rows, each left out whole.
+
+    Importance sampling of the rows' joint density and, where Pareto k is above 0.7, refits without the group, bridged
+    to the draws of the fit. The sum compares laws by how they foretell a run or a paper of which nothing was seen.
+
+    Parameters
+    ----------
+    fit : Fit
+    by : str, optional
+        Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss, the size under
+        size effects, and ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of
+        these apart.
+    mend : {"refit", "none"}
+        What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
+    most : int, optional
+        Fit again at most so many of these groups, those of the highest values of the column, such as the largest sizes;
+        all by default.
+    seed : int
+        Of every refit.
+    **settings
+        Of refits; 4 x (500 + 500) by default.
+
+    Returns
+    -------
+    DataFrame
+        By group, in order of the column's values: ``elpd``, the log density of its rows together; ``pareto_k``;
+        ``refitted``; and of refits the Monte-Carlo standard error ``elpd_se`` and the ``overlap`` of the bridge (see
+        `bridge.Bridge`).
+
+    Raises
+    ------
+    InputError
+        If `mend` is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
+        several.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If draws of a refit diverged, or the elpd of a group is not reliable for all that: a refit whose draws hardly
+        overlap those of the fit mends nothing, and a law that takes quantities from upstream has no refit of its own.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.laws.Chinchilla(), runs, seed=1, draws=500, tune=500)
+    >>> left_out = fit.loo(by="parameters")
+    >>> bool(left_out["elpd"].sum() < fit.loo().elpd)
+    True
+    """
+    if mend not in MENDS:
+        raise InputError(unknown("mend", mend, MENDS))
+    draws = fit.draws
+    joint = draws.by_group(by)
+    found = _importance_sampling(fit, joint)
+    high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
+    high = high if most is None else high[max(0, len(high) - most) :]
+    if len(high) and not draws.law.upstream and mend == "refit":
+        refits = Refits(fit, seed=seed, **settings)
+        items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]
+        made = list(mapped(Refits.without_group, refits, items))
+        for name, one in zip(high, made, strict=True):
+            found.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]
+            found.loc[name, "refitted"] = True
+        refits.warn(made, stacklevel=2)
+    _warn(draws.law, found)
+    return found
+
+
+def _importance_sampling(fit, joint):
+    result = importance_sampling(fit, joint)
+    found = {"elpd": result.elpd_i.values, "pareto_k": result.pareto_k.values}
+    index = pd.Index(joint["group"].values, name="group")
+    return pd.DataFrame(found, index).assign(refitted=False, elpd_se=np.nan, overlap=np.nan)
+
+
+def unmended(found):
+    """Whether the elpd of each group of `loo_by_group` is not reliable: Pareto k above 0.7 and no refit mended it."""
+    mended = found["refitted"] & ~(found["overlap"] < LEAST_OVERLAP)
+    return ~(found["pareto_k"] <= PARETO_K_LIMIT) & ~mended
+
+
+def _warn(law, found):
+    left = found["pareto_k"][unmended(found)]
+    if len(left):
+        warnings.warn(
+            f"{law.label}: Pareto k is above {PARETO_K_LIMIT} at {len(left)} of {len(found)} groups (largest "
+            f"{left.max():.2f}) and no refit mended it: their elpd is not reliable",
+            DiagnosticWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,243 @@
+"""Leave-one-out by Pareto-smoothed importance sampling, each unit's tail by the efficiency of its own draws.
+
+References
+----------
+.. [1] Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+       cross-validation and WAIC. https://doi.org/10.1007/s11222-016-9696-4
+.. [2] Plummer, M. (2015). Cuts in Bayesian graphical models. https://doi.org/10.1007/s11222-014-9503-z
+"""
+
+import warnings
+
+import numpy as np
+import xarray as xr
+from scipy.special import logsumexp
+
+from ...errors import InputError
+from ...models.arrays import sum_by
+from ...models.draws import DRAWS
+from .. import densities
+from ..checks.chains import PARETO_K_LIMIT
+from ..progress_messages import counted
+from ..psis import pareto_smoothed
+from .weights import sum_error
+
+STORED, WEIGHTS = "importance_sampling", "log_weights"
+LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
+
+
+def importance_sampling(fit, joint=None, *, progress=False):
+    """Leave-one-out by importance sampling alone, whatever the Pareto k [1]_; that of the fit's own units is done once.
+
+    Parameters
+    ----------
+    fit : Fit
+    joint : DataArray, optional
+        Log density of what is left out, dims (chain, draw, unit); by default that of the fit's own units.
+    progress : bool
+        Show a bar on standard error where units are taken some at a time.
+
+    Returns
+    -------
+    arviz_stats.ELPDData
+        Pointwise, with the standard error that differences of elpd have too, see `sum_error`; with log weights where
+        the densities are at hand all at once.
+    """
+    if joint is not None:
+        return _result(fit, *_in_one(fit, joint))
+    if densities.is_held(fit):
+        return _result(fit, *fit.once(WEIGHTS, lambda: _in_one(fit)))
+    return _result(fit, fit.once(STORED, lambda: _in_parts(fit, progress)))
+
+
+def _in_one(fit, joint=None):
+    """Scores of units whose densities are at hand all at once, a Dataset, and their log weights."""
+    ((_, density, log_weights, k),) = weighted(fit, joint)
+    return _scores(density, log_weights, k), log_weights
+
+
+def _in_parts(fit, progress):
+    """Scores of units some at a time, a Dataset, with the PIT of rows."""
+    draws, unit, parts = fit.draws, fit.law.unit, []
+    text = f"leave-one-out of {len(draws.rows):,} rows"
+    for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
+        scores = _scores(density, log_weights, k)
+        if draws.law.unit_is_row:
+            scores["pit"] = unit, left_out_cdf(draws, positions, log_weights)
+        parts.append(scores)
+    return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
+
+
+def _scores(density, log_weights, k):
+    unit = density.dims[-1]
+    values = {
+        "elpd": logsumexp(log_weights.values + density.values, axis=(0, 1)),
+        "lppd": logsumexp(density.values, axis=(0, 1)) - np.log(density[..., 0].size),
+        "pareto_k": k.values,
+    }
+    coords = {unit: density[unit]} if unit in density.coords else {}
+    return xr.Dataset({name: (unit, x) for name, x in values.items()}, coords)
+
+
+def weighted(fit, joint=None):
+    """Log densities of units with the smoothed log weights of draws that lack them, some units at a time.
+
+    Parameters
+    ----------
+    fit : Fit
+    joint : DataArray, optional
+        As for `importance_sampling`.
+
+    Yields
+    ------
+    positions : slice or ndarray of int
+        Of the units.
+    density, log_weights : DataArray, dims (chain, draw, unit)
+    pareto_k : DataArray, dims (unit,)
+    """
+    law = fit.law
+    codes = _codes(fit["posterior"].to_dataset()[list(law.upstream)]) if law.upstream else None
+    at_once = [(slice(None), joint.transpose(*DRAWS, ...))] if joint is not None else densities.blocks(fit)
+    for positions, density in at_once:
+        ratios = -density.values
+        if codes is not None:
+            ratios = ratios + cut_factor(density.values, codes)
+        yield positions, density, *smoothed(ratios, density)
+
+
+def left_out_cdf(draws, positions, log_weights):
+    """Probability of an observation of at most the one made under draws that did not see it, (row,).
+
+    Parameters
+    ----------
+    draws : Draws
+    positions : slice or ndarray of int
+        Of the rows.
+    log_weights : DataArray
+        From `weighted`.
+    """
+    weights = log_weights.transpose(*DRAWS, ...).values
+    weights = np.exp(weights - weights.max((0, 1)))
+    below = draws.cdf(draws.rows.iloc[positions], given="others").transpose(*DRAWS, ...).values
+    return (weights * below).sum((0, 1)) / weights.sum((0, 1))
+
+
+def _result(fit, found, log_weights=None):
+    k, elpd_i = found["pareto_k"], found["elpd"]
+    chains, draws = (fit["posterior"].sizes[name] for name in DRAWS)
+    elpd = float(elpd_i.sum())
+    return with_se(
+        _elpd_data(
+            elpd=elpd,
+            se=np.nan,
+            p=float(found["lppd"].sum()) - elpd,
+            n_samples=chains * draws,
+            n_data_points=elpd_i.size,
+            scale="log",
+            warning=bool((k > PARETO_K_LIMIT).any()),
+            good_k=PARETO_K_LIMIT,
+            elpd_i=elpd_i.copy(),
+            pareto_k=k.copy(),
+            log_weights=log_weights,
+        )
+    )
+
+
+def _elpd_data(**values):
+    """Make what ArviZ gives of leave-one-out; before version 1 one class was of every estimator."""
+    from arviz_stats import utils
+
+    if hasattr(utils, "ELPDDataLOO"):
+        return utils.ELPDDataLOO(**values)
+    return utils.ELPDData(kind="loo", **values)
+
+
+def smoothed(log_ratios, density):
+    """Smooth importance ratios, those of each unit with a tail for the effective number of draws of its density.
+
+    Parameters
+    ----------
+    log_ratios : ndarray, shape (chain, draw, unit)
+    density : DataArray
+        Log density of each unit, of the same shape.
+
+    Returns
+    -------
+    log_weights : DataArray
+        Of the dims of `density`; exponentials add up to 1.
+    pareto_k : DataArray
+
+    Raises
+    ------
+    InputError
+        If the draws are too few for a tail.
+    """
+    chains, draws, units = log_ratios.shape
+    if chains * draws < LEAST_DRAWS:
+        raise InputError(
+            f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
+        )
+    log_weights, k = _smoothed(log_ratios, density.values)
+    unit = density.dims[-1]
+    shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
+    return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
+
+
+def _smoothed(log_ratios, density):
+    import arviz_stats.base as azb
+
+    chains, draws, units = log_ratios.shape
+    likelihood = np.exp(density - density.max((0, 1)))
+    log_weights, k = np.empty((units, chains * draws)), np.empty(units)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UserWarning)
+        for i in range(units):
+            ess = azb.array_stats.ess(likelihood[..., i], method="mean", chain_axis=0, draw_axis=1)
+            efficiency = float(ess) / (chains * draws)
+            log_weights[i], k[i] = pareto_smoothed(log_ratios[..., i].ravel(), efficiency if efficiency > 0 else 1.0)
+    return log_weights, k
+
+
+def cut_factor(density, codes):
+    """Log of what a unit says of a law given its quantities from upstream, log p(y_i | y_-i, phi), less its mean.
+
+    Draws of a cut [2]_ have phi from elsewhere, so that without unit i they should be weighted by
+    ``p(y_i | y_-i, phi) / p(y_i | theta, phi)``. The numerator is the harmonic mean of the density over the draws at
+    one phi, drawn towards the mean over phi by how well so few draws tell it: leave-one-out is then right to second
+    order in the numerator's variation.
+
+    Parameters
+    ----------
+    density : ndarray, shape (chain, draw, unit)
+        Log density of each unit.
+    codes : ndarray of int, shape (chain, draw)
+        Which phi each draw has.
+
+    Returns
+    -------
+    ndarray, shape (chain, draw, unit)
+    """
+    flat, codes = density.reshape(-1, density.shape[-1]).T, codes.ravel()
+    counts = np.bincount(codes)
+    ratios = np.exp(flat.min(1, keepdims=True) - flat)
+    means = sum_by(ratios, codes, counts) / counts
+    squares = sum_by((ratios / means[:, codes] - 1) ** 2, codes, counts)
+    noise = (squares.sum(1) / (counts - 1).sum() * (1 / counts).mean())[:, None]  # of the logarithm of a mean
+    found = -np.log(means)
+    found = found - found.mean(1, keepdims=True)
+    spread = found.var(1, ddof=1, keepdims=True)
+    kept = np.clip(1 - noise / np.where(spread > 0, spread, np.inf), 0, 1)
+    return (kept * found)[:, codes].T.reshape(density.shape)
+
+
+def _codes(upstream):
+    """Give draws of one value of the quantities from upstream one number, (chain, draw)."""
+    stacked = np.stack([x.transpose(*DRAWS).values for x in upstream.data_vars.values()], axis=-1)
+    _, codes = np.unique(stacked.reshape(-1, stacked.shape[-1]), axis=0, return_inverse=True)
+    return codes.reshape(stacked.shape[:-1])
+
+
+def with_se(result):
+    """Give a result the standard error that differences of elpd have too, see `sum_error`."""
+    result.se = float(sum_error(result.elpd_i.values))
+    return result

@@ -1,0 +1,201 @@
+"""Refits without an observation, a group of them or the future: what importance sampling is checked by."""
+
+import warnings
+
+import numpy as np
+import xarray as xr
+
+from ...errors import DiagnosticWarning
+from .. import densities
+from ..checks.chains import PARETO_K_LIMIT
+from ..progress_messages import counted
+from ..workers import mapped
+from .bridge import LEAST_OVERLAP, LeftOut
+from .importance import with_se
+
+REFIT = {"draws": 500, "tune": 500}
+STUCK = 1.2  # R-hat of a refit of few draws from which on a chain is taken to have stayed in its warm-up
+STORED = "leave_one_out"
+
+
+class Refits:
+    """Refits of a fit's law to some of its rows, bridged to the draws of the fit.
+
+    Parameters
+    ----------
+    fit : Fit
+    seed : int
+        Of every refit.
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+    """
+
+    def __init__(self, fit, *, seed=1, **settings):
+        self.draws, self._fitter = fit.draws, fit.fitter
+        self._asked = {"seed": seed, "least_ess": 0} | REFIT | settings
+        self._left_out = LeftOut(self.draws)
+
+    def without(self, kept, having, lacking, left=None):
+        """Refit to the rows kept and bridge what is left out.
+
+        Parameters
+        ----------
+        kept : DataFrame
+            The rows that are not.
+        having : ndarray, shape (chain, draw)
+            Log density of what is left out, given the rest, under the draws of the fit.
+        lacking : callable
+            The same of the draws of a refit.
+        left : DataFrame, optional
+            The rows that are left out, where they are a group.
+
+        Returns
+        -------
+        Draws
+            Of the refit.
+        dict
+            ``elpd``, the log predictive density of what is left out, with ``elpd_se`` and ``overlap`` of the bridge;
+            ``diverged``, the refit's divergences, and ``stuck``, whether its chains disagree.
+        """
+        found = self._fitter.sample(kept, law=self.draws.law, **self._asked)
+        stuck = _disagree(found)
+        if stuck:
+            warmer = {"seed": self._asked["seed"] + 1, "tune": 2 * self._asked["tune"]}
+            found = self._fitter.sample(kept, law=self.draws.law, **self._asked | warmer)
+            stuck = _disagree(found)
+        bridged = self._left_out.density(having, found.draws, lacking(found.draws).values, left)
+        return found.draws, {
+            "elpd": bridged.log_density,
+            "elpd_se": bridged.se,
+            "overlap": bridged.overlap,
+            "diverged": found.diagnostics["divergences"],
+            "stuck": stuck,
+        }
+
+    def without_unit(self, item):
+        """Leave one unit out, given its position and its log density under the draws of the fit, (chain, draw)."""
+        (i, having), seed = item, self._asked["seed"]
+        without, found = self.without(
+            self.draws.without(i), having, lambda fitted: self.draws.left_out_density(fitted, i, seed=seed)
+        )
+        return found | {"mean": self.draws.left_out_mean(without, i)}
+
+    def without_group(self, item):
+        """Leave the rows out in which a column has one value, given both and their density as for a unit."""
+        by, value, having = item
+        rows, own = self.draws.rows, (self.draws.rows[by] == value).to_numpy()
+        kept, left = (rows[chosen].reset_index(drop=True) for chosen in (~own, own))
+        return self.without(kept, having, lambda fitted: self.draws.left_out_group(fitted, left, by), left)[1]
+
+    def warn(self, found, stacklevel):
+        """Warn of divergences and of chains that disagree in refits, as from `stacklevel` callers up.
+
+        Parameters
+        ----------
+        found : list of dict
+            Of the refits made.
+        stacklevel : int
+        """
+        diverged, stuck = (sum(each[name] for each in found) for name in ("diverged", "stuck"))
+        faults = [f"{diverged} divergences in the refits of leave-one-out"] if diverged else []
+        if stuck:
+            faults.append(f"chains disagree (r_hat above {STUCK}) in {stuck} refits of leave-one-out")
+        if faults:
+            text = f"{self.draws.law.label}: {'; '.join(faults)}"
+            warnings.warn(text, DiagnosticWarning, stacklevel=stacklevel + 1)
+
+
+def _disagree(sampled):
+    return sampled.diagnostics["r_hat_max"] is not None and sampled.diagnostics["r_hat_max"] > STUCK
+
+
+def exact_loo(fit, units=None, *, seed=1, progress=False, **settings):
+    """Log predictive density of units by a refit without each, bridged to the draws of the fit.
+
+    Parameters
+    ----------
+    fit : Fit
+    units : sequence of int, optional
+        Positions of the units to leave out in turn, all by default.
+    seed : int
+        Of every refit.
+    progress : bool
+        Show a progress bar on standard error.
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+
+    Returns
+    -------
+    Dataset
+        By unit ``elpd`` (NaN where no refit was made), its Monte-Carlo standard error ``elpd_se``, the ``overlap`` of
+        the bridge (see `bridge.Bridge`), ``mean`` of the observations left out, added up, and ``refitted``.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If draws of a refit diverged.
+    """
+    refits = Refits(fit, seed=seed, **settings)
+    law, coordinate = fit.law, densities.units(fit)
+    count = len(coordinate)
+    units = np.arange(count) if units is None else np.asarray(units)
+    found = {name: np.full(count, np.nan) for name in ("elpd", "elpd_se", "overlap", "mean")}
+    items = [(i, densities.of_unit(fit, i)) for i in units.tolist()]
+    text = f"{law.label}: refitting without a {law.unit}"
+    made = list(counted(mapped(Refits.without_unit, refits, items), text, progress, total=len(items)))
+    for (i, _), one in zip(items, made, strict=True):
+        for name, values in found.items():
+            values[i] = one[name]
+    refits.warn(made, stacklevel=3)
+    found["refitted"] = np.isfinite(found["elpd"])
+    return xr.Dataset({name: (law.unit, x) for name, x in found.items()}, coords={law.unit: coordinate})
+
+
+def resolve(fit, result, *, seed=1, **settings):
+    """Replace the elpd of units whose Pareto k is above 0.7 by that of exact refits, in place.
+
+    A unit is refitted once: the fit holds the results, and a file of it has them as the group ``leave_one_out``.
+
+    Parameters
+    ----------
+    fit : Fit
+    result : ELPDData
+        Of importance sampling. Its Pareto k stays; what was mended is said by `unreliable`.
+    seed, **settings
+        As for `exact_loo`.
+
+    Returns
+    -------
+    Dataset
+        From `exact_loo`; of no units where none was refitted.
+    """
+    high = np.flatnonzero(~(result.pareto_k.values <= PARETO_K_LIMIT))
+    if not high.size:
+        return xr.Dataset({"mean": (fit.law.unit, []), "refitted": (fit.law.unit, np.zeros(0, bool))})
+    found = fit.computed.get(STORED)
+    missing = high if found is None else high[~found["refitted"].values[high]]
+    if missing.size:
+        made = exact_loo(fit, missing, seed=seed, **settings)
+        found = fit.computed[STORED] = made if found is None else xr.where(made["refitted"], made, found)
+    refitted, lppd = found["refitted"].values, result.p + result.elpd
+    result.elpd_i.values[refitted] = found["elpd"].values[refitted]
+    result.mended = refitted & ~(found["overlap"].values < LEAST_OVERLAP)
+    result.elpd = float(result.elpd_i.sum())
+    with_se(result)
+    result.p = float(lppd - result.elpd)
+    return found
+
+
+def _mended(result):
+    return getattr(result, "mended", np.zeros(result.n_data_points, bool))
+
+
+def unreliable(result):
+    """Units whose Pareto k is above 0.7 and that no refit mended, (unit,) of bool."""
+    return ~(result.pareto_k.values <= PARETO_K_LIMIT) & ~_mended(result)
+
+
+def largest_k_left(result):
+    """Largest Pareto k of the units that no refit mended; NaN where every one was."""
+    left = result.pareto_k.values[~_mended(result)]
+    return float(left.max()) if left.size else np.nan

@@ -1,0 +1,282 @@
+"""Fit a law to the rows below a cutoff and predict the rest: what its predictions were worth where they were needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import logsumexp
+
+from ...datasets import fractional_years
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.laws import as_law
+from ..estimands.beyond import check_beyond, decades_beyond, drift_of
+from ..fitting import check_options
+from ..fitting import fit as fit_law
+from ..progress_messages import counted
+from ..settings import seed_of
+from ..workers import mapped
+from .scoring import binomial_interval, crps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...models.law import Law
+
+LEVELS = {0.5: ("q25", "q75"), 0.8: ("q10", "q90"), 0.9: ("q5", "q95")}
+QUANTILES = {"q5": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
+PARTS = 8  # of the draws, by which the Monte-Carlo error of a score is judged
+AT_ONCE = 4_000_000  # predictive draws held in memory together
+ALONE = "_law_alone"  # ends the names of what a law predicts without its drift
+SAID = ("ok", "r_hat_max", "ess_bulk_min", "divergences")
+
+
+def rollout(
+    law: Law | str,
+    table: pd.DataFrame,
+    by: str,
+    cutoffs: float | str | Sequence[float | str],
+    *,
+    beyond: str = "drift",
+    seed: int | None = None,
+    sampler: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> tuple[pd.DataFrame, xr.Dataset]:
+    """Fit a law to the rows below each cutoff and predict each row at or above it.
+
+    Nothing of the rows predicted is used: what the law's quantities refer to is that of the rows below. Every row is
+    predicted on its own, as that of a new run or paper where rows of these share an effect; a law of counts predicts
+    new problems of the same runs, a law of scores those of a new model of that date and compute, on benchmarks that at
+    least three models below the cutoff have scores on. What is predicted is on the scale of the law (``log_loss`` by
+    default of a law of the loss, so that 0.01 is 1% of the loss), since the mean of a loss whose logarithm is Student-t
+    does not exist.
+
+    Parameters
+    ----------
+    law : Law or str
+        Or its name.
+    table : DataFrame
+        As for `fit`.
+    by : str
+        What to cut along: ``"compute"``, training FLOP, of runs, ``"date"`` of evaluations, or a column of numbers or
+        dates.
+    cutoffs : number, str or sequence of them
+        Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
+    beyond : {"drift", "none"}
+        Whether runs of more compute than the largest fitted one carry the drift of the law: an error of log loss that
+        grows with the decades beyond, whose scale rollouts of ten public tables teach (``evidence/beyond.json``). Laws
+        of other tables than runs have none.
+    seed : int, optional
+        Of every fit and of the predictions.
+    sampler : str, optional
+    progress : bool
+        Show a progress bar on standard error.
+    **settings
+        Of the sampler, as for `fit`.
+
+    Returns
+    -------
+    table : DataFrame
+        By ``cutoff``: ``fitted`` and ``predicted`` (rows), ``coverage_50``, ``coverage_80`` and ``coverage_90``, the
+        shares of rows within central predictive intervals, each with the ends ``_low`` and ``_high`` of its 95%
+        interval (as if rows were independent; those of one cutoff share the error of one fit), ``crps`` (mean
+        continuous ranked probability score) and its Monte-Carlo standard error ``crps_se`` (large where a few draws
+        predict anything, so that the score barely exists), with the drift also ``coverage_50_law_alone``,
+        ``coverage_80_law_alone``, ``coverage_90_law_alone`` and ``crps_law_alone``, those without it, ``mae`` and
+        ``bias`` (mean absolute and mean difference of predicted medians from what was observed), ``log_score`` (mean
+        log predictive density; NaN where the law has none by row), and of the chains ``ok``, ``r_hat_max``,
+        ``ess_bulk_min`` and ``divergences``. ``attrs["scale"]`` names the scale of the scores.
+    rows : Dataset
+        By ``prediction``: ``observed``, quantiles ``q5`` to ``q95``, ``pit`` (share of predictive draws below what was
+        observed), ``crps`` and, where there is one, ``log_score``, on the law's scale; with the drift also quantiles
+        and ``crps`` that end in ``_law_alone``, and ``beyond``, decades of compute beyond the largest run fitted; the
+        coordinates ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of `by`).
+
+    Raises
+    ------
+    InputError
+        If `beyond` is unknown, the column is missing or holds no numbers, a cutoff leaves no row on one side, or the
+        rows below it cannot inform the law.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If chains did not converge.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> law, runs = bs.laws.Chinchilla(), bs.load("chinchilla_runs")
+    >>> table, rows = bs.rollout(law, runs, "compute", 1e21, seed=1, draws=250, tune=500, chains=2)
+    >>> int(table.loc[1e21, "predicted"]) == rows.sizes["prediction"]
+    True
+    """
+    law = as_law(law)
+    check_options(seed, sampler, settings)
+    check_beyond(beyond)
+    seed, rows = seed_of(seed), law.rows(table)
+    values = law.along(rows, by)
+    cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
+    cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}
+    entries, parts = {}, []
+    options = {"seed": seed, "sampler": sampler, **settings}
+    items = [(past, rows[ahead].reset_index(drop=True)) for past, ahead in cut.values()]
+    made = counted(mapped(_rolled, (law, beyond, options), items), "rolling out", progress, total=len(items))
+    for (cutoff, (past, ahead)), (diagnosed, found) in zip(cut.items(), made, strict=True):
+        entries[cutoff] = {"fitted": len(past)} | summarised(found) | diagnosed
+        named = {"cutoff": np.full(ahead.sum(), cutoff), "row": np.flatnonzero(ahead), "value": values[ahead]}
+        found = found.drop_vars("crps_without")
+        parts.append(found.assign_coords({name: ("prediction", x) for name, x in named.items()}))
+    found = xr.concat(parts, "prediction")
+    found.attrs = {"law": law.label, "by": by, "scale": law.scale}
+    summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
+    summary.attrs = {"scale": law.scale}
+    return summary, found
+
+
+def _rolled(shared, item):
+    """Fit rows and predict others; returns what is said of the chains, and the predictions."""
+    (law, beyond, options), (past, ahead) = shared, item
+    fit = fit_law(law, past, **options)
+    return {name: fit.diagnostics[name] for name in SAID}, predicted(fit.draws, ahead, options["seed"], beyond)
+
+
+def _number(cutoff):
+    """Read a cutoff: a number, or a date as text, in fractional years."""
+    try:
+        found = float(cutoff)
+    except (TypeError, ValueError):
+        dates = pd.Series(pd.to_datetime([str(cutoff)], format="ISO8601", errors="coerce"))
+        found = float(fractional_years(dates).iloc[0])
+    if not np.isfinite(found):
+        raise InputError(f"cutoff {cutoff!r} is neither a number nor a date such as 2019-06-30")
+    return found
+
+
+def _cut(law, rows, values, by, cutoff):
+    """Rows below a cutoff, which must be enough for the law, and which of the others, (row,), they foretell."""
+    place = rows.attrs.get("source", "the table")
+    below = values < cutoff
+    if below.all() or not below.any():
+        side = "at or above it to predict" if below.all() else "below it to fit"
+        raise InputError(
+            f"{place}: a cutoff of {cutoff:g} leaves no row {side}; {by} goes from {values.min():g} to {values.max():g}"
+        )
+    past = rows[below].reset_index(drop=True)
+    past.attrs = dict(rows.attrs)
+    try:
+        past = law.rows(past)
+    except InputError as error:
+        raise InputError(f"below {by} {cutoff:g}: {error}") from None
+    if not law.unit_is_row and (strange := set(rows[law.unit][~below]) - set(past[law.unit])):
+        raise InputError(
+            f"{place}: {law.unit} {quoted(sorted(strange)[0])} has no row below {by} {cutoff:g}, so that nothing "
+            "foretells its rows; cut along what every one has on both sides"
+        )
+    ahead = ~below
+    ahead[ahead] = law.foretold(past, rows[ahead])
+    if not ahead.any():
+        raise InputError(f"{place}: rows below {by} {cutoff:g} say nothing of any other; choose a later cutoff")
+    return past, ahead
+
+
+def predicted(draws, rows, seed, beyond="none"):
+    """Predict rows and score the predictions, each row on its own.
+
+    Parameters
+    ----------
+    draws : Draws
+        Not fitted to the rows.
+    rows : DataFrame
+    seed : int
+    beyond : {"drift", "none"}
+
+    Returns
+    -------
+    Dataset
+        As the second of `rollout`, without coordinates, and ``crps_without`` (part, prediction), without each part of
+        the draws.
+    """
+    law, rng = draws.law, np.random.default_rng(seed)
+    alone = rows if law.group is None else rows.assign(**{law.group: np.arange(len(rows))})
+    samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
+    step = max(1, AT_ONCE // samples)
+    drift = drift_of(law) if beyond == "drift" and law.kind == "runs" else None
+    parts = [
+        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng, drift)
+        for start in range(0, len(rows), step)
+    ]
+    return xr.concat(parts, "prediction")
+
+
+def _scored(draws, rows, rng, drift):
+    law, decades = draws.law, decades_beyond(draws.law, draws.rows, rows)
+    draws = draws.of_unseen(rows, rng)
+    sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+    observed = law.on_scale(rows[law.observed].to_numpy(float))
+    scores = scored(sample, observed)
+    if law.unit_is_row:
+        density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
+        scores["log_score"] = ("prediction", logsumexp(density, axis=0) - np.log(len(density)))
+    return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)
+
+
+def _drifted(alone, law, sample, observed, drift, decades, rng):
+    """Score predictions with the drift as well, those without it under names that end in `ALONE`."""
+    losses, beyond = law.from_scale(sample), decades > 0
+    drifted = scored(law.on_scale(losses * np.exp(drift.errors(rng, decades, (len(sample),)))), observed)
+    log_score = alone["log_score"].values.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A loss below 0, which noise on the loss itself allows, predicts no loss.
+        errors = np.nan_to_num(np.log(law.from_scale(observed)) - np.log(losses), nan=np.inf)[:, beyond]
+    jacobian = 0.0 if law.scale.startswith("log_") else np.log(observed[beyond])
+    log_score[beyond] = drift.log_density(rng, errors, decades[beyond]) - jacobian
+    named = {name: alone[name].rename(None) for name in (*QUANTILES, "crps")}
+    return drifted.assign(
+        {"log_score": ("prediction", log_score), "beyond": ("prediction", decades)}
+        | {f"{name}{ALONE}": x for name, x in named.items()}
+    )
+
+
+def scored(sample, observed):
+    """Quantiles and scores of predictive draws, (sample, row), of what was observed, (row,); see `predicted`."""
+    found = dict(zip(QUANTILES, np.quantile(sample, list(QUANTILES.values()), axis=0), strict=True))
+    found |= {
+        "observed": observed,
+        "pit": (sample < observed).mean(0) + (sample == observed).mean(0) / 2,
+        "crps": crps(sample, observed),
+    }
+    part = np.arange(len(sample)) * PARTS // len(sample)
+    found["crps_without"] = np.stack([crps(sample[part != left], observed) for left in np.unique(part)])
+    return xr.Dataset({name: (("part", "prediction")[-x.ndim :], x) for name, x in found.items()})
+
+
+def _within(found, low, high):
+    return (found["observed"] >= found[low]) & (found["observed"] <= found[high])
+
+
+def summarised(found):
+    """Coverage, scores and bias of predictions, as `rollout` describes them; of some of them without ``crps_se``."""
+    count, observed = found.sizes["prediction"], found["observed"]
+    entry = {"predicted": count}
+    for level, (low, high) in LEVELS.items():
+        hits = int(_within(found, low, high).sum())
+        name = f"coverage_{100 * level:.0f}"
+        ends = binomial_interval(hits, count)
+        entry |= {name: hits / count, f"{name}_low": float(ends[0]), f"{name}_high": float(ends[1])}
+    entry["crps"] = float(found["crps"].mean())
+    if "crps_without" in found:  # the jackknife over parts of the draws
+        without = found["crps_without"].mean("prediction")
+        entry["crps_se"] = float(without.std() * np.sqrt(without.size - 1))
+    if f"crps{ALONE}" in found:
+        ends = {level: (f"{low}{ALONE}", f"{high}{ALONE}") for level, (low, high) in LEVELS.items()}
+        entry |= {f"coverage_{100 * x:.0f}{ALONE}": float(_within(found, *e).mean()) for x, e in ends.items()}
+        entry[f"crps{ALONE}"] = float(found[f"crps{ALONE}"].mean())
+    error = found["q50"] - observed
+    entry |= {"mae": float(abs(error).mean()), "bias": float(error.mean())}
+    return entry | {"log_score": float(found["log_score"].mean()) if "log_score" in found else np.nan}

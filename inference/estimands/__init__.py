@@ -1,0 +1,1 @@
+"""What a fit estimates, draw by draw: best sizes, predictions, exponents."""

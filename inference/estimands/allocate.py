@@ -1,0 +1,233 @@
+"""The best size at a budget, or to reach a loss, draw by draw."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ...models.loss.budget import SIZES, training_flop
+from ...models.loss.plan import inference_compute, training_compute
+from .allocation import Allocation
+from .beyond import check_beyond
+from .planning import planned_sizes
+from .quoted_allocation import drift_errors, nonembedding_sizes, quoted, to_drifting_target
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..fit import Fit
+
+
+MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
+
+
+def allocate(
+    fit: Fit,
+    compute: ArrayLike | None = None,
+    *,
+    loss: ArrayLike | None = None,
+    demand: ArrayLike | None = None,
+    near_optimal: float | None = None,
+    beyond: str = "drift",
+    robust: bool = True,
+    **planned: Any,
+) -> Allocation:
+    """Compute the best parameters and tokens at a budget, or to reach a loss, for each draw.
+
+    Without demand a budget is one for training, ``C = 6 N_T D``. With it, a budget is one for training and inference
+    together, ``6 N_T D + 2 N_T D_inf <= C``, and the mean loss within it is the least; a target loss is reached with
+    the least training and inference compute (equation 2 of Sardana et al. 2023 [1]_). N_T is all parameters, whatever
+    the law counts.
+
+    Parameters
+    ----------
+    fit : Fit
+    compute : float or array_like, shape (compute,), optional
+        Budgets C in FLOP.
+    loss : float or array_like, shape (target,), optional
+        Target mean losses in nats per token, in place of a budget.
+    demand : float or array_like, shape (demand,), optional
+        D_inf, tokens that the model reads and writes over its life, at least 0.
+    near_optimal : float, optional
+        Give the range of sizes that are nearly as good too: whose loss at the same budget is at most so much above the
+        best, relatively (0.001 is 0.1%), or whose compute to the same target is.
+    beyond : {"drift", "none"}
+        Whether budgets beyond the largest fitted run carry the drift of the law: errors of log N* and of the log loss
+        that grow with the decades of compute beyond, as rollouts of ten public tables teach
+        (``evidence/beyond.json``). To reach a loss beyond the runs takes the compute at which the law's loss and its
+        drift do.
+    robust : bool
+        Where the rows reject the law, spread N* and the loss (or the compute that reaches a target) to their robust
+        standard deviations before the drift is added; see `quotable`. Without either option the draws are those of the
+        law alone.
+    **planned
+        What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
+        embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
+        width over number of layers (that of Chinchilla's models by default). Of a `Grouped` law ``group``, the name of
+        the group that the runs planned are of, which is needed.
+
+    Returns
+    -------
+    Allocation
+        A Dataset that prints a short table; ``.table()`` returns its numbers. It holds what the law's `plan`
+        describes: ``parameters`` (N_T), ``tokens``, ``loss`` (mean loss in nats per token) and
+        others, with ``tokens_per_parameter``, dims (chain, draw, compute or target) and, if asked, demand;
+        ``extrapolation``, decades of training compute by which the answer lies above (positive) or below (negative) the
+        fitted runs, 0 within; ``outside``, whether it is not 0. Both have the dim compute alone where the budget is one
+        for training.
+
+        With a demand or a target also ``training_compute``, ``inference_compute`` and ``total_compute`` in FLOP, and
+        ``tokens_per_parameter_extrapolation``, decades by which tokens per parameter lie outside those of the runs.
+        With a target ``floor``, the loss of endless size and tokens, and ``reached``, whether the target is above it:
+        where it is not, sizes and compute are infinite and the loss is the floor. With both ``saved``, the share of
+        the total compute saved over the model of least training compute that reaches the target and serves the demand,
+        under the law alone.
+
+        With `near_optimal` ``parameters_near_low``, ``parameters_near_high``, ``tokens_near_low`` and
+        ``tokens_near_high`` by draw, and without chain and draw ``near_low`` and ``near_high``, between which sizes are
+        nearly the best with a probability of at least 0.5 (NaN where no size is), ``near_parameters``, the size that
+        is with the greatest probability, and ``near_probability``, that probability.
+
+    Raises
+    ------
+    InputError
+        If `beyond` is unknown, a budget, a target, a demand, the tolerance or something planned is not a positive
+        number, both or neither of budget and target are given, the law does not know what is planned, it has no
+        optimum, a budget does not serve a demand, or no draw reaches a target.
+
+    Warns
+    -----
+    DiagnosticWarning
+        If some draws do not reach a target.
+
+    References
+    ----------
+    .. [1] Sardana, N., Portes, J., Doubov, S. and Frankle, J. (2023). Beyond Chinchilla-optimal: Accounting for
+       inference in language model scaling laws. arXiv:2401.00448.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> at = fit.allocate([1e21, 1e24])
+    >>> 1e9 < float(at["parameters"].sel(compute=1e21).median()) < 1e10
+    True
+    >>> served = fit.allocate(loss=2.2, demand=[0, 1e13])
+    >>> bool((served["parameters"].sel(demand=1e13) < served["parameters"].sel(demand=0)).all())
+    True
+    """
+    if (compute is None) == (loss is None):
+        which = "neither" if loss is None else "both"
+        raise InputError(f"give compute, a budget in FLOP, or loss, a target in nats per token, not {which}")
+    name, asked = ("compute", compute) if loss is None else ("target", loss)
+    asked = _numbers(asked, MUST[name])
+    demands = None if demand is None else _numbers(demand, "demand must be tokens, at least 0", least=0)
+    if near_optimal is not None:
+        near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
+    draws = fit.draws
+    law, known = draws.law, draws.law.planned
+    planned = {key: x for key, x in planned.items() if x is not None}
+    for key in planned:
+        if key not in known:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+    if name == "compute" and demands is not None:
+        _check_served(asked, demands)
+    check_beyond(beyond)
+    at = xr.DataArray(asked, dims=name, coords={name: asked})
+    error = drift_errors(fit, draws) if beyond == "drift" else None
+
+    def solved(targets):
+        return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)
+
+    if name == "compute" and demands is None and near_optimal is None:
+        result = law.optimum(draws, at, **planned)
+    elif name == "compute" or error is None:
+        result = solved(asked[:, None])
+    else:
+        result = to_drifting_target(solved, asked, error, compute_range(fit, **planned)[1])
+    spent = result.get("training_compute", at)
+    result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
+    result["outside"] = result["extrapolation"] != 0
+    if robust or error is not None:
+        sizes = partial(nonembedding_sizes, draws, planned)
+        result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes)
+    if "parameters" in result:
+        result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
+    if "training_compute" in result:
+        result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
+    result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
+    result.attrs |= {"law": law.label, "table": fit.table_named, "robust": robust, "beyond": beyond}
+    for key in result.data_vars:
+        result[key].attrs["units"] = _unit(key)
+    for key, unit in (("compute", "FLOP"), ("target", "nats/token"), ("demand", "tokens")):
+        if key in result.coords:
+            result[key].attrs["units"] = unit
+    result = result.transpose("chain", "draw", name, ...)
+    return Allocation(result.data_vars, result.coords, result.attrs)
+
+
+def _unit(name):
+    if name.endswith("extrapolation"):
+        return "decades"
+    return "nats/token" if name in ("loss", "floor") else "FLOP" if name.endswith("_compute") else "1"
+
+
+def _numbers(given, must, *, least=None, shape=None):
+    """Numbers above 0, or of at least `least`, as an array of one axis."""
+    try:
+        found = np.atleast_1d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    inside = found > 0 if least is None else found >= least
+    if (
+        found.ndim != 1
+        or not found.size
+        or not (np.isfinite(found) & inside).all()
+        or found.shape != (shape or found.shape)
+    ):
+        raise InputError(f"{must}, not {given!r}")
+    return found
+
+
+def _check_served(budgets, demands):
+    least, most = budgets.min(), demands.max()
+    needed = training_compute(1.0, 1.0) + inference_compute(1.0, most)
+    if least <= needed:
+        raise InputError(
+            f"a budget of {least:g} FLOP does not serve a demand of {most:g} tokens with one parameter ({needed:.3g} "
+            "FLOP); give a larger budget or a smaller demand"
+        )
+
+
+def _ratio(tokens, parameters):
+    """Tokens per parameter; NaN where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return tokens / parameters
+
+
+def _ratio_outside(result, fit, **planned):
+    """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
+    runs = fit.law.planned_rows(fit.rows, **planned)
+    size = next(column for column in SIZES if column in runs and column in result)
+    fitted = runs["tokens"] / runs[size]
+    return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
+
+
+def compute_range(fit, **planned):
+    """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
+    flop = training_flop(fit.law.planned_rows(fit.rows, **planned))
+    if not len(flop):  # a group of which nothing was seen
+        return float("nan"), float("nan")
+    return float(flop.min()), float(flop.max())
+
+
+def decades_outside(compute, least, greatest):
+    """Decades by which a budget lies above (positive) or below (negative) a range; 0 within."""
+    above = np.log10(compute / (greatest * (1 + 1e-9))).clip(min=0)
+    below = np.log10(compute / (least * (1 - 1e-9))).clip(max=0)
+    return above + below

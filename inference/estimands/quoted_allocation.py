@@ -1,0 +1,151 @@
+"""Widen an allocation of the law alone to what is quoted: robust widths, and the drift beyond the largest run."""
+
+import warnings
+
+import numpy as np
+import xarray as xr
+
+from ...errors import DiagnosticWarning
+from ...models.draws import DRAWS
+from ...models.loss.plan import inference_compute, training_compute
+from ..checks.sandwich import quotable
+from .beyond import drift_of
+from .planning import near_range
+
+MOST_DECADES, SECANTS, CLOSE = 12.0, 12, 1e-4  # of the search for the compute at which a drifting loss is reached
+
+
+def nonembedding_sizes(draws, planned, parameters):
+    """Compute N_x of models of N_T parameters, infinite where they are."""
+    draws, planned = draws.of_planned(**planned)
+    finite = np.isfinite(parameters)
+    size = draws.law.plan(draws.constants(), **planned).size(np.where(finite, parameters, 1.0))
+    return np.where(finite, size, np.inf)
+
+
+def drift_errors(fit, draws):
+    """Draw errors a decade of log loss and of log N*, two DataArrays of dims (chain, draw), by the seed of the fit."""
+    drift, rng = drift_of(draws.law), np.random.default_rng(fit.record["seed"])
+    coordinates = {dim: draws.named()[dim] for dim in DRAWS}
+    shape = tuple(x.size for x in coordinates.values())
+    return tuple(xr.DataArray(drift.slopes(rng, shape, of), coordinates, DRAWS) for of in ("loss", "size"))
+
+
+def to_drifting_target(solved, asked, error, greatest):
+    """Solve for what reaches a target where the drift adds to the law's loss.
+
+    The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C beyond the runs; h is found by
+    secants, for each draw.
+    """
+    slope = error[0].values.reshape(-1, 1, 1)
+
+    def further(decades):
+        """Compute the decades that the law needs where the drift is that of so many, minus these."""
+        spent = solved(asked[:, None] * np.exp(-slope * decades))["training_compute"].values
+        needed = np.log10(spent.reshape(len(slope), len(asked), -1) / greatest)
+        return needed.clip(0, MOST_DECADES) - decades
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        before = np.zeros_like(slope)
+        excess = further(before)
+        decades = before + excess
+        for _ in range(SECANTS):
+            now = further(decades)
+            if not (np.abs(now) > CLOSE).any():
+                break
+            with np.errstate(all="ignore"):
+                steepness = (now - excess) / (decades - before)
+                # Where what is lacking grows with compute, none that is larger reaches the target.
+                step = np.where(
+                    steepness < 0, -now / steepness, np.where(now > 0, MOST_DECADES, (before - decades) / 2)
+                )
+                step = np.where(np.abs(now) <= CLOSE, 0.0, step)
+            before, excess, decades = decades, now, (decades + step).clip(0, MOST_DECADES)
+    return solved(asked[:, None] * np.exp(-slope * decades))
+
+
+def quoted(fit, result, error, demands, *, robust, nonembedding):
+    """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
+
+    Parameters
+    ----------
+    result : Dataset
+        From the law alone, with ``extrapolation``.
+    error : tuple of DataArray, or None
+        Errors of log loss and log N* a decade.
+    demands : ndarray or None
+    robust : bool
+    nonembedding : callable
+        Gives N_x of N_T.
+
+    Returns
+    -------
+    Dataset
+        Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
+    """
+    law, by = result, "training_compute" if "target" in result.dims else "loss"
+    result = law.copy()
+    if robust:
+        result.update(_robust(fit, {name: law[name] for name in ("parameters", by) if name in law}))
+    decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
+    of_loss, of_size = (0.0, 0.0) if error is None else error
+    if by == "loss":
+        result["loss"] = result["loss"] * np.exp(of_loss * decades)
+    if "parameters" not in law:
+        return result
+    result["parameters"] = result["parameters"] * np.exp(of_size * decades)
+    if demands is not None and by == "loss":
+        _within_budget(result)
+    with np.errstate(invalid="ignore"):  # infinite where no size reaches a target
+        moved = (result["parameters"] / law["parameters"]).fillna(1.0)
+        paid = (result[by] / law[by]).fillna(1.0) if by == "training_compute" else 1.0
+    if demands is None or by == "training_compute":
+        result["tokens"] = law["tokens"] * paid / moved
+    if "near_low" in law:
+        result.update({name: law[name] * moved for name in ("parameters_near_low", "parameters_near_high")})
+        result.update({name: law[name] * paid / moved for name in ("tokens_near_low", "tokens_near_high")})
+        result.update(near_range(result["parameters_near_low"], result["parameters_near_high"]))
+    if "epochs" in law:
+        result["epochs"] = np.maximum(law["epochs"] * result["tokens"] / law["tokens"], 1.0)
+    if "parameters_nonembedding" in law:
+        result["parameters_nonembedding"] = result["parameters"].copy(data=nonembedding(result["parameters"].values))
+    if "training_compute" in law:
+        _count_compute(result, law, demands)
+    return result
+
+
+def _within_budget(result):
+    """Keep sizes that also serve a demand within the budget, and train on what it leaves."""
+    served = training_compute(1.0, 1.0) + inference_compute(1.0, result["demand"])
+    result["parameters"] = np.minimum(result["parameters"], result["compute"] / served)
+    left = result["compute"] - inference_compute(result["parameters"], result["demand"])
+    result["tokens"] = np.maximum(left / training_compute(result["parameters"], 1.0), 1.0)
+
+
+def _count_compute(result, law, demands):
+    """Compute what training and inference take, infinite where the law reaches no target."""
+    finite = np.isfinite(law["training_compute"])
+    served = 0.0 if demands is None else result["demand"]
+    training = training_compute(result["parameters"], result["tokens"])
+    inference = inference_compute(result["parameters"], served)
+    result["training_compute"] = training.where(finite, law["training_compute"])
+    result["inference_compute"] = inference.where(finite, law["inference_compute"])
+    result["total_compute"] = result["training_compute"] + result["inference_compute"]
+
+
+def _robust(fit, quantities):
+    """Spread quantities of each thing asked to the widths that are quoted."""
+    places = {
+        (name, place): x.isel(dict(zip(_asked_dims(x), place, strict=True)), drop=True)
+        for name, x in quantities.items()
+        for place in np.ndindex(*(x.sizes[dim] for dim in _asked_dims(x)))
+    }
+    widened = {name: x.copy() for name, x in quantities.items()}
+    for (name, place), x in quotable(fit, places).items():
+        widened[name][dict(zip(_asked_dims(widened[name]), place, strict=True))] = x
+    return widened
+
+
+def _asked_dims(x):
+    return [dim for dim in x.dims if dim not in DRAWS]

@@ -1,0 +1,52 @@
+"""What one rule of scaling saves over another, draw by draw."""
+
+import xarray as xr
+
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ...models.loss import kaplan, rules
+from ..needs import of_kind
+from .allocate import allocate
+
+
+def chinchilla_over_kaplan(fit, compute):
+    """Compute that Chinchilla's rule saves over Kaplan's at a training budget, for each posterior draw.
+
+    See `models.rules.chinchilla_over_kaplan`; appendix B of Ho et al. (2024) [1]_.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law in all parameters, such as the Chinchilla law.
+    compute : float or array_like, shape (compute,)
+        Budgets C = 6 N D in FLOP.
+
+    Returns
+    -------
+    Dataset
+        ``gain`` (chain, draw, compute), a factor of compute; ``kaplan_parameters`` and ``kaplan_tokens`` (compute), the
+        size by Kaplan's rule; ``extrapolation`` (compute), decades of compute by which the budget lies above (positive)
+        or below (negative) the fitted runs, 0 within; ``outside`` (compute), whether it is not 0.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law, or a budget is not a positive number.
+
+    References
+    ----------
+    .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+    """
+    law = of_kind(fit, "runs").law
+    if not (law.in_all_parameters and law.sum_of_terms):
+        raise InputError(f"the gain over Kaplan's rule needs a fit of chinchilla, not of {quoted(law.name)}")
+    result = allocate(fit, compute)[["extrapolation", "outside"]]
+    draws = fit["posterior"].to_dataset()
+    gain = rules.chinchilla_over_kaplan(
+        result["compute"], **{name: draws[name] for name in ("A", "B", "alpha", "beta")}
+    )
+    parameters, tokens = kaplan.optimum(result["compute"], **kaplan.PUBLISHED)
+    result = xr.Dataset({"gain": gain, "kaplan_parameters": parameters, "kaplan_tokens": tokens}).merge(result)
+    for name in ("gain", "kaplan_parameters", "kaplan_tokens"):
+        result[name].attrs["units"] = "1"
+    return result.transpose("chain", "draw", "compute")

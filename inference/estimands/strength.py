@@ -1,0 +1,138 @@
+"""Grade how strong an answer is: one rule, of six facts, the grade the worst of them.
+
+============= =========================================== ==================== ==================== =================
+fact          what it is                                  strong               fair                 weak
+============= =========================================== ==================== ==================== =================
+chains        whether every fit converged                 yes                                       no
+law           result of `Fit.check`                       fits                 off: misfit below    does not fit
+                                                                               its tolerance
+width         upper over lower end of the quoted 95%      at most 1.5          at most 3            larger, or no end
+              interval
+sensitivity   largest over smallest median of the stated  at most 1.25         at most 2            larger
+              alternatives and the answer
+extrapolation decades of compute outside the data         0                    at most 1            more
+direction     least probability of a claimed direction    at least 0.975       at least 0.9         less
+              over the stated alternatives
+============= =========================================== ==================== ==================== =================
+
+The limits are our choice, made before the answers were graded. A fact that an answer does not have is left out.
+"""
+
+from typing import NamedTuple
+
+from ..checks.check import FITS, NOT, OFF
+
+STRONG, FAIR, WEAK = "strong", "fair", "weak"
+GRADES = (STRONG, FAIR, WEAK)
+WIDTH, SENSITIVITY, EXTRAPOLATION, DIRECTION = (1.5, 3.0), (1.25, 2.0), (0.0, 1.0), (0.975, 0.9)
+
+
+class Facts(NamedTuple):
+    """Facts about an answer; None for what it does not have.
+
+    Attributes
+    ----------
+    chains : bool
+        Whether every fit that the answer depends on converged.
+    verdict : str, optional
+        That of `Fit.check`.
+    p : float, optional
+        Least p of its tests.
+    size : float, optional
+        Size of the misfit of the tests that reject, as a share.
+    width : float, optional
+        Upper over lower end of the quoted interval; infinite where it has no upper end.
+    sensitivity : float, optional
+        Largest over smallest median of the stated alternatives and the answer.
+    decades : float, optional
+        Decades of compute outside the data, either way.
+    direction : tuple of float, optional
+        Least and largest probability of the claimed direction over the stated alternatives.
+    """
+
+    chains: bool
+    verdict: str | None = None
+    p: float | None = None
+    size: float | None = None
+    width: float | None = None
+    sensitivity: float | None = None
+    decades: float | None = None
+    direction: tuple | None = None
+
+
+def grades(facts):
+    """Grade each fact of an answer: dict of str to str.
+
+    Examples
+    --------
+    >>> grades(Facts(chains=True, verdict="off", p=1e-5, size=0.003, width=2.0, decades=0.0))
+    {'chains': 'strong', 'law': 'fair', 'width': 'fair', 'extrapolation': 'strong'}
+    """
+    graded = {"chains": STRONG if facts.chains else WEAK}
+    if facts.verdict is not None:
+        graded["law"] = {FITS: STRONG, OFF: FAIR, NOT: WEAK}[facts.verdict]
+    limits = {
+        "width": (facts.width, WIDTH),
+        "sensitivity": (facts.sensitivity, SENSITIVITY),
+        "extrapolation": (None if facts.decades is None else abs(facts.decades), EXTRAPOLATION),
+    }
+    for name, (value, (strong, fair)) in limits.items():
+        if value is not None:
+            graded[name] = STRONG if value <= strong else FAIR if value <= fair else WEAK
+    if facts.direction is not None:
+        graded["direction"] = grade_of_direction(facts.direction[0])
+    return graded
+
+
+def grade_of_direction(probability):
+    """Grade a direction by its least probability over the stated alternatives.
+
+    Examples
+    --------
+    >>> grade_of_direction(0.93)
+    'fair'
+    """
+    strong, fair = DIRECTION
+    return STRONG if probability >= strong else FAIR if probability >= fair else WEAK
+
+
+def strength(facts):
+    """Return the worst grade of the facts of an answer.
+
+    Examples
+    --------
+    >>> strength(Facts(chains=True, width=1.2, direction=(0.93, 0.99)))
+    'fair'
+    """
+    return max(grades(facts).values(), key=GRADES.index)
+
+
+def reasons(facts):
+    """Name in plain words what keeps an answer from being strong, the worst first: a list of str."""
+    words = {"chains": "not every chain converged", "law": "the rows reject the law"}
+    if facts.size is not None:
+        words["law"] = f"the law misses its rows by {100 * facts.size:.2g}% on average"
+    if facts.width is not None:
+        spans = f"the interval spans a factor of {facts.width:.2g}"
+        words["width"] = spans if facts.width < float("inf") else "the interval has no upper end"
+    if facts.sensitivity is not None:
+        words["sensitivity"] = f"alternatives differ by a factor of {facts.sensitivity:.2g}"
+    if facts.decades is not None:
+        side = "above the largest run" if facts.decades > 0 else "below the smallest run"
+        words["extrapolation"] = f"it lies {times_outside(facts.decades)} {side}"
+    if facts.direction is not None:
+        least = facts.direction[0]
+        words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
+    graded = grades(facts)
+    return [words[name] for grade in (WEAK, FAIR) for name, each in graded.items() if each == grade]
+
+
+def times_outside(decades):
+    """Write a distance in decades of compute as a factor of two digits.
+
+    Examples
+    --------
+    >>> times_outside(-5.0545), times_outside(0.3)
+    ('110,000 times', '2 times')
+    """
+    return f"{float(f'{10 ** abs(decades):.2g}'):,g} times"

@@ -1,0 +1,374 @@
+"""Kaplan's exponent and Chinchilla's from one law: what counting parameters without embeddings does to an optimum.
+
+References
+----------
+.. [1] Pearce, T. and Song, J. (2024). Reconciling Kaplan and Chinchilla scaling laws. arXiv:2406.12907, section 2.
+.. [2] Hoffmann, J. et al. (2022). Training compute-optimal large language models. arXiv:2203.15556, approach 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ...models import Chinchilla
+from ...models.arrays import exp
+from ...models.draws import DRAWS
+from ...models.loss import embeddings
+from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...models.loss.plan import LIMIT
+from ...models.loss.search import root
+from ...models.loss.sizes import family_constant
+from ..checks.sandwich import quotable
+from ..intervals import summary
+from ..needs import of_kind
+from ..printed import Printed, Text
+from ..words import plain, size
+
+if TYPE_CHECKING:
+    from ..fit import Fit
+
+BASES = ("nonembedding", "total")
+NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}
+KAPLAN_EXPONENT = 0.73
+AT_ONCE = 400_000  # losses held together: so many stay in a processor's cache
+CHINCHILLA = Chinchilla()
+STEP = 1e-3  # of log N_x and log D, in slopes of the loss along a budget
+SPREAD = 1e-2  # of log N_x, in the slope of the tokens at which a size is optimal
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study of synthetic training curves like that of Kaplan et al. (2020), as Pearce and Song (2024) set it up.
+
+    Parameters
+    ----------
+    sizes : tuple of (float, float)
+        Decades of N_x, least and greatest.
+    models : int
+        Sizes in that range, evenly spaced in its logarithm.
+    tokens : tuple of (float, float)
+        Decades of D at which each curve is read.
+    readings : int
+        Points of each curve.
+    budgets : tuple of (float, float)
+        Decades of compute C_x without embeddings, and of C_T.
+    count : int
+        Budgets in that range.
+    exact : bool
+        Read each curve at the budget instead of at the reading nearest to it.
+    """
+
+    sizes: tuple = (2.9, 9.2)
+    models: int = 20
+    tokens: tuple = (6.0, 25.0)
+    readings: int = 1000
+    budgets: tuple = ((12.95, 20.7), (14.0, 20.7))
+    count: int = 100
+    exact: bool = False
+
+    def points(self, basis, gamma, delta):
+        """Sizes and tokens of each model at each budget, for each gamma and delta, (draw,).
+
+        Returns
+        -------
+        nonembedding : ndarray, shape (models,)
+            N_x.
+        total : ndarray, shape (draw, models)
+            N_T.
+        counted : ndarray, shape (draw, models) or (1, models)
+            Those of the two that the basis counts.
+        tokens : ndarray, shape (draw, count, models) or (1, count, models)
+        compute : ndarray, shape (count,)
+        """
+        nonembedding = np.logspace(*self.sizes, self.models)
+        total = embeddings.total(nonembedding, np.reshape(gamma, (-1, 1)), np.reshape(delta, (-1, 1)))
+        counted = {"nonembedding": nonembedding[None], "total": total}[basis]
+        compute = np.logspace(*self.budgets[BASES.index(basis)], self.count)
+        tokens = compute[:, None] / (FLOP_PER_PARAMETER_TOKEN * counted[:, None])
+        if not self.exact:
+            readings = np.logspace(*self.tokens, self.readings)
+            middle = (readings[1:] + readings[:-1]) / 2
+            tokens = readings[np.searchsorted(middle, tokens)]
+        return nonembedding, total, counted, tokens, compute
+
+
+def check_basis(basis):
+    """Refuse a basis other than nonembedding or total."""
+    if basis not in BASES:
+        raise InputError(unknown("basis", basis, BASES))
+
+
+def frontier_exponents(
+    constants, *, basis="nonembedding", gamma, delta=embeddings.PROPORTIONAL, study=None, law=CHINCHILLA
+):
+    """Compute the exponents that a study of curves would have measured, had the law and its constants been true.
+
+    At each budget the model of least loss is found; slopes of logarithms against that of compute follow by least
+    squares (approach 1 of Hoffmann et al. 2022).
+
+    Parameters
+    ----------
+    constants : mapping of str to array_like, shape (...)
+        Of the law, as its posterior has them: ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the Chinchilla law.
+    basis : {"nonembedding", "total"}
+        Which parameters the study counts, in sizes and in compute.
+    gamma, delta : array_like, shape (...)
+        Of the embedding parameters.
+    study : Study, optional
+    law : LossLaw
+        A law of the loss in all parameters and tokens.
+
+    Returns
+    -------
+    Dataset
+        ``size`` (exponent of N*), ``loss`` (of L) and ``reducible_loss`` (of L - E, with E = 0 where the law has
+        none), dims (draw,) of the constants laid flat.
+    """
+    check_basis(basis)
+    study = study or Study()
+    names = _names(law, constants)
+    arrays = [np.asarray(constants[name], float) for name in names]
+    flat = np.stack([np.ravel(x) for x in np.broadcast_arrays(*arrays, gamma, delta)])
+    parts = max(1, math.ceil(flat.shape[1] * study.count * study.models / AT_ONCE))
+    slopes = [_frontier(law, study, basis, names, part) for part in np.array_split(flat, parts, axis=1)]
+    measured = zip(("size", "loss", "reducible_loss"), np.concatenate(slopes, axis=1), strict=True)
+    return xr.Dataset({name: ("draw", x) for name, x in measured})
+
+
+def _names(law, constants):
+    """Names of the quantities among `constants` that the mean loss of a law may be a function of."""
+    names = dict.fromkeys((*law.derived_names, *(q.name for q in law.mean_parameters)))
+    return [name for name in names if name in constants]
+
+
+def _frontier(law, study, basis, names, flat):
+    """Slopes of size, loss and reducible loss, (3, draw), of named constants, gamma and delta, (quantity, draw)."""
+    *values, gamma, delta = flat
+    constants = {name: x[:, None, None] for name, x in zip(names, values, strict=True)}
+    nonembedding, total, counted, tokens, compute = study.points(basis, gamma, delta)
+    losses = law.mean_of_sizes(constants, nonembedding[None, None], total[:, None], tokens)
+    best = losses.argmin(2)
+    least = np.take_along_axis(losses, best[..., None], 2)[..., 0]
+    sizes = np.take_along_axis(np.broadcast_to(counted, total.shape), best, 1)
+    x = np.log(compute) - np.log(compute).mean()
+    irreducible = constants["E"][..., 0] if "E" in constants else 0.0
+    return np.stack([np.log(y) @ x / (x @ x) for y in (sizes, least, least - irreducible)])
+
+
+def local_exponents(constants, sizes, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
+    """Compute the local exponent ``dlog N_x*/dlog C_x`` at each size, and the budget at which it is optimal.
+
+    The Chinchilla law has closed forms. For other laws the tokens at which a size is optimal are searched for.
+
+    Parameters
+    ----------
+    constants : Dataset
+        Of the law, as its posterior has them, of any dims.
+    sizes : array_like, shape (size,)
+        N_x.
+    gamma, delta : DataArray or float
+    law : LossLaw
+        A law of the loss in all parameters and tokens.
+
+    Returns
+    -------
+    Dataset
+        ``exponent`` and ``compute`` (C_x, FLOP) with the dims of the constants and ``size``, NaN where a size is
+        optimal at no budget; ``highest``, the largest exponent over the sizes, and ``highest_at``, its N_x. Of the
+        Chinchilla law also ``small`` and ``large``, the limits of the exponent.
+    """
+    n = xr.DataArray(np.asarray(sizes, float), dims="size", coords={"size": np.asarray(sizes, float)})
+    limits = {}
+    if law.sum_of_terms:
+        named = {name: constants[name] for name in ("A", "B", "alpha", "beta")} | {"gamma": gamma, "delta": delta}
+        exponent = embeddings.local_exponent(n, **named)
+        compute = embeddings.compute_of_optimum(n, **named)
+        limits = {
+            "small": embeddings.exponent_of_small_models(**named),
+            "large": embeddings.exponent_of_small_models(**(named | {"delta": 1.0})),
+        }
+    else:
+        exponent, compute = _searched(law, constants, n, gamma, delta)
+    highest = {"highest": exponent.max("size"), "highest_at": exponent.idxmax("size")}
+    found = xr.Dataset({"exponent": exponent, "compute": compute} | limits | highest)
+    return found.transpose(..., "size")
+
+
+def _searched(law, constants, n, gamma, delta):
+    """Local exponents and budgets of `local_exponents`, by a search for the tokens at which each size is optimal."""
+    names = _names(law, constants)
+    arrays = xr.broadcast(*(xr.DataArray(x) for x in (*(constants[name] for name in names), gamma, delta)))
+    *values, gamma, delta = (x.values[..., None] for x in arrays)
+    named = dict(zip(names, values, strict=True))
+    log_n = np.log(n.values)
+
+    def loss(log_n, log_tokens):
+        size = exp(log_n)
+        return law.mean_of_sizes(named, size, embeddings.total(size, gamma, delta), exp(log_tokens))
+
+    def log_tokens(log_n):
+        def falls(log_tokens):  # with a larger model on the same budget
+            return loss(log_n + STEP, log_tokens - STEP) - loss(log_n - STEP, log_tokens + STEP)
+
+        low = 0 * (gamma + log_n)
+        high = low + np.log(LIMIT)
+        found = root(falls, low, high)
+        return np.where((found > low) & (found < high), found, np.nan)
+
+    slope = (log_tokens(log_n + SPREAD) - log_tokens(log_n - SPREAD)) / (2 * SPREAD)
+    exponent = np.where(slope > -1, 1 / (1 + slope), np.nan)  # along 6 N_x D; below, the loss is greatest there
+    compute = FLOP_PER_PARAMETER_TOKEN * np.exp(log_n + log_tokens(log_n))
+    template = arrays[0].expand_dims(size=n["size"], axis=-1)
+    return tuple(template.copy(data=x) for x in (exponent, np.where(np.isfinite(exponent), compute, np.nan)))
+
+
+def exponents_within(constants, low, high, *, gamma, delta=embeddings.PROPORTIONAL, law=CHINCHILLA):
+    """Exponents without embeddings over the budgets at which models of N_x from `low` to `high` are optimal.
+
+    Parameters
+    ----------
+    constants : Dataset
+        As for `frontier_exponents`.
+    low, high : float
+        Ends of the range of N_x.
+    gamma, delta : DataArray or float
+    law : LossLaw
+
+    Returns
+    -------
+    Dataset
+        As from `frontier_exponents`, of a study of 200 sizes that reach a decade beyond both ends, read exactly at the
+        budgets that are optimal there at the posterior median.
+    """
+    at = local_exponents(constants, (low, high), gamma=gamma, delta=delta, law=law)["compute"]
+    budgets = tuple(np.log10(at.median([dim for dim in at.dims if dim != "size"]).values))
+    study = Study(sizes=(np.log10(low) - 1, np.log10(high) + 1), models=200, budgets=(budgets, budgets), exact=True)
+    return frontier_exponents(constants, gamma=gamma, delta=delta, study=study, law=law)
+
+
+def study_exponents(
+    fit: Fit,
+    *,
+    vocabulary: float | None = None,
+    aspect_ratio: float | None = None,
+    configurations: Fit | None = None,
+    study: Study | None = None,
+) -> Exponents:
+    """Compute the exponents that a study like Kaplan's would have measured if a fitted law were true, draw by draw.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of the loss in all parameters and tokens: ``chinchilla``, ``coupled``, ``offsets`` or
+        ``embedding-corrected``.
+    vocabulary, aspect_ratio : float, optional
+        Of the models studied; by default the relation of sizes that the fit learned, else that of `configurations`,
+        else Chinchilla's.
+    configurations : Fit, optional
+        Fit of ``configurations``. Its draws of gamma and delta are combined with the draws of a fit that has none.
+    study : Study, optional
+
+    Returns
+    -------
+    Exponents
+        A dict that prints the exponents: `frontier_exponents` for ``"nonembedding"`` and ``"total"``.
+
+    Raises
+    ------
+    InputError
+        If either fit is of another law, or the vocabulary or aspect ratio is not a positive number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit(bs.laws.Coupled(), runs, seed=1, draws=500, tune=500)
+    >>> exponents = fit.study_exponents()
+    >>> bool(exponents["nonembedding"]["size"].median() > exponents["total"]["size"].median())
+    True
+    """
+    law = of_kind(fit, "runs").law
+    constants, gamma, delta = constants_and_family(
+        fit, vocabulary=vocabulary, aspect_ratio=aspect_ratio, configurations=configurations
+    )
+    found = {
+        basis: frontier_exponents(constants, basis=basis, gamma=gamma, delta=delta, study=study, law=law)
+        for basis in BASES
+    }
+    return Exponents(found, fit, study or Study())
+
+
+class Exponents(Printed, dict):
+    """What `study_exponents` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
+
+    What it prints are the intervals that are quoted, see `quotable`. A pickled one has no fit and prints as a dict.
+    """
+
+    def __init__(self, datasets, fit, study):
+        super().__init__(datasets)
+        self._fit, self.study = fit, study
+
+    def __getstate__(self):
+        return {"_fit": None, "study": self.study}
+
+    def table(self):
+        """Return medians and ends of 95% intervals, a DataFrame with one row a basis and quantity."""
+        draws = {(basis, name): x for basis, each in self.items() for name, x in each.items()}
+        if self._fit is not None:
+            draws = quotable(self._fit, {key: by_draw(self._fit, x) for key, x in draws.items()})
+        return pd.DataFrame.from_dict({key: summary(x) for key, x in draws.items()}, orient="index")
+
+    def text(self):
+        """Return what is printed; None without the fit."""
+        if self._fit is None:
+            return None
+        table = self.table().apply(plain, axis=1).unstack(sort=False).rename(index=NAMED)
+        least, greatest = (size(10.0**x) for x in self.study.sizes)
+        models = f"{self.study.models} models of {least} to {greatest} parameters without embeddings"
+        title = f"Exponents of a study of {models} if {self._fit.law.label} is true (medians and 95% intervals)"
+        return Text(title, table)
+
+
+def by_draw(fit, values):
+    """Put exponents, (draw,), under the chains and draws of the posterior that they were computed from."""
+    dims = fit["posterior"].sizes
+    return xr.DataArray(values.values.reshape(dims["chain"], dims["draw"]), dims=DRAWS)
+
+
+def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None, configurations=None):
+    """Return the posterior of a fit in all parameters, and gamma and delta of the models studied."""
+    law = of_kind(fit, "runs").law
+    if not law.in_all_parameters:
+        raise InputError(
+            f"a fit of {law.name} does not state the loss in all parameters and tokens alone; reconcile a fit of "
+            "chinchilla, coupled, offsets or embedding-corrected"
+        )
+    posterior = fit["posterior"].to_dataset()
+    if vocabulary is None and aspect_ratio is None:
+        if "gamma" in posterior:
+            return posterior, posterior["gamma"], posterior["delta"]
+        if configurations is not None:
+            return posterior, *_family(configurations, posterior)
+    return posterior, family_constant(vocabulary, aspect_ratio), embeddings.PROPORTIONAL
+
+
+def _family(configurations, posterior):
+    """Draws of gamma and delta for each draw of a posterior that does not depend on them.
+
+    The pairs are shuffled: fits of one seed need not be independent draw by draw.
+    """
+    name = of_kind(configurations, "runs").law.name
+    if name != "configurations":
+        raise InputError(f"configurations is a fit of {name}; it must be a fit of the law 'configurations'")
+    relation, like = configurations["posterior"], posterior["E"]
+    count = relation["gamma"].size
+    index = np.random.default_rng(0).permutation(np.arange(like.size) % count).reshape(like.shape)
+    return tuple(like.copy(data=relation[name].values.ravel()[index]) for name in ("gamma", "delta"))

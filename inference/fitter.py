@@ -1,0 +1,362 @@
+"""Fit laws to tables: compiled once, sampled as often as rows, observations and laws of one program change."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from ..datasets import KINDS
+from ..models.draws import Draws
+from ..models.laws import as_law
+from . import densities
+from .adaptive import sample_enough
+from .checks import chains
+from .cut import fit_cut
+from .fit import Fit
+from .progress_messages import counted, lasting, say
+from .record import record
+from .samplers.choose import choose, compiled
+from .settings import Settings, seed_of, settings_of
+from .workers import mapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..models.law import Law
+
+MOST_KEPT = 8
+_KEPT = OrderedDict()  # compiled programs of this process, the least recently used first
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Draws of one fit with the sampler's statistics.
+
+    Parameters
+    ----------
+    draws : Draws
+    posterior : Dataset
+        The draws by name.
+    sample_stats : Dataset
+    settings : Settings
+        Those of the last try.
+    seconds : float
+        Of sampling, all tries together.
+    diagnostics : dict
+        From `chains.diagnose_chains`.
+    """
+
+    draws: Draws
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    settings: Settings
+    seconds: float
+    diagnostics: dict
+
+
+class Fitter:
+    """A law compiled for one table, to be fitted again to other rows without compiling.
+
+    Parameters
+    ----------
+    law : Law or str
+        A law or its name.
+    table : DataFrame
+        The table that the sampled quantities refer to, in every refit.
+    sampler : {"nutpie", "numpyro", "pymc"}, optional
+        nutpie alone keeps its compiled program from one fit to the next.
+
+    Raises
+    ------
+    InputError
+        If the table cannot inform the law, or the law is unknown.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fitter = bs.Fitter(bs.laws.Chinchilla(noise="normal"), runs)
+    >>> again = fitter.fit(runs.iloc[5:], seed=1, draws=500, tune=500)
+    """
+
+    def __init__(self, law: Law | str, table: pd.DataFrame, *, sampler: str | None = None) -> None:
+        self.law, self.table = as_law(law), table
+        self.sampler = choose(sampler)
+        self._seen, self._densities, self._compiled = {}, {}, {}
+        _, self.rows, self.reference = self.of()
+
+    def __getstate__(self):
+        """Leave out what is compiled, which another process compiles for itself."""
+        return vars(self) | {"_densities": {}, "_compiled": {}}
+
+    def other(self, law, table=None):
+        """Return a fitter of another law, by default on the same table."""
+        return Fitter(law, self.table if table is None else table, sampler=self.sampler)
+
+    def of(self, law=None):
+        """Rows of the table for a law, by default this one's, and what its quantities refer to."""
+        law = self.law if law is None else law
+        # What a law is follows from its name and options alone; it is asked for its rows once.
+        known = law.name, json.dumps(law.options)
+        if known not in self._seen:
+            rows = law.rows(self.table)
+            self._seen[known] = rows, law.reference(rows)
+        return law, *self._seen[known]
+
+    def density(self, law=None, rows=None, **changed):
+        """Return the `Density` of a law on rows, by default this one's on all of the table.
+
+        Parameters
+        ----------
+        law : Law, optional
+        rows : DataFrame, optional
+        **changed
+            Entries of the reference that are other than those of the table.
+        """
+        law, own, reference = self.of(law)
+        if rows is not None or changed:
+            return law.density(own if rows is None else rows, reference | changed)
+        known = law.name, json.dumps(law.options)
+        if known not in self._densities:
+            self._densities[known] = law.density(own, reference)
+        return self._densities[known]
+
+    def compiled(self, law=None, *, progress=False):
+        """Return the compiled program that serves a law, by default this one's."""
+        (law, rows, reference), density = self.of(law), self.density(law)
+        if density.program not in self._compiled:
+            law.check(rows, reference)
+            say(f"compiling {law.label}", progress)
+            self._compiled[density.program] = _compiled(law, rows, reference, density, self.sampler)
+        return self._compiled[density.program]
+
+    def draws(self, rows=None, *, law=None, settings=None, seed=1, progress=False, changed=None):
+        """Sample once, with the settings as they are.
+
+        Parameters
+        ----------
+        rows : DataFrame, optional
+            Rows that inform the law; by default all of the table.
+        law : Law, optional
+            Of the family that was compiled for.
+        settings : Settings
+        seed : int
+        progress : bool
+            Show a progress bar on standard error.
+        changed : dict, optional
+            Entries of the reference that are other than those of the table.
+
+        Returns
+        -------
+        draws : Draws
+        sample_stats : Dataset
+        seconds : float
+        """
+        (law, own, reference), changed = self.of(law), changed or {}
+        density = self.density(law, rows, **changed)
+        sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed, progress)
+        return law.draws(sampled, own if rows is None else rows, reference | changed), stats, seconds
+
+    def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
+        """Sample until the law's `Effort` is content; see `sample_enough`.
+
+        Parameters
+        ----------
+        rows, law, seed, progress
+            As for `draws`.
+        least_ess : int, optional
+            In place of the law's own.
+        **settings
+            As for `fit`.
+
+        Returns
+        -------
+        Sampled
+        """
+        (law, own, reference), density = self.of(law), self.density(law, rows)
+        rows, seconds, tries = own if rows is None else rows, [], []
+
+        def draw(asked, piece):
+            program = self.compiled(law, progress=progress)
+            tries.append(asked)
+            say(_trying(law, len(rows), tries, seconds), progress)
+            *drawn, took = program.sample(density, asked, _seed_of(seed, piece), progress)
+            seconds.append(took)
+            return drawn
+
+        def named(sampled):
+            draws = law.draws(sampled, rows, reference)
+            return draws, draws.named()
+
+        *drawn, asked, found = sample_enough(draw, named, law.effort, least_ess=least_ess, **settings)
+        return Sampled(*drawn, asked, sum(seconds), found)
+
+    def fit(
+        self,
+        table: pd.DataFrame | None = None,
+        *,
+        law: Law | None = None,
+        seed: int | None = None,
+        prior_predictive: bool = False,
+        posterior_predictive: bool = False,
+        log_likelihood: bool | None = None,
+        progress: bool = False,
+        least_ess: int | None = None,
+        **settings: Any,
+    ) -> Fit:
+        """Fit to a table, by default the one that was compiled for; see `fit` for the parameters and the result.
+
+        Parameters
+        ----------
+        table : DataFrame, optional
+        law : Law, optional
+            Of the family that was compiled for, by default this one.
+        least_ess : int, optional
+            See `sample`.
+        """
+        law = law or self.law
+        make = functools.partial(fit_cut, self) if law.upstream else self.fit_at_point
+        return make(
+            table,
+            law=law,
+            seed=seed_of(seed),
+            prior_predictive=prior_predictive,
+            posterior_predictive=posterior_predictive,
+            log_likelihood=log_likelihood,
+            progress=progress,
+            least_ess=least_ess,
+            **settings,
+        )
+
+    def fit_at_point(
+        self,
+        table,
+        *,
+        law,
+        seed,
+        prior_predictive,
+        posterior_predictive,
+        log_likelihood,
+        progress,
+        least_ess,
+        **settings,
+    ):
+        """Fit as `fit` does; quantities from upstream are held at their point estimates."""
+        settings_of(settings)
+        rows = None if table is None or table is self.table else law.rows(table)
+        # A table that no file can hold is refused before hours of sampling, not after.
+        stored = KINDS[law.kind].to_dataset(self.of(law)[1] if rows is None else rows)
+        sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
+        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood)
+        diagnosed = chains.with_figures(sampled.diagnostics, figures)
+        found = record(
+            law=law,
+            reference=sampled.draws.reference,
+            rows=sampled.draws.rows,
+            seed=seed,
+            sampler=self.sampler,
+            settings=sampled.settings,
+            seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
+            diagnostics=diagnosed,
+            log_likelihood=densities.GROUP in groups,
+        )
+        chains.warn(law, diagnosed)
+        return Fit.of(groups, found, fitter_of, self)
+
+    def fit_each(self, laws, *, progress=False, text="laws", **options):
+        """Fit several laws, in parallel where `parallel` says so.
+
+        Parameters
+        ----------
+        laws : dict of Law
+            Of the family that was compiled for, by any name.
+        progress : bool
+            Show a bar on standard error.
+        text : str
+            What the bar calls them.
+        **options
+            As for `fit`.
+
+        Returns
+        -------
+        dict of Fit
+        """
+        made = mapped(_fitted, (self, options), list(laws.values()))
+        return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
+
+    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood):
+        """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
+        draws, law = sampled.draws, sampled.draws.law
+        kind, rng = KINDS[law.kind], np.random.default_rng(seed)
+        numbered = {kind.dimension: np.arange(len(draws.rows))}
+        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
+        kept, figures = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"]), {}
+        if kept or not law.unit_is_row:
+            density = draws.log_likelihood(seed=seed)
+            figures, density.attrs = dict(density.attrs), {}
+            if law.unit_is_row:
+                density = density.assign_coords(numbered)
+        observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
+        groups = {
+            "posterior": sampled.posterior,
+            "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
+            "sample_stats": sampled.sample_stats,
+            **({densities.GROUP: density.to_dataset(name=law.scale)} if kept else {}),
+            "log_prior": draws.log_prior(),
+            "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
+            "constant_data": stored,
+        }
+        if posterior_predictive:
+            groups["posterior_predictive"] = draws.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+        if prior_predictive:
+            prior = law.prior_draws(rng, draws.reference, draws.rows, sampled.settings.draws)
+            groups["prior"] = prior.named()
+            groups["prior_predictive"] = prior.replicate(rng).to_dataset(name=law.scale).assign_coords(numbered)
+        return groups, figures
+
+
+def _fitted(shared, law):
+    fitter, options = shared
+    return fitter.fit(law=law, **options)
+
+
+def _trying(law, count, tries, seconds):
+    """Say what is sampled and, of another try, why and how long it should take."""
+    length = tries[-1]
+    said = f"sampling {law.label}: {count:,} rows, {length.chains} chains of {length.tune} + {length.draws} iterations"
+    if not seconds:
+        return said
+    before = tries[-2]
+    smaller = length.target_accept != before.target_accept
+    why = "smaller steps after divergences" if smaller else "longer for more effective draws"
+    expected = seconds[-1] * (length.tune + length.draws) / (before.tune + before.draws)
+    return f"{said}, {why}, {'at least' if smaller else 'up to'} {lasting(expected)}"
+
+
+def _seed_of(seed, piece):
+    """Seed of a piece of the chains, those of its first the seed itself."""
+    return seed if piece == 0 else int(np.random.SeedSequence([seed, piece]).generate_state(1)[0] >> 1)
+
+
+def _compiled(law, rows, reference, density, sampler):
+    """Compile a law's program, or take the one that this process compiled before for tables that differ by data."""
+    if sampler != "nutpie":
+        return compiled(law, rows, reference, density, sampler)
+    key = density.program
+    if key not in _KEPT:
+        _KEPT[key] = compiled(law, rows, reference, density, sampler)
+    _KEPT.move_to_end(key)
+    if len(_KEPT) > MOST_KEPT:
+        _KEPT.popitem(last=False)
+    return _KEPT[key]
+
+
+def fitter_of(fit):
+    """Make the `Fitter` of the law and rows of a fit."""
+    return Fitter(fit.law, fit.rows, sampler=fit.record["sampler"])

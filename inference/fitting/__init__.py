@@ -1,1 +1,0 @@
-"""Posteriors by NUTS."""

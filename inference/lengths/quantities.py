@@ -1,0 +1,385 @@
+"""What a fit of the law of lengths says, draw by draw: lengths at an accuracy, accuracies, contrasts of embeddings.
+
+Each result is that of the median run of a condition (``typical``), of a run with a new seed (``new``), or of the fitted
+runs themselves (``runs``).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets.wording import quoted, suggestion, unknown
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.lengths.curve import length_at, natural, right_and_wrong
+from ...models.lengths.design import conditions as conditions_of
+from ...models.lengths.design import log_train
+from ...models.lengths.law import draw_counts
+from ..needs import of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from ..fit import Fit
+
+SEEDS = ("typical", "new", "runs")
+SHARES = (0.5, 0.95)
+PROBABILITIES = (0.025, 0.5, 0.975)
+CELLS_AT_ONCE = 20_000_000
+LEARNED = 0.95  # our choice: share right within the training lengths from which a condition has learned its task
+
+
+def conditions(fit):
+    """Conditions of the fitted runs, a row each, indexed by the labels that other results use."""
+    fitted = of_kind(fit, "counts").draws
+    return conditions_of(fitted.rows, fitted.law.effects)
+
+
+def _curves(fitted, seeds, chosen, seed):
+    """Parameters of curves, (chain, draw, which), their conditions, and the name of the dimension."""
+    if seeds not in SEEDS:
+        raise InputError(unknown("seeds", seeds, SEEDS))
+    if seeds == "runs":
+        if chosen is not None:
+            raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
+        return fitted.curve, fitted.runs, "run"
+    known = conditions_of(fitted.rows, fitted.law.effects)
+    if chosen is None:
+        chosen = known
+    elif not isinstance(chosen, pd.DataFrame):
+        chosen = [chosen] if isinstance(chosen, str) else list(chosen)
+        for label in chosen:
+            if label not in known.index:
+                raise InputError(
+                    f"condition {quoted(label)} is in no run that was fitted{suggestion(label, known.index)}; there "
+                    f"are {', '.join(known.index)}"
+                )
+        chosen = known.loc[chosen]
+    for column in known:
+        if column not in chosen:
+            raise InputError(f"conditions need the column {quoted(column)}; conditions(fit) shows those of the runs")
+    curve = fitted.typical(chosen) if seeds == "typical" else fitted.new(chosen, np.random.default_rng(seed))
+    return curve, chosen, "condition"
+
+
+def length_at_accuracy(
+    fit: Fit,
+    shares: ArrayLike = SHARES,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
+    """Length of two equal operands at which accuracy has fallen to a share.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``lengths``.
+    shares : float or sequence of float
+        Between 0 and 1.
+    seeds : {"typical", "new", "runs"}
+        Of the median run of a condition, of a run with a new seed, or of each fitted run.
+    conditions : str, sequence of str or DataFrame, optional
+        Labels from `conditions`, or a table with its columns for conditions that were not run; all by default.
+    seed : int
+        Of the new runs.
+
+    Returns
+    -------
+    DataArray
+        Digits, dims chain, draw, condition (or run), share; 0 stands for none: the accuracy is below the share for
+        all problems, as where the plateau is.
+
+    Raises
+    ------
+    InputError
+        If a share is not between 0 and 1, or a condition has a level that no run had.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bs.lengths.length_at_accuracy(fit, [0.5, 0.95]).dims
+    ('chain', 'draw', 'condition', 'share')
+    """
+    shares = np.atleast_1d(np.asarray(shares, float))
+    if not ((shares > 0) & (shares < 1)).all():
+        raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
+    fitted = of_kind(fit, "counts").draws
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    curve = {name: x[..., None] for name, x in curve.items()}
+    found = length_at(curve, log_train(which)[:, None], shares, fitted.law.shape)
+    return _array(fitted, found, (dimension, "share"), {dimension: which.index.to_numpy(object), "share": shares})
+
+
+def _array(fitted, values, dims, coords):
+    draws = {name: fitted.sampled[name].values for name in DRAWS}
+    return xr.DataArray(values, dims=(*DRAWS, *dims), coords=draws | coords)
+
+
+def quantiles(draws, probabilities=PROBABILITIES):
+    """Quantiles of lengths or ratios of any shape, none taken as 0: draws themselves, none made up between two."""
+    return np.quantile(np.ravel(draws), probabilities, method="inverted_cdf")
+
+
+def summary(
+    fit: Fit,
+    shares: ArrayLike = SHARES,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Quantiles of `length_at_accuracy`, and how probable it is that there is no such length.
+
+    Returns
+    -------
+    DataFrame
+        A row for each condition (or run) and share: ``q2.5``, ``q50``, ``q97.5`` in digits (0 for none), ``p_none``.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bool(bs.lengths.summary(fit, 0.5).loc[("abacus", 0.5), "q50"] > 6)
+    True
+    """
+    found = length_at_accuracy(fit, shares, seeds=seeds, conditions=conditions, seed=seed)
+    dimension = found.dims[2]
+    rows = []
+    for label in found[dimension].values:
+        for share in found["share"].values:
+            draws = found.sel({dimension: label, "share": share}).values
+            found_quantiles = dict(zip(("q2.5", "q50", "q97.5"), quantiles(draws), strict=True))
+            rows.append({dimension: label, "share": share, **found_quantiles, "p_none": float((draws == 0).mean())})
+    return pd.DataFrame(rows).set_index([dimension, "share"])
+
+
+def _logs(length_a, length_b):
+    a, b = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in (length_a, length_b)))
+    if a.ndim > 1 or not (np.isfinite(a) & np.isfinite(b) & (a >= 1) & (b >= 1)).all():
+        raise InputError("lengths must be numbers of at least 1, one or a sequence of them for each operand")
+    longer = np.log(np.maximum(a, b))
+    return a, b, longer, np.log(np.minimum(a, b)) - longer
+
+
+def accuracy_at_length(
+    fit: Fit,
+    length_a: ArrayLike,
+    length_b: ArrayLike | None = None,
+    *,
+    seeds: str = "typical",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
+    """Share of problems right at lengths that may never have been run.
+
+    Parameters
+    ----------
+    fit : Fit
+    length_a, length_b : array_like, shape (cell,)
+        Digits of the operands; equal ones where `length_b` is absent.
+    seeds, conditions, seed
+        As for `length_at_accuracy`.
+
+    Returns
+    -------
+    DataArray
+        Dims chain, draw, condition (or run), cell, with the lengths as coordinates of cell.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> curve = bs.lengths.accuracy_at_length(fit, [4, 40])
+    >>> bool((curve.isel(cell=0) > curve.isel(cell=1)).all())
+    True
+    """
+    fitted = of_kind(fit, "counts").draws
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    right, _, _, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
+    return _array(fitted, right, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
+
+
+def _right_and_wrong(fitted, curve, which, length_a, length_b):
+    a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
+    constants = {name: x[..., None] for name, x in natural(curve, log_train(which)).items()}
+    right, wrong = right_and_wrong(constants, longer, ratio, fitted.law.shape)
+    return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
+
+
+def predict_counts(
+    fit: Fit,
+    length_a: ArrayLike,
+    length_b: ArrayLike | None = None,
+    *,
+    total: int | Sequence[int] = 100,
+    seeds: str = "new",
+    conditions: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> xr.DataArray:
+    """Draw counts as each draw foretells them, with the scatter of counts about their accuracy.
+
+    Parameters
+    ----------
+    fit : Fit
+    length_a, length_b : array_like, shape (cell,)
+    total : int or sequence of int
+        Problems asked in each cell.
+    seeds, conditions, seed
+        As for `length_at_accuracy`.
+
+    Returns
+    -------
+    DataArray of int
+        Problems right; dims chain, draw, condition (or run), cell.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> int(bs.lengths.predict_counts(fit, [3], total=20).max())
+    20
+    """
+    totals = np.asarray(total)
+    if totals.dtype.kind not in "iu" or not (totals > 0).all():
+        raise InputError(f"total must be whole numbers above 0, not {total!r}")
+    fitted = of_kind(fit, "counts").draws
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    right, wrong, precision, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
+    counts = draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1]))
+    return _array(fitted, counts, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
+
+
+def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
+    """Mean accuracy over the cells of each region, each pair of lengths counted once.
+
+    A region's cells, under one training length, are those that any fitted run of that training length was asked.
+
+    Returns
+    -------
+    DataArray
+        Dims chain, draw, condition (or run), region; NaN where a region has no cell.
+    """
+    fitted = of_kind(fit, "counts").draws
+    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
+    found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
+    cells = fitted.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
+    for j, region in enumerate(regions):
+        for i, digits in enumerate(which["train_digits"]):
+            chosen = cells[(cells["split"] == region) & (cells["train_digits"] == digits)]
+            if len(chosen):
+                found[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
+    return _array(fitted, found, (dimension, "region"), {dimension: which.index.to_numpy(object), "region": regions})
+
+
+def _mean_accuracy(fitted, curve, digits, cells):
+    """Mean accuracy over cells, (chain, draw), cells of the same two lengths in any order computed once."""
+    both = np.sort(cells[["length_a", "length_b"]].to_numpy(float), axis=1)
+    pairs, times = np.unique(both, axis=0, return_counts=True)
+    log_longer, log_ratio = np.log(pairs[:, 1]), np.log(pairs[:, 0]) - np.log(pairs[:, 1])
+    constants = {name: x.reshape(-1, 1) for name, x in natural(curve, np.log(digits)).items()}
+    draws = len(constants["steepness"])
+    out, size = np.empty(draws), max(1, CELLS_AT_ONCE // len(pairs))
+    for start in range(0, draws, size):
+        part = {name: x[start : start + size] for name, x in constants.items()}
+        right, _ = right_and_wrong(part, log_longer, log_ratio, fitted.law.shape)
+        out[start : start + size] = right @ times / times.sum()
+    return out.reshape(curve["log_reach"].shape)
+
+
+def learned_shares(fit):
+    """Return the share of problems right within the training lengths, by condition.
+
+    Returns
+    -------
+    dict of str to float
+        By the labels of `conditions`; NaN where no problem is of such lengths. A condition has learned its task from
+        `LEARNED` on; how far one that has not would generalise is unknown.
+    """
+    rows, known = of_kind(fit, "counts").draws.rows, conditions(fit)
+    within = rows[rows[["length_a", "length_b"]].max(axis=1) <= rows["train_digits"]]
+    sums = within.groupby(list(known))[["correct", "total"]].sum()
+    shares = sums["correct"] / sums["total"]
+    keys = (key if len(known.columns) > 1 else key[0] for key in known.itertuples(index=False, name=None))
+    return {str(label): float(shares.get(key, np.nan)) for label, key in zip(known.index, keys, strict=True)}
+
+
+def embedding_contrasts(fit: Fit, *, seeds: str = "typical", share: float = 0.5, seed: int = 0) -> pd.DataFrame:
+    """Contrast embeddings, other things equal: mean accuracy in each region, and the ratio of lengths.
+
+    Parameters
+    ----------
+    fit : Fit
+    seeds : {"typical", "new"}
+    share : float
+        Accuracy at which lengths are compared.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        A row for each two conditions that differ in their embedding alone and each of the regions and ``length``:
+        ``first``, ``second``, ``of``; ``q2.5``, ``q50``, ``q97.5`` of the first's mean accuracy less the second's or of
+        the first's length over the second's; ``p_first``, the probability that the first is above the second. A ratio
+        is infinite where the second has no length, and draws in which neither has one are left out; ``p_left_out`` is
+        their share. ``learned`` is whether both are right in at least 95% of problems within the training lengths:
+        where one is not, a contrast beyond these lengths does not tell generalisation from learning.
+
+    Raises
+    ------
+    InputError
+        If no two conditions differ in their embedding alone.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> bool(bs.lengths.embedding_contrasts(fit)["p_first"].between(0, 1).all())
+    True
+    """
+    if seeds not in SEEDS[:2]:
+        raise InputError(unknown("seeds", seeds, SEEDS[:2]))
+    known = conditions(fit)
+    others = [column for column in known if column != "embedding"]
+    pairs = [(a, b) for a, b in combinations(known.index, 2) if known.loc[a, others].equals(known.loc[b, others])]
+    if not pairs:
+        raise InputError("no two conditions differ in their embedding alone: there is nothing to contrast")
+    means = region_accuracy(fit, seeds=seeds, seed=seed)
+    found = length_at_accuracy(fit, share, seeds=seeds, seed=seed).isel(share=0)
+    shares, rows = learned_shares(fit), []
+    for a, b in pairs:
+        for region in means["region"].values:
+            difference = (means.sel(condition=a, region=region) - means.sel(condition=b, region=region)).values
+            if np.isfinite(difference).all():
+                rows.append(_contrast(a, b, str(region), difference, difference > 0, 0.0))
+        first, second = (found.sel(condition=x).values for x in (a, b))
+        either = (first > 0) | (second > 0)
+        with np.errstate(divide="ignore"):
+            ratio = first[either] / second[either]
+        rows.append(_contrast(a, b, "length", ratio, ratio > 1, float(1 - either.mean())))
+    table = pd.DataFrame(rows)
+    learned = [name for name, share in shares.items() if share >= LEARNED]
+    return table.assign(learned=table["first"].isin(learned) & table["second"].isin(learned))
+
+
+def _contrast(first, second, of, draws, above, left_out):
+    shown = quantiles(draws) if draws.size else (np.nan,) * 3
+    probability = float(above.mean()) if draws.size else np.nan
+    return {
+        "first": first,
+        "second": second,
+        "of": of,
+        **dict(zip(("q2.5", "q50", "q97.5"), shown, strict=True)),
+        "p_first": probability,
+        "p_left_out": left_out,
+    }

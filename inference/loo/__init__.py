@@ -1,1 +1,0 @@
-"""Leave-one-out."""

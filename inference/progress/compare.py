@@ -1,0 +1,254 @@
+"""Compare laws of algorithmic progress by row and by paper; pool their growth rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ..comparison.compare import check_comparable
+from ..comparison.differences import differences, p_worse, sentence
+from ..comparison.groups import loo_by_group
+from ..comparison.importance import importance_sampling
+from ..comparison.refits import STORED, largest_k_left, resolve, unreliable
+from ..comparison.weights import pseudo_bma, stacking, sum_error
+from ..progress_messages import counted
+from ..workers import mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..fit import Fit
+
+MIXED = (("elpd", "elpd_diff", "dse"), ("elpd_papers", "papers_diff", "papers_dse"))
+
+
+def loo_predictions(fit, result, refitted=None):
+    """Leave-one-out predictive mean of each row, (row,), in nats.
+
+    Parameters
+    ----------
+    fit : Fit
+    result : ELPDData
+        Of importance sampling alone: after moment matching, weights belong to other draws than those of the fit.
+    refitted : Dataset, optional
+        From `resolve`.
+    """
+    weights = np.exp(result.log_weights.transpose("chain", "draw", ...).values)
+    predicted = (fit.draws.mean().values * weights).sum((0, 1)) / weights.sum((0, 1))
+    if refitted is not None and refitted["refitted"].size:
+        predicted = np.where(refitted["refitted"], refitted["mean"], predicted)
+    return predicted
+
+
+def compare(
+    fits: Mapping[int, Fit],
+    *,
+    papers: bool = True,
+    seed: int = 1,
+    progress: bool = False,
+    scores: ProgressScores | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compare specifications by leave-one-out, row by row and paper by paper.
+
+    Parameters
+    ----------
+    fits : dict of int to Fit
+        From `progress.fit_all`, on the same rows.
+    papers : bool
+        Leave papers out too, and weigh by them.
+    seed : int
+    progress : bool
+    scores : ProgressScores, optional
+        What `score_progress` found of the same fits, with papers left out, if it was called before.
+
+    Returns
+    -------
+    table : DataFrame
+        One row a specification, best first: ``rank``, ``elpd``, ``se``, ``p``, ``elpd_diff``, ``dse`` (rows as if
+        independent), ``dse_by_paper`` (differences summed by paper first), ``p_worse`` (by the latter) and ``flags``
+        (see `differences`), ``loo_mse``, ``loo_r2``, ``pareto_k_max``, ``k_above_0.7`` (of rows that no refit mended),
+        ``refitted``, ``elpd_papers``, ``papers_refitted``, ``papers_overlap_min`` (least overlap of their bridges) and
+        weights ``stacking``, ``pseudo_bma``, ``equal``, ``by_paper_stacking``. Its ``attrs`` hold the ``sentence``
+        that says which predicts best.
+    pointwise : DataFrame
+        ``elpd`` of each row under each specification.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fits = bs.progress.fit_all(specifications=[7, 16], draws=500, tune=500)
+    >>> table, pointwise = bs.progress.compare(fits, papers=False)
+    >>> list(table.index)
+    [7, 16]
+    """
+    if len(fits) > 1:
+        check_comparable(fits)
+    scores = scores or score_progress(fits, papers=papers, seed=seed, progress=progress)
+    table, rowwise = scores.table.copy(), scores.rowwise
+    table["stacking"], table["pseudo_bma"], table["equal"] = stacking(rowwise), pseudo_bma(rowwise), 1 / len(table)
+    if scores.paperwise is not None:
+        table["by_paper_stacking"] = stacking(scores.paperwise)
+    apart = differences(rowwise, table["k_above_0.7"])
+    group = next(iter(fits.values())).draws.rows["paper_id"].to_numpy()
+    by_paper = rowwise.sub(rowwise[table["elpd"].idxmax()], axis=0).groupby(group).sum()
+    table[["elpd_diff", "dse"]], table["dse_by_paper"] = apart[["elpd_diff", "dse"]], sum_error(by_paper)
+    table["p_worse"] = p_worse(table["elpd_diff"], table["dse_by_paper"])
+    table["flags"] = apart["flags"]
+    table = table.sort_values("elpd", ascending=False)
+    table.insert(0, "rank", np.arange(1, len(table) + 1))
+    if len(table) > 1:
+        named = "specification {}".format
+        table.attrs["sentence"] = sentence(table, left_out="evaluations", named=named, error="dse_by_paper")
+    return table, rowwise
+
+
+@dataclass(frozen=True)
+class ProgressScores:
+    """Leave-one-out scores of laws of progress, on the scale of the loss.
+
+    Attributes
+    ----------
+    table : DataFrame
+        By fit, as in `progress.compare`, without what depends on the other fits.
+    rowwise : DataFrame
+        Log predictive density of each row under each fit.
+    paperwise : DataFrame or None
+        Of each paper's rows together.
+    """
+
+    table: pd.DataFrame
+    rowwise: pd.DataFrame
+    paperwise: pd.DataFrame | None
+
+
+def score_progress(fits, *, papers=True, seed=1, progress=False):
+    """Leave rows and papers out of each of several fits of the same rows; parameters as for `progress.compare`.
+
+    Fits may differ in their scale: densities of log losses are turned into those of losses.
+
+    Returns
+    -------
+    ProgressScores
+    """
+    made = mapped(_scored, (papers, seed), list(fits.values()))
+    entries, rowwise, paperwise = {}, {}, {}
+    for k, found in zip(fits, counted(made, "leave-one-out", progress, total=len(fits)), strict=True):
+        entries[k], rowwise[k], paperwise[k], computed = found
+        fits[k].computed |= computed
+    table = pd.DataFrame.from_dict(entries, orient="index")
+    return ProgressScores(table, pd.DataFrame(rowwise), pd.DataFrame(paperwise) if papers else None)
+
+
+def _scored(shared, fit):
+    """Leave rows and papers out of one fit: its entry, elpd by row and by paper, and what it holds of refits."""
+    papers, seed = shared
+    rows = fit.draws.rows
+    loss = np.log(rows["perplexity"].to_numpy(float))
+    jacobian = -np.log(loss) if fit.law.scale == "log_loss" else np.zeros(len(loss))
+    result = importance_sampling(fit)
+    refitted = resolve(fit, result, seed=seed)
+    rowwise, paperwise = result.elpd_i.values + jacobian, None
+    entry = {
+        "elpd": float(rowwise.sum()),
+        "se": float(sum_error(rowwise)),
+        "p": float(result.p),
+        **_errors(loss, loo_predictions(fit, result, refitted)),
+        "pareto_k_max": largest_k_left(result),
+        "k_above_0.7": int(unreliable(result).sum()),
+        "refitted": int(refitted["refitted"].sum()),
+    }
+    if papers:
+        left_out = loo_by_group(fit, seed=seed)
+        paperwise = left_out["elpd"] + pd.Series(jacobian).groupby(rows["paper_id"].to_numpy()).sum()
+        entry |= {
+            "elpd_papers": float(paperwise.sum()),
+            "papers_refitted": int(left_out["refitted"].sum()),
+            "papers_overlap_min": float(left_out["overlap"].min()),
+        }
+    diagnosed = fit.record["diagnostics"]
+    entry |= {name: diagnosed[name] for name in ("r_hat_max", "ess_bulk_min", "divergences")}
+    return entry, rowwise, paperwise, {STORED: fit.computed[STORED]} if STORED in fit.computed else {}
+
+
+def _errors(observed, predicted):
+    mse = float(((observed - predicted) ** 2).mean())
+    return {"loo_mse": mse, "loo_r2": 1 - mse / float(observed.var())}
+
+
+def mixed_scores(scores):
+    """Compare sets of laws, such as one set for each noise, by the mixture of each set that stacking makes of it.
+
+    Parameters
+    ----------
+    scores : dict of str to ProgressScores
+        Of the same rows, papers left out too.
+
+    Returns
+    -------
+    DataFrame
+        By set, best first by paper: ``elpd`` and ``elpd_papers``, log scores of the set's mixture by row and by paper,
+        their differences ``elpd_diff`` and ``papers_diff`` from the first row's, with standard errors ``dse`` and
+        ``papers_dse``. Weights are fitted to the same scores, which flatters all sets alike.
+    """
+    mixed = {
+        name: [np.log(np.exp(x) @ stacking(x)) for x in (found.rowwise.to_numpy(), found.paperwise.to_numpy())]
+        for name, found in scores.items()
+    }
+    best = max(mixed, key=lambda name: mixed[name][1].sum())
+    entries = {}
+    for name, each in mixed.items():
+        entry = {}
+        for (total, difference, error), own, other in zip(MIXED, each, mixed[best], strict=True):
+            entry |= {total: own.sum(), difference: (own - other).sum(), error: sum_error(own - other)}
+        entries[name] = entry
+    return pd.DataFrame.from_dict(entries, orient="index").sort_values("elpd_papers", ascending=False)
+
+
+def against(scores, base):
+    """Differences of scores from those of one fit, by row and by paper.
+
+    Parameters
+    ----------
+    scores : ProgressScores
+    base : hashable
+        Name of the fit.
+
+    Returns
+    -------
+    DataFrame
+        By fit: ``elpd_diff``, ``dse``, ``papers_diff`` and ``papers_dse``.
+    """
+    rows, papers = (x.sub(x[base], axis=0) for x in (scores.rowwise, scores.paperwise))
+    return pd.DataFrame(
+        {"elpd_diff": rows.sum(), "dse": sum_error(rows), "papers_diff": papers.sum(), "papers_dse": sum_error(papers)}
+    )
+
+
+def pooled_rates(rates, weights, *, draws=20_000, seed=1):
+    """Draws of the growth rate of a mixture over specifications.
+
+    Parameters
+    ----------
+    rates : dict of int to ndarray
+        Draws of the rate under each specification; zeros for one without progress.
+    weights : dict of int to float
+    draws : int
+    seed : int
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+    """
+    rng = np.random.default_rng(seed)
+    keys = list(rates)
+    share = np.array([weights[k] for k in keys], float)
+    counts = rng.multinomial(draws, share / share.sum())
+    chosen = [
+        rng.choice(np.ravel(rates[k])[np.isfinite(np.ravel(rates[k]))], n)
+        for k, n in zip(keys, counts, strict=True)
+        if n
+    ]
+    return np.concatenate(chosen)

@@ -1,0 +1,77 @@
+"""Fit specifications of algorithmic progress."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from ...datasets import load
+from ...models import SPECIFICATIONS, Progress
+from ..fitter import Fitter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from ..fit import Fit
+
+
+def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:
+    """Return a `Fitter` that serves every specification with one compilation, and variants with one each.
+
+    Parameters
+    ----------
+    table : DataFrame, optional
+        Evaluations; the built-in ``lm_progress`` by default.
+    sampler : str, optional
+
+    Examples
+    --------
+    >>> new_fitter().rows.shape[0]
+    231
+    """
+    return Fitter(Progress(), load("lm_progress") if table is None else table, sampler=sampler)
+
+
+def fit_all(
+    table: pd.DataFrame | None = None,
+    *,
+    specifications: Sequence[int] = tuple(SPECIFICATIONS),
+    fitter: Fitter | None = None,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> dict[int, Fit]:
+    """Fit specifications of algorithmic progress, all 20 by default.
+
+    Parameters
+    ----------
+    table : DataFrame, optional
+        Evaluations; the built-in ``lm_progress`` by default.
+    specifications : sequence of int
+    fitter : Fitter, optional
+        From `progress.new_fitter`, compiled before on its own table.
+    seed : int
+    sampler : str, optional
+    progress : bool
+        Show a progress bar on standard error.
+    **settings
+        Options of `Progress` (``noise``, ``pooling``, ...) and of the sampler (``draws``, ``chains``, ...).
+
+    Returns
+    -------
+    dict of int to Fit
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fits = bs.progress.fit_all(specifications=[7], draws=500, tune=500)
+    >>> round(float(fits[7]["posterior"]["loss_centre"].mean()))
+    4
+    """
+    fitter = fitter or new_fitter(table, sampler=sampler)
+    options = {name: settings.pop(name) for name in list(settings) if name in {f.name for f in fields(Progress)}}
+    laws = {k: Progress(k, **options) for k in specifications}
+    return fitter.fit_each(laws, progress=progress, text="specifications of progress", seed=seed, **settings)

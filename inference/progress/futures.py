@@ -1,0 +1,151 @@
+"""Predict the year after a cutoff from what was dated before it, and compare laws of progress by how well they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ...models.laws import as_law
+from ...models.progress.draws import ProgressDraws
+from ..comparison.bridge import log_mean_exp
+from ..comparison.differences import differences, p_worse
+from ..comparison.refits import REFIT
+from ..comparison.weights import stacking, sum_error
+from ..progress_messages import counted
+from ..workers import mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...models import Progress
+    from ..fitter import Fitter
+
+CUTOFFS = (2017, 2018, 2019, 2020, 2021, 2022)
+
+
+def future_rows(fitter, law, *, cutoffs=CUTOFFS, seed=1, **settings):
+    """Train on rows dated before each cutoff and predict each row of the year that follows.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress.new_fitter`.
+    law : Progress
+    cutoffs : sequence of int
+    seed : int
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+
+    Returns
+    -------
+    DataFrame
+        One row a prediction: ``cutoff``, ``trained`` (rows), ``row`` (position in the law's rows), ``elpd``, the log
+        predictive density, and ``squared_error`` of the mean in nats squared. A cutoff that leaves a benchmark of the
+        law without rows is left out.
+    """
+    law, rows, reference = fitter.of(law)
+    year = rows["year"].to_numpy()
+    found = []
+    for cutoff in cutoffs:
+        target = (year >= cutoff) & (year < cutoff + 1)
+        past = rows[year < cutoff]
+        if not target.any() or any(level != "all" and not (past["benchmark"] == level).any() for level in law.levels):
+            continue
+        seen = rows[year < cutoff + 1].reset_index(drop=True)
+        without = fitter.sample(past.reset_index(drop=True), law=law, seed=seed, least_ess=0, **(REFIT | settings))
+        ahead = seen["year"].to_numpy() >= cutoff
+        whole = ProgressDraws(law, reference, seen, without.draws.z)
+        rowwise, _, mean = whole.left_out(without.draws, ahead)
+        error = np.log(seen["perplexity"].to_numpy()[ahead]) - mean.mean((0, 1))
+        one = {"row": np.flatnonzero(target), "elpd": log_mean_exp(rowwise), "squared_error": error**2}
+        found.append(pd.DataFrame(one).assign(cutoff=cutoff, trained=len(past)))
+    columns = ["cutoff", "trained", "row", "elpd", "squared_error"]
+    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+
+def _future_of(shared, law):
+    fitter, options = shared
+    return future_rows(fitter, law, **options)
+
+
+def by_cutoff(future):
+    """Add up what `future_rows` found for each cutoff.
+
+    Returns
+    -------
+    DataFrame
+        By cutoff: ``trained``, ``predicted`` (rows), ``elpd`` of the predicted rows and their ``mse`` in nats squared.
+    """
+    summed = future.groupby("cutoff").agg(
+        trained=("trained", "first"), predicted=("row", "size"), elpd=("elpd", "sum"), mse=("squared_error", "mean")
+    )
+    return summed.reset_index()
+
+
+def compare_futures(
+    fitter: Fitter,
+    laws: Mapping[Any, Progress | str],
+    *,
+    cutoffs: Sequence[int] = CUTOFFS,
+    seed: int = 1,
+    progress: bool = False,
+    **settings: Any,
+) -> tuple[pd.DataFrame, dict[Any, pd.DataFrame]]:
+    """Compare laws by how well they predict the year after each cutoff from what was known before it.
+
+    Parameters
+    ----------
+    fitter : Fitter
+        From `progress.new_fitter`.
+    laws : dict
+        Of `Progress` or names of such laws, by any name, of the same rows.
+    cutoffs : sequence of int
+    seed : int
+    progress : bool
+    **settings
+        Of the sampler; 4 x (500 + 500) by default.
+
+    Returns
+    -------
+    table : DataFrame
+        By law, best first: ``elpd`` summed over the cutoffs, ``elpd_diff`` from the best, its standard error ``dse``
+        (rows as if independent) and ``dse_by_paper``, ``p_worse`` (by the latter), ``mse`` in nats squared,
+        ``stacking`` weights, ``elpd_2017``... by cutoff, and ``flags`` (see `differences`).
+    rows : dict of DataFrame
+        From `future_rows`, of the cutoffs that every law can predict.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> laws = {"progress": bs.laws.Progress(7), "none": bs.laws.Progress(16)}
+    >>> table, _ = bs.progress.compare_futures(bs.progress.new_fitter(), laws, cutoffs=(2020,))
+    >>> list(table.index)
+    ['progress', 'none']
+    """
+    chosen = {name: as_law(law) for name, law in laws.items()}
+    shared = fitter, {"cutoffs": cutoffs, "seed": seed, **settings}
+    made = mapped(_future_of, shared, list(chosen.values()))
+    rows = dict(zip(chosen, counted(made, "predicting the future", progress, total=len(chosen)), strict=True))
+    common = set.intersection(*(set(found["cutoff"]) for found in rows.values()))
+    rows = {name: found[found["cutoff"].isin(common)].reset_index(drop=True) for name, found in rows.items()}
+    matrix = np.stack([found["elpd"] for found in rows.values()], axis=1)
+    first = next(iter(rows.values()))
+    paper = fitter.of(next(iter(chosen.values())))[1]["paper_id"].to_numpy()[first["row"].astype(int)]
+    entries = {
+        name: {"elpd": found["elpd"].sum(), "mse": found["squared_error"].mean()}
+        | {f"elpd_{cutoff:g}": x for cutoff, x in found.groupby("cutoff")["elpd"].sum().items()}
+        for name, found in rows.items()
+    }
+    table = pd.DataFrame.from_dict(entries, orient="index")
+    pointwise = pd.DataFrame(matrix, columns=table.index)
+    apart = differences(pointwise)
+    by_paper = pointwise.sub(pointwise[table["elpd"].idxmax()], axis=0).groupby(paper).sum()
+    table.insert(1, "elpd_diff", apart["elpd_diff"])
+    table.insert(2, "dse", apart["dse"])
+    table.insert(3, "dse_by_paper", sum_error(by_paper))
+    table.insert(4, "p_worse", p_worse(table["elpd_diff"], table["dse_by_paper"]))
+    table.insert(6, "stacking", stacking(matrix))
+    table["flags"] = apart["flags"]
+    return table.sort_values("elpd", ascending=False), rows

@@ -1,0 +1,421 @@
+"""Quantities of interest of algorithmic progress, draw by draw: growth rates, doubling times, attribution, gains.
+
+Every time is read off quantiles of a rate (`models.growth.doubling_quantiles`), for a rate may be near or below zero.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets import require
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import log_slots
+from ...models.progress import family, growth
+from ...models.progress.design import VOCABULARY
+from ..needs import of_kind
+from ..printed import PrintedTable, Text
+from ..words import HIGH, LOW, MIDDLE, flop, months, probability
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..fit import Fit
+
+COMPUTE, YEAR, BENCHMARK = 1e25, 2023.0, "wt103"
+SLOPES = (("alpha", "drift_parameters"), ("beta", "drift_data"))
+
+
+def linear(draws, side, evaluate):
+    """Sum, over the columns of one predictor, of a slope times what is asked of its column: (chain, draw, point).
+
+    Parameters
+    ----------
+    draws : ProgressDraws
+    side : {0, 1}
+        The predictor of parameters or of data.
+    evaluate : callable
+        From a column to its values, or their changes, (point,).
+    """
+    sizes, dates = SLOPES[side]
+    columns = [(draws.c[sizes][..., j], column, 1.0) for j, column in enumerate(draws.law.slots[side])]
+    columns += [
+        (draws.c[dates][..., j], pair[side], draws.reference["rate_scales"][side][j])
+        for j, pair in enumerate(draws.law.slots[2].values())
+        if pair[side] is not None
+    ]
+    return sum(slope[..., None] * evaluate(column) / scale for slope, column, scale in columns)
+
+
+class GrowthAt:
+    """The law at one date, benchmark and architecture: ``exp(p - a log N) + exp(q - b log D)`` for each draw.
+
+    Attributes
+    ----------
+    p, q, a, b : ndarray, shape (chain, draw)
+        NaN for q and b where there is one term; then a is the exponent of compute and p refers to ``log(N D)``.
+    """
+
+    def __init__(self, draws, *, year=YEAR, benchmark=BENCHMARK, transformer=True):
+        self.draws, law = draws, draws.law
+        self.year, self.benchmark, self.transformer = year, benchmark, transformer
+        origin = draws.reference
+        self.single = not law.predictors[1]
+        at = {"year": year, "benchmark": benchmark, "transformer": transformer}
+        none = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"]], **at)
+        one = law.points(origin, parameters=[origin["N0"] * np.e], tokens=[origin["D0"]], **at)
+        other = law.points(origin, parameters=[origin["N0"]], tokens=[origin["D0"] * np.e], **at)
+        eta_n, eta_d = self._etas(none)
+        self.a = eta_n - self._etas(one)[0]
+        self.p = eta_n + self.a * (np.log(origin["N0"]) + (np.log(origin["D0"]) if self.single else 0.0))
+        if self.single:
+            self.q = self.b = np.full_like(self.a, np.nan)
+        else:
+            self.b = eta_d - self._etas(other)[1]
+            self.q = eta_d + self.b * np.log(origin["D0"])
+
+    def _etas(self, points):
+        raw = family.raw(self.draws.c, self.draws.design | {"intercepts": np.eye(family.LEVELS)})
+        levels = self.draws.law.levels
+        level = levels.index(self.benchmark) if len(levels) > 1 else 0
+        eta_n = raw["const_parameters"][..., level] - self._linear(0, "values", points)
+        if self.single:
+            return eta_n, None
+        return eta_n, raw["const_data"][..., level] - self._linear(1, "values", points)
+
+    def _linear(self, side, method, points):
+        """`linear` of a column's values or yearly changes at one point, (chain, draw)."""
+        return linear(self.draws, side, lambda column: getattr(column, method)(points)[:1])[..., 0]
+
+    def falls(self, log_parameters, log_tokens):
+        """Yearly falls of the two exponents at sizes of each draw."""
+        law, origin = self.draws.law, self.draws.reference
+
+        def of(side, log_size, zero, name):
+            at = {"year": self.year, "benchmark": self.benchmark, "transformer": self.transformer}
+            base = {"parameters": [origin["N0"]], "tokens": [origin["D0"]]}
+            still = self._linear(side, "yearly_change", law.points(origin, **base, **at))
+            base[name] = [zero * np.e]
+            moved = self._linear(side, "yearly_change", law.points(origin, **base, **at))
+            return still + (moved - still) * (log_size - np.log(zero))
+
+        if self.single:
+            first = of(0, log_parameters + log_tokens - np.log(origin["D0"]), origin["N0"], "parameters")
+            return first, np.zeros_like(first)
+        return (
+            of(0, log_parameters, origin["N0"], "parameters"),
+            of(1, log_tokens, origin["D0"], "tokens"),
+        )
+
+    def optimum(self, compute):
+        """Log N and log D of least loss, (chain, draw); any split of the compute where only compute counts."""
+        if self.single:
+            half = 0.5 * log_slots(compute)
+            return np.full_like(self.a, half), np.full_like(self.a, half)
+        return growth.optimum(compute, self.p, self.q, self.a, self.b)
+
+    def terms(self, log_parameters, log_tokens):
+        """Return the two terms of the reducible loss, the transformer factor left out."""
+        if self.single:
+            first = np.exp(self.p - self.a * (log_parameters + log_tokens))
+            return first, np.zeros_like(first)
+        return growth.terms(log_parameters, log_tokens, self.p, self.q, self.a, self.b)
+
+    def reducible(self, loss):
+        """Return what the two terms add up to, (chain, draw), where the loss is `loss`."""
+        c, law = self.draws.c, self.draws.law
+        level = law.levels.index(self.benchmark) if len(law.levels) > 1 else 0
+        floor = c["irreducible"][..., level] + c["vocabulary"][..., 0] * np.log(VOCABULARY[self.benchmark])
+        return (loss - floor) / (np.exp(c["log_factor"][..., 0]) if self.transformer else 1.0)
+
+    def rate(self, compute=COMPUTE):
+        """Growth of effective compute in log units a year, (chain, draw); NaN in draws without an optimum."""
+        fall_n, fall_d = self.falls(*self.optimum(compute))
+        return fall_n / self.a if self.single else growth.yearly_rate(fall_n, fall_d, self.a, self.b)
+
+    def years_to_double(self, compute=COMPUTE):
+        """Years of progress that save half of the compute by optimal scaling, appendix G of Ho et al. (2024)."""
+        here, there = self.optimum(compute), self.optimum(2 * compute)
+        return growth.years_to_match(*self.terms(*here), *self.falls(*here), sum(self.terms(*there)))
+
+
+def labels_of(fit):
+    """Where the growth rate of a specification differs: {label: (benchmark, transformer)}.
+
+    Where exponents change with time (specifications 14 and 15) it depends on the optimal size, and so on the intercepts
+    of the benchmark.
+    """
+    law = of_kind(fit, "evaluations").law
+    columns = [c for predictor in law.predictors for c in predictor if c.kind in ("size", "year", "rate")]
+    if any(c.benchmark for c in columns) or (len(law.levels) > 1 and any(c.kind == "rate" for c in columns)):
+        return {benchmark: (benchmark, True) for benchmark in ("wt103", "wt2", "ptb")}
+    if any(c.architecture for c in columns):
+        return {"transformer": (BENCHMARK, True), "other": (BENCHMARK, False)}
+    return {"all": (BENCHMARK, True)}
+
+
+def check_place(compute, year):
+    """Raise `InputError` where a budget is no positive number or a year is no number."""
+    if not (np.isfinite(compute) and compute > 0):
+        raise InputError(f"compute is {compute}; give a positive number of FLOP")
+    if not np.isfinite(year):
+        raise InputError(f"year is {year}; give a number such as 2023")
+
+
+def growth_rates(fit: Fit, *, compute: float = COMPUTE, year: float = YEAR) -> dict[str, xr.DataArray]:
+    """Growth of effective compute at a budget and a date.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law.
+    compute : float
+        Training FLOP; it matters where exponents change with time (specifications 14 and 15).
+    year : float
+
+    Returns
+    -------
+    dict of str to DataArray
+        By label ("all", a benchmark or an architecture): log units a year, dims (chain, draw).
+
+    Raises
+    ------
+    InputError
+        If the budget is no positive number or the year is no number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> list(bs.progress.growth_rates(fit))
+    ['all']
+    """
+    check_place(compute, year)
+    draws = of_kind(fit, "evaluations").draws
+    return {
+        label: xr.DataArray(GrowthAt(draws, year=year, benchmark=b, transformer=t).rate(compute), dims=DRAWS)
+        for label, (b, t) in labels_of(fit).items()
+    }
+
+
+def doubling_times(
+    fit: Fit,
+    *,
+    compute: float = COMPUTE,
+    year: float = YEAR,
+    probabilities: Sequence[float] = (0.025, 0.5, 0.975),
+) -> DoublingTimes:
+    """Doubling time of effective compute, in closed form and by optimal scaling.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law.
+    compute, year : float
+        Where optimal scaling starts, and where exponents that change with time are taken.
+    probabilities : sequence of float
+
+    Returns
+    -------
+    DoublingTimes
+        A DataFrame, which prints a short table.
+        One row a label: ``p_progress`` (probability that the rate is positive), quantiles ``q2.5`` ... of the doubling
+        time in months in closed form and, under ``optimal_q2.5`` ..., by optimal scaling; infinite is "never".
+        ``no_optimum`` counts draws without an optimum, which both leave out.
+
+    Raises
+    ------
+    InputError
+        If the budget is no positive number or the year is no number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> bool(bs.progress.doubling_times(fit).loc["all", "q50"] > 0)
+    True
+    """
+    check_place(compute, year)
+    draws = of_kind(fit, "evaluations").draws
+    rows = []
+    for label, (b, t) in labels_of(fit).items():
+        local = GrowthAt(draws, year=year, benchmark=b, transformer=t)
+        rate = local.rate(compute)
+        valid = np.isfinite(rate)
+        months = 12 * local.years_to_double(compute)[valid]
+        named = [f"q{100 * p:g}" for p in probabilities]
+        rows.append(
+            {"label": label, "p_progress": float((rate[valid] > 0).mean()), "no_optimum": int((~valid).sum())}
+            | dict(zip(named, growth.doubling_quantiles(rate[valid], probabilities), strict=True))
+            | {
+                f"optimal_{n}": q
+                for n, q in zip(named, np.quantile(months, probabilities, method="inverted_cdf"), strict=True)
+            }
+        )
+    table = pd.DataFrame(rows).set_index("label")
+    where = f"from {flop(compute)} in {year:g}, along compute-optimal sizes"
+    table.attrs = {"title": f"Doubling time of effective compute in months, {fit.law.label}, {where}"}
+    return DoublingTimes.of(table)
+
+
+class DoublingTimes(PrintedTable):
+    """A DataFrame of doubling times, which prints what they are of with medians and intervals."""
+
+    def text(self):
+        """Return what is printed; None of a part of the table."""
+        ends = [name for name in self.columns if name.startswith("q")]
+        if "title" not in self.attrs or len(ends) != 3 or "p_progress" not in self:
+            return None
+        rows = {
+            name: {
+                "months": months(dict(zip((LOW, MIDDLE, HIGH), (_finite(row[end]) for end in ends), strict=True))),
+                "probability of progress": probability(row["p_progress"]),
+            }
+            for name, row in self.iterrows()
+        }
+        probabilities = " and ".join(end.removeprefix("q") + "%" for end in (ends[0], ends[2]))
+        below = f"Median, and quantiles of {probabilities}; never: no progress."
+        return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (below,))
+
+
+def _finite(months):
+    return float(months) if np.isfinite(months) else None
+
+
+def attribution(fit, systems, pairs=None):
+    """Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law of two terms.
+    systems : DataFrame
+        Columns system, publication_date, parameters, dataset_tokens.
+    pairs : sequence of (str, str), optional
+        Systems from and to; by default all in order of the table.
+
+    Returns
+    -------
+    Dataset
+        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
+        parameter_efficiency, data_efficiency; WT103, the transformer factor left out.
+
+    Raises
+    ------
+    InputError
+        If a column or a system is missing, or the law has one term.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> attribution(fit, bs.load("attribution_systems"))["share"].sizes["move"]
+    4
+    """
+    draws = of_kind(fit, "evaluations").draws
+    require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
+    if not draws.law.predictors[1]:
+        raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
+    absent = sorted({name for pair in pairs or () for name in pair} - set(systems["system"]))
+    if absent:
+        listed = ", ".join(map(quoted, absent))
+        raise InputError(f"the table of systems lacks {listed}; name systems of its column 'system'")
+    dates = pd.to_datetime(systems["publication_date"])
+    year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
+    names = systems["system"].tolist()
+    pairs = pairs or [(names[i], names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    shares = []
+    for start, end in pairs:
+        i, j = names.index(start), names.index(end)
+        before, after = GrowthAt(draws, year=year[i]), GrowthAt(draws, year=year[j])
+        sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
+
+        def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
+            first, second = (after if made[2] else before), (after if made[3] else before)
+            n, d = (large if made[0] else small)[0], (large if made[1] else small)[1]
+            return first.terms(n, d)[0] + second.terms(n, d)[1]
+
+        gains = growth.shapley(loss, 4)
+        shares.append(np.stack(gains) / sum(gains))
+    moves = ["parameter_scaling", "data_scaling", "parameter_efficiency", "data_efficiency"]
+    coords = {"pair": [f"{a}>{b}" for a, b in pairs], "move": moves}
+    return xr.Dataset({"share": (("pair", "move", *DRAWS), np.stack(shares))}, coords)
+
+
+def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
+    """Factor of compute that a transformer saves: a**2 where ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law with a transformer factor.
+    compute : sequence of float
+    year : float
+
+    Returns
+    -------
+    Dataset
+        ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
+    """
+    draws = of_kind(fit, "evaluations").draws
+    factor = np.exp(draws.c["log_factor"][..., 0])
+    local = GrowthAt(draws, year=year)
+    gains = []
+    for budget in compute:
+        size = 0.5 * log_slots(budget)
+        first, second = local.terms(size, size)
+        a, b = (2 * local.a, 2 * local.a) if local.single else (local.a, local.b)
+        gains.append(np.exp(2 * growth.scale_to_match(first, second, a, b, factor * (first + second))))
+    data = {"gain": (("compute", *DRAWS), np.stack(gains)), "loss_reduction_percent": (DRAWS, 100 * (1 - factor))}
+    return xr.Dataset(data, {"compute": list(compute)})
+
+
+def effective_compute(fit, years, *, start=2014.0):
+    """Growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
+    rate = growth_rates(fit)
+    (first, *_) = rate.values()
+    years = np.asarray(years, float)
+    return (first * xr.DataArray(years - start, dims="year", coords={"year": years})).transpose("year", *DRAWS)
+
+
+def physical_compute(years):
+    """Growth of compute since 2014, e-folds: doubling in 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
+    years = np.asarray(years, float)
+    doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
+    return doublings * np.log(2)
+
+
+def frontier(fit, *, loss, years, log_parameters):
+    """Tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, infinite if never.
+
+    Parameters
+    ----------
+    fit : Fit
+    loss : float
+        Target in nats per token, on WT103 by a transformer.
+    years : sequence of float
+    log_parameters : array_like
+        Natural logarithms of N.
+    """
+    draws = of_kind(fit, "evaluations").draws
+    out = []
+    for year in years:
+        local = GrowthAt(draws, year=year)
+        left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if local.single:
+                log_d = (local.p[..., None] - np.log(left)) / local.a[..., None] - log_parameters
+            else:
+                left = left - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
+                log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
+        out.append(np.moveaxis(np.where(left > 0, log_d, np.inf), -1, 0))
+    return xr.DataArray(np.stack(out), dims=("year", "size", *DRAWS), coords={"year": list(years)})

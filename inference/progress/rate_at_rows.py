@@ -1,0 +1,164 @@
+"""What a year of progress was worth in training compute at the evaluations' own sizes: the compute-equivalent gain.
+
+The rate at a compute-optimal size (`growth`) is of a size and a date that may lie far from every row. Here nothing is
+extrapolated: at each row the law says by how much the log reducible loss falls in a year and by how much per log unit
+of compute, parameters and tokens growing alike; the mean of the first over the mean of the second is a growth rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...errors import InputError
+from ...models.draws import DRAWS, draw_coordinates
+from ...models.progress import family
+from ...models.progress.growth import doubling_quantiles
+from ..needs import of_kind
+from .rate_at_optimum import DoublingTimes, linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..fit import Fit
+
+SPLIT_YEAR = 2019.0
+
+
+def row_slopes(draws, *, year=None):
+    """How the log reducible loss of each row changes: its yearly fall, and its fall per log unit of compute.
+
+    With t the two terms at the row, f their yearly falls and a, b the exponents at its date, ``(t_N f_N + t_D f_D) /
+    (t_N + t_D)`` and ``(t_N a + t_D b) / (2 (t_N + t_D))``, N and D growing alike. A specification of compute alone has
+    one term, which both sizes move.
+
+    Parameters
+    ----------
+    draws : ProgressDraws
+    year : float, optional
+        Date at which the pace is taken, instead of each row's own; sizes, terms and exponents stay those of the row.
+
+    Returns
+    -------
+    fall, slope : DataArray, dims (chain, draw, evaluation)
+    """
+    law, rows, origin = draws.law, draws.rows, draws.reference
+    sizes = {"parameters": rows["parameters"].to_numpy(float), "tokens": law.tokens(rows)}
+    rest = {
+        "year": rows["year"].to_numpy(float),
+        "benchmark": rows["benchmark"].to_numpy(object),
+        "transformer": rows["transformer"].to_numpy(),
+    }
+    here = law.points(origin, **sizes, **rest)
+    # Columns are linear in the logarithms of the sizes, so that a step of one is a derivative.
+    larger = law.points(origin, **{name: np.e * x for name, x in sizes.items()}, **rest)
+    sides = (0,) if not law.predictors[1] else (0, 1)
+    log_terms = np.stack(family.log_terms(draws.c, draws.design)[: len(sides)])
+    then = here if year is None else law.points(origin, **sizes, **(rest | {"year": year}))
+    falls = [linear(draws, side, lambda column: column.yearly_change(then)) for side in sides]
+    slopes = [linear(draws, side, lambda column: column.values(larger) - column.values(here)) / 2 for side in sides]
+    weights = np.exp(log_terms - log_terms.max(0))
+    weights = weights / weights.sum(0)
+    coords = draw_coordinates(*draws.z.shape[:2])
+    return tuple(
+        xr.DataArray((weights * np.stack(parts)).sum(0), dims=(*DRAWS, "evaluation"), coords=coords)
+        for parts in (falls, slopes)
+    )
+
+
+def compute_equivalent_gain(fit: Fit, *, rows: np.ndarray | None = None, year: float | None = None) -> xr.DataArray:
+    """Growth of effective compute at the evaluations' own sizes and dates, draw by draw.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law.
+    rows : ndarray of bool, shape (row,), optional
+        Rows of `fit.rows` that are averaged over; all by default.
+    year : float, optional
+        Date at which the pace of progress is taken, instead of each row's own.
+
+    Returns
+    -------
+    DataArray, dims (chain, draw)
+        Log units of compute a year. ``attrs["rows"]`` counts the rows, ``attrs["not_positive"]`` is the share of draws
+        and rows in which more compute does not lower the loss.
+
+    Raises
+    ------
+    InputError
+        If no row is chosen.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> 6 < float(12 * np.log(2) / compute_equivalent_gain(fit).median()) < 20
+    True
+    """
+    fall, slope = row_slopes(of_kind(fit, "evaluations").draws, year=year)
+    return _gain(fall, slope, rows)
+
+
+def _gain(fall, slope, rows=None):
+    if rows is not None:
+        fall, slope = fall.isel(evaluation=np.flatnonzero(rows)), slope.isel(evaluation=np.flatnonzero(rows))
+    if not fall.sizes["evaluation"]:
+        raise InputError("no row is chosen; the gain is a mean over rows")
+    gain = fall.mean("evaluation") / slope.mean("evaluation")
+    return gain.assign_attrs(rows=fall.sizes["evaluation"], not_positive=float((slope <= 0).mean()), units="1/year")
+
+
+def gains_by_group(fit):
+    """`compute_equivalent_gain` over all rows, those of each benchmark, and those before and from 2019: a dict."""
+    draws = of_kind(fit, "evaluations").draws
+    slopes, table = row_slopes(draws), draws.rows
+    late = (table["year"] >= SPLIT_YEAR).to_numpy()
+    groups = {"all": np.ones(len(table), bool)}
+    groups |= {name: (table["benchmark"] == name).to_numpy() for name in table["benchmark"].unique()}
+    groups |= {f"before {SPLIT_YEAR:.0f}": ~late, f"from {SPLIT_YEAR:.0f}": late}
+    return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
+
+
+def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> DoublingTimes:
+    """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law.
+    probabilities : sequence of float
+
+    Returns
+    -------
+    DoublingTimes
+        A DataFrame, which prints a short table.
+        Indexed by ``rows``: ``all``, each benchmark, ``before 2019`` and ``from 2019``; columns ``count``,
+        ``p_progress`` (probability that the rate is positive), quantiles of the doubling time in months (infinite is
+        "never") and ``not_positive`` (see `compute_equivalent_gain`).
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> bs.progress.gain_times(fit).loc["all", "count"]
+    np.int64(231)
+    """
+    table = times_of(gains_by_group(fit), probabilities)
+    title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
+    table.attrs = {"title": title}
+    return DoublingTimes.of(table)
+
+
+def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
+    """Give the table of `gain_times` for what `gains_by_group` found."""
+    found = {}
+    for name, gain in gains.items():
+        months = doubling_quantiles(gain.values, probabilities)
+        found[name] = {"count": gain.attrs["rows"], "p_progress": float((gain > 0).mean())}
+        found[name] |= dict(zip((f"q{100 * p:g}" for p in probabilities), months, strict=True))
+        found[name]["not_positive"] = gain.attrs["not_positive"]
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})

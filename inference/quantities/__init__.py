@@ -1,1 +1,0 @@
-"""Quantities of interest, draw by draw."""

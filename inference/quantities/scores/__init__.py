@@ -1,1 +1,0 @@
-"""What fits of the law of scores say."""

@@ -1,0 +1,47 @@
+"""The record of what a fit was: all that is needed to do it again."""
+
+import importlib.metadata
+import platform
+import time
+
+from ..datasets import sha256
+
+SCHEMA = 3  # of a fit: 1 held no draws on the real line, 2 named the range of sizes otherwise
+PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "arviz-stats")
+
+
+def table_entry(rows):
+    """Fingerprint, number of rows and source of a table, and what reading changed, in plain values."""
+    entry = {"sha256": sha256(rows), "rows": len(rows), "source": str(rows.attrs.get("source", "the table"))}
+    return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
+
+
+def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostics, log_likelihood):
+    """Make the record of a fit, in plain values."""
+    return {
+        "schema": SCHEMA,
+        "law": {"name": law.name, "options": law.options, "reference": reference},
+        "priors": law.described_priors(),
+        "data": table_entry(rows),
+        "seed": seed,
+        "sampler": sampler,
+        "settings": settings.asked,
+        "seconds": seconds,
+        "versions": versions(),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "diagnostics": diagnostics,
+        "log_likelihood": "kept" if log_likelihood else "left out: evaluated again where it is needed",
+    }
+
+
+def versions():
+    """Versions of this package, of Python and of the packages that made a number."""
+    from .. import __version__
+
+    found = {"bayescaling": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,109 @@
+"""Capabilities of models, draw by draw, and how well each benchmark is foretold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ..checks.law_tests import loo_pit
+from ..checks.uniformity import RANKS, p_uniform
+from ..needs import of_kind
+from ..points.item_response import between_anchors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import xarray as xr
+
+    from ..fit import Fit
+
+LEVELS = (0.5, 0.9)
+
+
+def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.DataArray:
+    """Capabilities of the models of a fit of scores.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``scores``.
+    anchors : dict of str to float, optional
+        Two models with the values that they have in every draw, such as ``{"Claude 3.5 Sonnet": 130, "GPT-5": 150}``;
+        without, capabilities are in logits of the typical benchmark above the mean difficulty. Intervals on a scale of
+        two anchors widen with the distance from them.
+
+    Returns
+    -------
+    DataArray
+        Dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law, or the anchors are not two of its models.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> scores = bs.load("eci_scores")
+    >>> few = scores[scores["family"].isin(["llama", "llama 2", "llama 3", "llama 3.1", "yi", "qwen", "falcon"])]
+    >>> few = few[few["benchmark"].isin(["MMLU", "HellaSwag", "Winogrande", "GSM8K", "ARC AI2", "BBH"])]
+    >>> fit = bs.fit(bs.laws.Scores(), few, seed=1, draws=500, tune=500)
+    >>> anchored = bs.scores.capabilities(fit, {"LLaMA-7B": 0, "LLaMA-65B": 1})
+    >>> float(anchored.sel(model="LLaMA-65B").std().round(9))
+    0.0
+    """
+    found = of_kind(fit, "scores").draws.named()["capability"]
+    if anchors is None:
+        return found
+    models = found["model"].values.tolist()
+    by_model = {name: found.sel(model=name, drop=True) for name in anchors if name in models}
+    origin, unit, low = between_anchors(anchors, by_model, models)
+    return (low + unit * (found - origin)).rename("capability")
+
+
+def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
+    """How well the scores of each benchmark are foretold by draws that did not see them.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``scores``.
+
+    Returns
+    -------
+    DataFrame
+        By benchmark, least ``p_uniform`` first: ``rows``; ``p_uniform``, the probability of LOO-PIT values so uneven,
+        of which 1 in 20 is below 0.05 if the law is true; and ``covers_50`` and ``covers_90``, the share of scores
+        within central intervals.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> scores = bs.load("eci_scores")
+    >>> few = scores[scores["family"].isin(["llama", "llama 2", "llama 3", "llama 3.1", "yi", "qwen", "falcon"])]
+    >>> few = few[few["benchmark"].isin(["MMLU", "HellaSwag", "Winogrande", "GSM8K", "ARC AI2", "BBH"])]
+    >>> fit = bs.fit(bs.laws.Scores(), few, seed=1, draws=500, tune=500)
+    >>> bool(bs.scores.pit_by_benchmark(fit)["rows"].sum() == len(few))
+    True
+    """
+    draws = of_kind(fit, "scores").draws
+    pit = pd.Series(loo_pit(fit), name="pit")
+    found = pit.groupby(draws.rows["benchmark"].to_numpy()).agg(["size", _p_uniform, *map(_covers, LEVELS)])
+    found.columns = ["rows", "p_uniform", *(f"covers_{round(100 * level)}" for level in LEVELS)]
+    return found.rename_axis("benchmark").sort_values("p_uniform")
+
+
+def _p_uniform(pit):
+    return p_uniform(np.minimum(RANKS * pit.to_numpy(), RANKS - 1).astype(int))
+
+
+def _covers(level):
+    return lambda pit: float((abs(pit - 0.5) <= level / 2).mean())

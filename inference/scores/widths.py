@@ -1,0 +1,75 @@
+"""How much of the width of the yearly factor each source of uncertainty makes alone."""
+
+import numpy as np
+
+from ..needs import of_kind
+from .compute import progress_at_fixed_compute
+from .compute import summary as progress_summary
+
+DRAWS = 1000  # of computes and of coefficients
+
+
+def widths(fit, *, seed=1):
+    """Give the sd of log10 of the yearly factor, and what scores, computes, models, slope and gain make of it alone.
+
+    The posterior has all of them at once. Scores, computes and models are told apart by the least-squares line of
+    capability on log compute and date, of the models whose compute is known: its slope and gain move as capabilities do
+    from draw to draw; as computes do within their errors; and by its own standard errors. Slope and gain alone are
+    draws of one with the posterior mean of the other. Parts do not add up, for they are dependent.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``scores`` with one pace.
+    seed : int
+
+    Returns
+    -------
+    dict of str to float
+        ``posterior``; ``families``, with families as the unit, NaN of fewer than 10; ``scores``; ``computes``;
+        ``models``; ``slope``; ``gain``.
+    """
+    draws, rng = of_kind(fit, "scores").draws, np.random.default_rng(seed)
+    found, d = progress_at_fixed_compute(fit), draws.design
+    slope, gain = found["slope"].values.ravel(), found["gain"].values.ravel()
+    known = d["model_known"] > 0.5
+    capability = draws.capability[..., known].reshape(-1, known.sum())
+    compute, year = d["model_log_compute"][known], d["model_year"][known]
+    error = np.sqrt(d["model_compute_variance"][known])
+    middle, columns = capability.mean(0), _columns(compute, year)
+    of_models = rng.multivariate_normal(*_line(columns, middle), DRAWS)
+    moved = compute + error * rng.standard_normal((DRAWS, len(compute)))
+    lines = {
+        "scores": np.linalg.lstsq(columns, capability.T)[0].T,
+        "computes": np.array([np.linalg.lstsq(_columns(each, year), middle)[0] for each in moved]),
+        "models": of_models,
+    }
+    summary = progress_summary(fit)
+    ratio = np.nan
+    if ("all", "family") in summary.index:
+        width = summary["factor_q97.5"] / summary["factor_q2.5"]
+        ratio = np.log(width["all", "family"]) / np.log(width["all", "model"])
+    posterior = _sd(gain / slope)
+    return {
+        "posterior": posterior,
+        "families": float(ratio * posterior),
+        **{name: _sd(line[:, 1] / line[:, 0]) for name, line in lines.items()},
+        "slope": _sd(gain.mean() / slope),
+        "gain": _sd(gain / slope.mean()),
+    }
+
+
+def _columns(compute, year):
+    return np.column_stack([compute, year, np.ones(len(year))])
+
+
+def _line(columns, capability):
+    """Coefficients of a least-squares line and their covariance."""
+    coefficients, *_ = np.linalg.lstsq(columns, capability)
+    residual = capability - columns @ coefficients
+    variance = residual @ residual / (len(capability) - columns.shape[1])
+    return coefficients, variance * np.linalg.inv(columns.T @ columns)
+
+
+def _sd(rate):
+    return float(np.std(rate / np.log(10), ddof=1))

@@ -1,0 +1,1 @@
+"""What is computed once for a report is read again, while code and data stay the same."""

@@ -1,0 +1,157 @@
+"""The table of the report's pages.
+
+A page is a subpackage that has ``STAGES``, the names of the steps of its work, ``analyse`` and ``sections``. It is
+imported on first use, so that the command line can read the names of pages at no cost.
+"""
+
+import importlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the report.
+
+    Attributes
+    ----------
+    name : str
+        As ``report --page`` takes it.
+    title : str
+        The question that it answers.
+    folder : str
+        The subpackage of ``bayescaling.reports``.
+    tables : tuple of str
+        Built-in tables that its results follow from.
+    after : tuple of str
+        Pages whose posteriors its analysis takes, where they are made too.
+    lastly : tuple of str
+        Those whose posteriors nothing but its last stages take.
+    alone : bool
+        What only a full report makes of it takes longer than all else: it then has all processes, after the others.
+    """
+
+    name: str
+    title: str
+    folder: str
+    tables: tuple
+    after: tuple = ()
+    lastly: tuple = ()
+    alone: bool = False
+
+    @property
+    def extras(self):
+        """Names of the stages that only a full report makes."""
+        return getattr(self._package(), "EXTRAS", ())
+
+    @property
+    def stages(self):
+        """Names of the stages that `analyse` goes through, and of drawing."""
+        return (*self._package().STAGES, self.drawing)
+
+    @property
+    def drawing(self):
+        """Name of the stage in which the page is drawn."""
+        return f"{self.name}: the page".replace("-", " ")
+
+    def analyse(self, stage, published, earlier, *, seed=1, sampler=None, **settings):
+        """Fit and compute all that the page and its part of results.json show.
+
+        Parameters
+        ----------
+        stage : callable
+            Given the name of a stage and a function without arguments, returns its result, kept or made now.
+        published : DataFrame
+            From ``load("published")``.
+        earlier : dict of str to Fit
+            Posteriors of the pages before this one.
+        seed : int
+        sampler : str, optional
+        **settings
+            Of the sampler.
+
+        Returns
+        -------
+        Findings
+        """
+        options = {"seed": seed, "sampler": sampler, **settings}
+        return self._package().analyse(stage, published, earlier, **options)
+
+    def taken(self, names):
+        """Those of some pages whose posteriors this one takes, and whose these take."""
+        own = {*self.after, *self.lastly} & set(names)
+        return own.union(*(PAGES[name].taken(names) for name in own))
+
+    def drawn(self, stage, found, published, names):
+        """`sections`, made now or kept, in a report of the pages named."""
+        from ..cache import kept
+
+        extras = {name: found.extras.get(name) for name in self.extras}
+        what = {"files": kept.files(), "extras": extras, "taken": sorted(self.taken(names))}
+        return stage(self.drawing, lambda: self.sections(found, published), **what)
+
+    def sections(self, found, published):
+        """Sections of the page, in order.
+
+        Parameters
+        ----------
+        found : Findings
+            What `analyse` returned.
+        published : DataFrame
+
+        Returns
+        -------
+        list of dict
+            ``title``; ``text`` and ``points`` (paragraphs and findings, HTML), both optional; ``blocks`` (Plotly
+            figures or tables of `drawing.tables`); ``role``: "answer", "moves" and "checks", one each, in this order,
+            then "details", which are folded.
+        """
+        return self._package().sections(found, published)
+
+    def _package(self):
+        return importlib.import_module(f".{self.folder}", __package__)
+
+
+PAGES = {
+    page.name: page
+    for page in (
+        Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
+        Page("corpora", "Do exponents hang on the text?", "corpora", ("overtraining_runs",)),
+        Page(
+            "embeddings",
+            "Do embeddings explain Kaplan against Chinchilla?",
+            "embeddings",
+            ("chinchilla_runs", "chinchilla_models", "published"),
+            ("chinchilla",),
+        ),
+        Page(
+            "small-models",
+            "Do these methods find what is known?",
+            "small_lm",
+            ("small_lm_runs", "chinchilla_runs"),
+            ("embeddings",),
+        ),
+        Page(
+            "arithmetic",
+            "Do Abacus embeddings generalise in length?",
+            "arithmetic",
+            ("arithmetic_runs", "arithmetic_offsets"),
+        ),
+        Page(
+            "progress",
+            "How fast do algorithms improve?",
+            "progress",
+            ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
+            lastly=("chinchilla",),
+        ),
+        Page(
+            "since",
+            "Did progress speed up after 2023?",
+            "since",
+            ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
+            lastly=("progress",),
+            alone=True,
+        ),
+    )
+}
+# In which order they are shown; they are made in the order above, later ones from posteriors of earlier ones.
+SHOWN = ("progress", "since", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

@@ -1,0 +1,184 @@
+"""The analysis of arithmetic models trained for this package: fits, comparison, generalisation in length."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....datasets import load
+from ....inference import Fitter, compare, fit, intervals
+from ....inference.lengths.quantities import (
+    LEARNED,
+    accuracy_at_length,
+    conditions,
+    embedding_contrasts,
+    length_at_accuracy,
+    region_accuracy,
+)
+from ....inference.lengths.quantities import summary as length_summary
+from ....models import Lengths
+from ... import results
+from ...findings import Findings
+from .entries import lengths_entry
+
+LEFT_OUT = "arithmetic: leave-one-run-out"
+EXTRAS = (LEFT_OUT,)
+STAGES = (
+    "arithmetic: fits",
+    LEFT_OUT,
+    "arithmetic: lengths",
+    "arithmetic: equal cost",
+    "arithmetic: numbers",
+)
+MAIN = "lengths"
+EQUAL = "lengths, equal cost"
+EQUAL_LAW = Lengths(operands="longest")  # both operands are as long in every cell: what the shorter weighs is unknown
+ABACUS = "abacus"
+JUDGED = (0, 8)  # offsets of Abacus embeddings in the comparison at equal cost: the paper's, and an inner one
+SHAPES = {
+    MAIN: Lengths(),
+    "logit linear in length": Lengths(shape="linear"),
+    "binomial": Lengths(noise="binomial"),
+}
+DRAWN = 60
+BEYOND = 1.5
+
+
+@dataclass
+class ArithmeticFindings(Findings):
+    """What `analyse` found."""
+
+    counts: object
+    arms: object
+    fits: dict
+    equal: object
+    comparison: object
+    seed: int
+    lengths: dict = field(default_factory=dict)
+    contrasts: object = None
+    regions: object = None
+    curves: object = None
+    beyond: object = None
+    reach: object = None
+    entry: dict = field(default_factory=dict)
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the law of lengths and simpler ones, compare them, and read how far models go; see `Page.analyse`."""
+    counts = load("arithmetic_runs")
+    fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
+
+    def fitted(names):
+        return {name: fitters[name].fit(seed=seed, **settings) for name in names}
+
+    def left_out():
+        every = fits | fitted(name for name in SHAPES if name != MAIN)
+        return compare(every)
+
+    fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
+    comparison = stage.extra(LEFT_OUT, left_out)
+    arms = load("arithmetic_offsets")
+    equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
+    found = ArithmeticFindings(counts, arms, fits, equal, comparison, seed, extras=stage.extras)
+    stage.update(found, "arithmetic: lengths", _lengths)
+    stage.update(found, "arithmetic: numbers", _numbers, extras=stage.there(LEFT_OUT))
+    found.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
+    return found
+
+
+def _numbers(found):
+    found.reach = length_at_accuracy(found.equal, [0.5, 0.95])
+    found.entry = _entry(found)
+    found.document = {
+        "lengths": found.entry,
+        "abacus_offsets": offsets_entry(abacus(found.arms)),
+        "equal_cost": equal_entry(found),
+    }
+
+
+def abacus(arms):
+    """Rows of Abacus embeddings, at every offset."""
+    return arms[arms["embedding"] == ABACUS].reset_index(drop=True)
+
+
+def counts_of(arms):
+    """Take what is compared at equal cost: counts of all embeddings, of Abacus at two offsets."""
+    rows = arms[arms["offset"].isin(JUDGED)].reset_index(drop=True)
+    split = np.where(rows["length"] > rows["train_digits"], "ood", "id")
+    counts = rows.assign(length_a=rows["length"], length_b=rows["length"], split=split)
+    counts.attrs = {"source": "arithmetic_offsets"}
+    return counts
+
+
+def equal_entry(found):
+    """Return how far each embedding goes at equal cost, and how probably Abacus goes further than each other.
+
+    A contrast of generalisation counts only conditions that learned to add: ``p_abacus_further`` is of these,
+    ``p_abacus_further_all`` of all, and ``confounded`` has the share right within the training lengths of the others.
+    """
+    conditions_of = found.reach["condition"].values
+    first = found.reach.sel(condition=ABACUS, share=0.5)
+    others = [name for name in conditions_of if not str(name).startswith(ABACUS)]
+    further = {str(name): float((first > found.reach.sel(condition=name, share=0.5)).mean()) for name in others}
+    trained = int(found.arms["train_digits"].iloc[0])
+    entry = lengths_entry(found.equal, seed=found.seed)
+    learned = {name for name, share in entry["learned"].items() if share is not None and share >= LEARNED}
+    return (
+        {"data": "arithmetic_offsets", "train_digits": trained}
+        | _judged(found.equal)
+        | entry
+        | {
+            "p_abacus_further": {name: p for name, p in further.items() if {name, ABACUS} <= learned},
+            "p_abacus_further_all": further,
+            "confounded": {name: share for name, share in entry["learned"].items() if name not in learned},
+            "confounded_effects": entry["confounded"],
+        }
+    )
+
+
+def _judged(fit):
+    return {"verdict": results.verdict_entry(fit), "misfit": results.misfit_entries(fit)}
+
+
+def _lengths(found):
+    main, counts, seed = found.fits[MAIN], found.counts, found.seed
+    found.lengths = {seeds: length_summary(main, seeds=seeds, seed=seed) for seeds in ("typical", "new", "runs")}
+    found.contrasts = embedding_contrasts(main, seed=seed)
+    found.regions = region_accuracy(main)
+    longest = max(counts["length_a"].max(), counts["length_b"].max())
+    found.curves = accuracy_at_length(main, np.linspace(1, longest, DRAWN))
+    found.beyond = accuracy_at_length(main, np.ceil(BEYOND * longest), seeds="new", seed=seed)
+
+
+def observed(counts):
+    """Share right by embedding, run and cell, with the condition's columns."""
+    return counts.assign(accuracy=counts["correct"] / counts["total"])
+
+
+def offsets_entry(offsets):
+    """Say which share is right at each length and offset, over all runs and of each seed."""
+    entry = {}
+    for (length, offset), rows in offsets.groupby(["length", "offset"]):
+        shares = dict(zip(rows["seed"].tolist(), (rows["correct"] / rows["total"]).tolist(), strict=True))
+        share = float(rows["correct"].sum() / rows["total"].sum())
+        entry.setdefault(str(length), {})[str(offset)] = {"share": share, "by_seed": shares}
+    return {"data": "arithmetic_offsets", "share_right": entry}
+
+
+def _entry(found):
+    main = found.fits[MAIN]
+    known = conditions(main)
+    entry = {
+        "data": "arithmetic_runs",
+        "rows": len(found.counts),
+        "conditions": {str(label): row.to_dict() for label, row in known.iterrows()},
+        "accuracy": {
+            str(label): {
+                str(region): intervals.summary(found.regions.sel(condition=label, region=region))
+                for region in found.regions["region"].values
+            }
+            for label in known.index
+        },
+    }
+    if found.comparison is not None:
+        entry["comparison"] = results.comparison_entries(found.comparison)
+    return entry | _judged(main) | lengths_entry(main, seed=found.seed)

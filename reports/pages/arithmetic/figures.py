@@ -1,0 +1,229 @@
+"""Figures of length generalisation: heat maps with the training square, and accuracy by length."""
+
+import numpy as np
+
+from ....inference.words import position
+from ....models.draws import DRAWS
+from ....training.arithmetic.exposure import rows_trained
+from ...drawing.intervals import rows_named
+from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SKY, band, figure, line
+
+COLOURS = {"abacus": BLUE, "nope": ORANGE, "fire": GREEN, "rope": RED}
+DASHES = {"abacus": "solid", "nope": "dash", "fire": "dot", "rope": "dashdot"}
+SHADES = [[0, "#fbf3e7"], [0.5, "#7fb2dc"], [1, "#0b2f57"]]
+# Lengths beyond training whose lines are drawn.
+SHOWN = 4
+OPERAND = "Digits of the {} operand"
+
+
+def heat_maps(counts):
+    """Share right by the lengths of both operands, a panel an embedding, mean over runs; training lengths framed."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    embeddings = list(counts["embedding"].unique())
+    drawn = make_subplots(
+        rows=1,
+        cols=len(embeddings),
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        subplot_titles=[position(name) for name in embeddings],
+    )
+    for column, embedding in enumerate(embeddings, 1):
+        chosen = counts[counts["embedding"] == embedding]
+        table = chosen.pivot_table(index="length_a", columns="length_b", values="accuracy", aggfunc="mean")
+        drawn.add_trace(
+            go.Heatmap(
+                x=table.columns,
+                y=table.index,
+                z=table.to_numpy(),
+                zmin=0,
+                zmax=1,
+                colorscale=SHADES,
+                showscale=column == len(embeddings),
+                colorbar={
+                    "title": {"text": "share right", "side": "right"},
+                    "tickformat": ".0%",
+                    "len": 0.8,
+                    "y": 0.42,
+                },
+                hovertemplate="%{y} and %{x} digits<br>%{z:.1%} right<extra>" + embedding + "</extra>",
+            ),
+            row=1,
+            col=column,
+        )
+        edge = chosen["train_digits"].iloc[0] + 0.5
+        square = {"type": "rect", "x0": 0.5, "y0": 0.5, "x1": edge, "y1": edge, "line": {"color": RED, "width": 2}}
+        square |= {"fillcolor": "rgba(0,0,0,0)", "opacity": 1}
+        drawn.add_shape(**square, row=1, col=column)
+    said = "Share of sums right by the digits of both operands; framed: the lengths of training"
+    drawn.update_layout(figure(height=340, caption=said).layout)
+    drawn.update_xaxes(title={"text": OPERAND.format("second")}, showgrid=False, constrain="domain")
+    drawn.update_yaxes(showgrid=False)
+    drawn.update_yaxes(title={"text": OPERAND.format("first")}, col=1)
+    for column in range(1, len(embeddings) + 1):
+        drawn.update_yaxes(scaleanchor=f"x{column if column > 1 else ''}", constrain="domain", col=column)
+    return drawn
+
+
+def curves(found, labels):
+    """Accuracy at equal lengths: the median run of each condition with a 95% band, and the runs' own shares."""
+    import plotly.graph_objects as go
+
+    traces = []
+    digits = found.curves["length_a"].values
+    equal = found.counts[found.counts["length_a"] == found.counts["length_b"]]
+    for i, (label, row) in enumerate(labels.iterrows()):
+        embedding = row["embedding"]
+        colour = COLOURS.get(embedding, GREY) if labels["embedding"].is_unique else (BLUE, ORANGE, GREEN, RED)[i % 4]
+        low, middle, high = found.curves.sel(condition=label).quantile([0.025, 0.5, 0.975], DRAWS).values
+        traces += band(digits, low, high, colour, f"{position(label)}: 95%", group=label)
+        ends = np.stack([low, high], axis=1)
+        hover = "%{x:.0f} digits<br>%{y:.0%} [%{customdata[0]:.0%}, %{customdata[1]:.0%}] right"
+        options = {"legendgroup": label, "customdata": ends, "hovertemplate": f"{hover}<extra>{label}</extra>"}
+        traces.append(line(digits, middle, colour, f"{position(label)}: median run", **options))
+        chosen = equal
+        for column in set(row.index) & set(equal.columns):
+            chosen = chosen[chosen[column] == row[column]]
+        for run, rows in chosen.groupby("run"):
+            rows = rows.sort_values("length_a")
+            traces.append(
+                go.Scatter(
+                    x=rows["length_a"],
+                    y=rows["correct"] / rows["total"],
+                    mode="markers",
+                    marker={"color": colour, "size": 6, "symbol": "circle-open"},
+                    legendgroup=label,
+                    showlegend=False,
+                    hovertemplate=f"%{{x}} digits<br>%{{y:.1%}} right<extra>{found.entry['runs'][run]}</extra>",
+                )
+            )
+    edge = float(found.counts["train_digits"].max())
+    if found.counts["train_digits"].nunique() == 1:
+        traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash"))
+    return figure(
+        *traces,
+        x={"title": "Digits of both operands"},
+        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=LEGEND)
+
+
+def by_seed(arms, offsets):
+    """Share right against length at equal cost: the mean of each embedding's seeds as a line, each seed as a mark.
+
+    Parameters
+    ----------
+    arms : DataFrame
+        As ``load("arithmetic_offsets")`` gives it.
+    offsets : sequence of int
+        Those of Abacus embeddings that are drawn.
+    """
+    import plotly.graph_objects as go
+
+    traces = []
+    for (embedding, offset), rows in arms[arms["offset"].isin(offsets)].groupby(["embedding", "offset"]):
+        rows = rows.assign(share=rows["correct"] / rows["total"])
+        mean = rows.groupby("length")["share"].mean()
+        name = f"{position(embedding)}, offset {offset}" if offset else position(embedding)
+        colour = SKY if offset else COLOURS.get(embedding, GREY)
+        traces.append(line(mean.index, mean.values, colour, name, dash=DASHES.get(embedding, "solid"),
+                           legendgroup=name, hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", mean"
+                           "</extra>"))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=rows["length"],
+                y=rows["share"],
+                mode="markers",
+                marker={"color": colour, "size": 6, "symbol": "circle-open"},
+                name=f"{name}, each seed",
+                legendgroup=name,
+                showlegend=False,
+                customdata=rows["seed"],
+                hovertemplate="%{x} digits<br>%{y:.0%} right<extra>" + name + ", seed %{customdata}</extra>",
+            )
+        )
+    edge = float(arms["train_digits"].max())
+    traces.append(line([edge, edge], [0, 1], GREY, "longest in training", dash="dash", hoverinfo="skip"))
+    return figure(
+        *traces,
+        x={"title": "Digits of both operands"},
+        y={"title": "Share of sums right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=LEGEND)
+
+
+def by_offset(offsets):
+    """Share right against the offset of judgement, a line a length beyond training: the mean of runs, and each run."""
+    import plotly.graph_objects as go
+
+    asked = offsets[offsets["length"] > offsets["train_digits"]]
+    lengths = sorted(asked["length"].unique())[:SHOWN]
+    traces = []
+    for length, colour in zip(lengths, (BLUE, GREEN, ORANGE, RED), strict=False):
+        rows = asked[asked["length"] == length].assign(share=lambda rows: rows["correct"] / rows["total"])
+        mean = rows.groupby("offset")["share"].mean()
+        traces.append(line(mean.index, mean.values, colour, f"{length} digits", legendgroup=str(length)))
+        traces.append(
+            go.Scatter(
+                x=rows["offset"],
+                y=rows["share"],
+                mode="markers",
+                marker={"color": colour, "size": 5, "symbol": "circle-open"},
+                legendgroup=str(length),
+                showlegend=False,
+                customdata=rows["seed"],
+                hovertemplate=f"{length} digits, offset %{{x}}<br>seed %{{customdata}}: %{{y:.0%}}<extra></extra>",
+            )
+        )
+    return figure(
+        *traces,
+        x={"title": "Offset at which the model is judged"},
+        y={"title": "Share of problems right", "tickformat": ".0%", "range": [-0.02, 1.02]},
+    ).update_layout(legend=LEGEND)
+
+
+def rows_seen(offsets):
+    """How often training shows each row of the table of Abacus embeddings."""
+    import plotly.graph_objects as go
+
+    first = offsets.iloc[0]
+    seen = rows_trained(int(first["train_digits"]), int(first["k_max"]))[1:]
+    bars = go.Bar(
+        x=np.arange(1, 1 + len(seen)),
+        y=seen,
+        marker={"color": BLUE},
+        showlegend=False,
+        hovertemplate="row %{x}<br>%{y:.3f} digits a problem<extra></extra>",
+    )
+    return figure(
+        bars,
+        x={"title": "Row of the table of embeddings"},
+        y={"title": "Digits a problem", "rangemode": "tozero"},
+        height=260,
+    )
+
+
+def own_runs(found):
+    """Length at which accuracy is one half, each run with its 95% interval."""
+    import plotly.graph_objects as go
+
+    table = found.lengths["runs"].xs(0.5, level="share")
+    embedding = found.counts.drop_duplicates("run").set_index("run")["embedding"]
+    names = sorted(table.index, key=lambda run: (embedding[run], run))
+    traces = []
+    for i, run in enumerate(names):
+        row, colour = table.loc[run], COLOURS.get(embedding[run], GREY)
+        traces.append(line([row["q2.5"], row["q97.5"]], [i, i], colour, "", hoverinfo="skip", showlegend=False))
+        traces.append(
+            go.Scatter(
+                x=[row["q50"]],
+                y=[i],
+                mode="markers",
+                marker={"color": colour, "size": 9},
+                showlegend=False,
+                hovertemplate=f"half right at %{{x:.1f}} digits [{row['q2.5']:.1f}, {row['q97.5']:.1f}]"
+                f"<extra>{found.entry['runs'][run]}</extra>",
+            )
+        )
+    labels = [position(found.entry["runs"][run]) for run in names]
+    drawn = figure(*traces, x={"title": "Digits at which half of the problems are right"}, height=140 + 26 * len(names))
+    return rows_named(drawn, labels)

@@ -1,0 +1,138 @@
+"""The analysis of the Chinchilla law: fits, comparison, point estimates, decisions, calibration."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ....datasets import load
+from ....inference import calibrate, compare, fit, intervals
+from ....inference.checks.sandwich import quotable
+from ... import results
+from ...drawing.optimum import DEFAULT
+from ...entries import fit_entry
+from ...findings import Findings
+from ...laws import CHINCHILLA as MAIN
+from ...laws import LAWS, PLANNED, READING_ERROR
+from ...published import PREFIX, chinchilla_estimates
+from .estimators import point_estimates
+
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good
+EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
+BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
+SIMULATIONS = 100
+CALIBRATION = "calibration"
+EXTRAS = (CALIBRATION, READING_ERROR)
+EARLIER_RUNS = "what earlier runs said"
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, CALIBRATION, "chinchilla: numbers")
+
+
+@dataclass
+class ChinchillaFindings(Findings):
+    """What `analyse` found."""
+
+    fits: dict
+    elpd: dict
+    comparison: object
+    points: object
+    trimmed: dict
+    allocations: dict
+    earlier: dict
+    calibrated: object
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
+    runs = load("chinchilla_runs")
+    options = {"seed": seed, "sampler": sampler, **settings}
+    fits = {}
+    for name, law in LAWS.items():
+        made = stage.extra if name in EXTRAS else stage
+        fits[name] = made(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
+    fits = {name: each for name, each in fits.items() if each is not None}
+    points, trimmed = stage(
+        "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
+    )
+    elpd = stage(
+        "leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits.values(), laws=list(fits)
+    )
+    comparison = compare(fits)
+    allocations = stage(
+        "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
+    )
+    said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
+    calibrated = stage.extra(
+        CALIBRATION,
+        lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
+    )
+    found = ChinchillaFindings(
+        fits, elpd, comparison, points, trimmed, allocations, said_before, calibrated, extras=stage.extras
+    )
+    found.posteriors = fits
+    found.document = stage(
+        "chinchilla: numbers",
+        lambda: _document(found, published),
+        of=fits.values(),
+        extras=stage.there(*EXTRAS),
+    )
+    return found
+
+
+def _earlier(whole, runs, options):
+    """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
+
+    It shows how estimates moved as runs grew, which no interval of one fit does.
+    """
+    compute = runs["training_flop"]
+    largest, law = float(compute.max()), LAWS[DEFAULT]
+
+    def entry(fitted, rows):
+        at = fitted.allocate(largest, beyond="none", robust=False)["parameters"]
+        return {"rows": len(rows), "parameters": intervals.summary(at), "ok": bool(fitted.diagnostics["ok"])}
+
+    below = {cutoff: runs[compute < cutoff].reset_index(drop=True) for cutoff in EARLIER}
+    before = [
+        {"below": cutoff, "decades": float(np.log10(largest / rows["training_flop"].max()))}
+        | entry(fit(law, rows, **options), rows)
+        for cutoff, rows in below.items()
+    ]
+    return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
+
+
+def _document(found, published):
+    document = {
+        "laws": {
+            name: fit_entry(f) | {"rank": int(found.comparison.loc[name, "rank"])} for name, f in found.fits.items()
+        },
+        "allocation": [entry for name in PLANNED for entry in found.allocations[name].entries(name)],
+        "earlier_runs": found.earlier,
+        "stacking": found.comparison["weight"].to_dict(),
+        "comparison": results.comparison_document(found.comparison),
+        "published": published_entries(found.fits[MAIN], published),
+    }
+    if found.calibrated is not None:
+        document["calibration"] = {"chinchilla": results.calibration_entry(found.calibrated)}
+    document["laws"][MAIN]["point_estimates"] = {
+        **{name: p.constants for name, p in found.points.parametric.items()},
+        **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},
+        **{name: {"exponent_parameters": e.exponent} for name, e in found.points.envelopes.items()},
+    }
+    return document
+
+
+def published_entries(fit, published):
+    """Entries of published estimates: ours as it is quoted, and its probability of a value at least as large."""
+    table = chinchilla_estimates(published)
+    posterior = fit["posterior"]
+    quoted = quotable(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})
+    return [
+        {
+            "quantity": PREFIX + row.quantity,
+            "published": row.estimate,
+            "source": row.source,
+            "ours": intervals.summary(quoted[row.quantity], ratio=row.quantity == "exponent_parameters"),
+            "p_at_least": float((quoted[row.quantity] >= row.estimate).mean()),
+        }
+        for row in table.itertuples()
+        if row.quantity in quoted
+    ]

@@ -1,0 +1,87 @@
+"""The usual point estimators of a table of runs."""
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+from ....errors import DiagnosticWarning, InputError
+from ....inference.points.envelopes import check_isoflop, fit_frontier, fit_isoflop
+from ....inference.points.parametric import check_huber, fit_huber
+
+SCALES = {"huber_free_scale": "free", "huber_fixed_threshold": "fixed"}
+
+
+@dataclass(frozen=True)
+class PointEstimates:
+    """What estimators found of a table, and why others could not.
+
+    Parameters
+    ----------
+    parametric : dict of str to PointFit
+    envelopes : dict of str to PowerLaw
+        Those without optima enough too, not ``converged``.
+    refused : dict of str to str
+        The sentence with which an estimator refused the table.
+    """
+
+    parametric: dict
+    envelopes: dict
+    refused: dict
+
+    @property
+    def missing(self):
+        """Why estimates are not to be had, by estimator: refusals, and power laws without optima enough."""
+        return self.refused | {name: e.message for name, e in self.envelopes.items() if not e.converged}
+
+    def to_dict(self):
+        """Everything by estimator, as types that JSON knows; of one that refused, ``refused`` and the sentence."""
+        found = {name: estimate.to_dict() for name, estimate in (self.parametric | self.envelopes).items()}
+        return found | {name: {"refused": said} for name, said in self.refused.items()}
+
+
+def point_estimates(runs, *, drop_highest=0, **isoflop):
+    """Run the parametric, iso-FLOP and frontier estimators, each for itself.
+
+    Parameters
+    ----------
+    runs : DataFrame
+    drop_highest : int
+        Runs of highest loss that the parametric fits leave out.
+    **isoflop
+        For `fit_isoflop`: ``budgets``, ``width`` and ``minimum_runs``.
+
+    Returns
+    -------
+    PointEstimates
+
+    Raises
+    ------
+    InputError
+        If an option is out of range, or no estimator can use the table.
+    """
+    check_huber(drop_highest=drop_highest)
+    check_isoflop(**isoflop)
+    refused = {}
+    parametric = _made(
+        {name: partial(fit_huber, runs, scale=scale, drop_highest=drop_highest) for name, scale in SCALES.items()},
+        refused,
+    )
+    usual = {"isoflop": partial(fit_isoflop, runs, **isoflop), "frontier": partial(fit_frontier, runs)}
+    with warnings.catch_warnings():  # their messages say the same
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        envelopes = _made(usual, refused)
+    found = PointEstimates(parametric, envelopes, refused)
+    if len(found.missing) == len(parametric) + len(envelopes) + len(refused):
+        said = "; ".join(dict.fromkeys(found.missing.values()))
+        raise InputError(f"no estimator can use {runs.attrs.get('source', 'the table')}: {said}")
+    return found
+
+
+def _made(estimators, refused):
+    found = {}
+    for name, estimate in estimators.items():
+        try:
+            found[name] = estimate()
+        except InputError as error:
+            refused[name] = str(error)
+    return found

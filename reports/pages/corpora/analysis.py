@@ -1,0 +1,106 @@
+"""The analysis of runs on several corpora: one law, its exponents each corpus's own, pooled or shared."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....datasets import load
+from ....inference import fit, intervals
+from ....models import Chinchilla, Coupled, Grouped
+from ... import results
+from ...findings import Findings
+from ...groups import EXPONENT, NEW, TYPICAL, by_group, group_entries
+
+STAGES = ("corpora: fits", "corpora: corpora left out", "corpora: numbers")
+BY = "corpus"
+LAW = Coupled()  # its terms interact, and it is the one that these runs do not reject
+# What 35 runs say little of: the outer exponent, and how the scatter depends on the sizes.
+COMMON = ("kappa", "nu_minus_one", "sigma_parameters", "sigma_tokens")
+MAIN, APART, ALIKE, ONE = "exponents pooled", "nothing pooled", "exponents shared", "all shared"
+LAWS = {
+    APART: Grouped(LAW, BY, pooled=(), shared=COMMON),
+    MAIN: Grouped(LAW, BY, shared=COMMON),
+    ALIKE: Grouped(LAW, BY, shared=(*LAW.exponents, *COMMON)),
+    ONE: Grouped(LAW, BY, shared=tuple(LAW.prior_of)),
+}
+PLAIN = "Chinchilla law, exponents pooled"
+BESIDE = {PLAIN: Grouped(Chinchilla(), BY, shared=COMMON[1:])}
+REFITS = {"draws": 300, "tune": 500}  # the Monte-Carlo error of a score is then 0.1, of differences of several nats
+DECADES = 2
+SHOWN = (EXPONENT, "alpha", "beta", "kappa", "E", "A", "B", "sigma")
+
+
+@dataclass
+class CorporaFindings(Findings):
+    """What `analyse` found."""
+
+    runs: object
+    fits: dict
+    left_out: dict
+    entry: dict
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit one law to the runs of three corpora in four ways, leave corpora out, foretell a new one.
+
+    See `Page.analyse`.
+    """
+    options = {"seed": seed, "sampler": sampler, **settings}
+    runs = load("overtraining_runs")
+    laws = LAWS | BESIDE
+    fits = stage("corpora: fits", lambda: {name: fit(law, runs, **options) for name, law in laws.items()})
+    left_out = stage(
+        "corpora: corpora left out",
+        lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
+    )
+    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits.values())
+    found = CorporaFindings(runs, fits, left_out, entry)
+    found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
+    found.document = {"corpora": entry}
+    return found
+
+
+def _entry(fits, left_out, seed):
+    groups = group_entries(fits[MAIN], seed=seed)
+    names = list(groups["rows"])
+    return {
+        "rows": groups["rows"],
+        "exponent": {
+            "by_corpus": {law: by_group(fits[law]["posterior"][EXPONENT], names) for law in (MAIN, APART, PLAIN)},
+            "shared": {law: intervals.summary(fits[law]["posterior"][EXPONENT]) for law in (ALIKE, ONE)},
+            TYPICAL: groups["exponent"][TYPICAL],
+            NEW: groups["exponent"][NEW],
+        },
+        "differences": groups["differences"],
+        "spread": groups["spread"],
+        "quantities": {
+            law: {name: by_group(fits[law]["posterior"][name], names) for name in SHOWN} for law in (MAIN, APART)
+        },
+        "robust": intervals.robust_entries(fits[MAIN]),
+        "left_out": _left_out(left_out),
+        "laws": {
+            name: {
+                "law": law.label,
+                "verdict": results.verdict_entry(fits[name]),
+                "misfit": results.misfit_entries(fits[name]),
+                "diagnostics": fits[name].diagnostics,
+            }
+            for name, law in (LAWS | BESIDE).items()
+        },
+    }
+
+
+def _left_out(tables):
+    """Log scores of corpora left out whole, and how far each law is from the best."""
+    sums = {name: float(table["elpd"].sum()) for name, table in tables.items()}
+    best = max(sums, key=sums.get)
+    return {
+        name: {
+            "elpd": sums[name],
+            "monte_carlo_se": intervals.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
+            "difference": sums[name] - sums[best],
+            "corpora": {str(corpus): float(x) for corpus, x in table["elpd"].items()},
+            "refitted": {str(corpus): bool(x) for corpus, x in table["refitted"].items()},
+        }
+        for name, table in tables.items()
+    }

@@ -1,0 +1,292 @@
+"""The analysis of embedding parameters: fits, the reconciliation, omega, planning."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....datasets import CHINCHILLA_VOCABULARY, load
+from ....inference import compare, fit, intervals
+from ....inference.checks.sandwich import quotable
+from ....inference.comparison.differences import is_apart
+from ....inference.comparison.weights import sum_error
+from ....inference.estimands.allocate import decades_outside
+from ....inference.estimands.strength import DIRECTION
+from ....inference.estimands.study_exponents import (
+    BASES,
+    KAPLAN_EXPONENT,
+    Study,
+    by_draw,
+    constants_and_family,
+    exponents_within,
+    frontier_exponents,
+    local_exponents,
+    study_exponents,
+)
+from ....inference.words import si
+from ....models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ....models.loss.sizes import chinchilla_configurations, estimates
+from ... import results
+from ...entries import fit_entry
+from ...findings import Findings
+from ...laws import CHINCHILLA as UNWEIGHTED
+from ...laws import LAWS as OF_CHINCHILLA
+from ...laws import PLANNED as OF_OTHER_MEANS
+from ...published import chinchilla_constants
+
+STAGES = (
+    "sizes of models",
+    "laws of embeddings",
+    "embeddings: leave-one-out",
+    "reconciliation",
+    "planning",
+    "embeddings: numbers",
+)
+MAIN = "embedding-corrected"
+LAWS = {
+    MAIN: EmbeddingCorrected(),
+    "embedding-corrected, joint": EmbeddingCorrected(joint=True),
+    "embedding-weighted": EmbeddingWeighted(),
+    "embedding-weighted, omega 0": EmbeddingWeighted(omega=0.0),
+    "embedding-weighted, one sigma": EmbeddingWeighted(scatter="one"),
+    "embedding-weighted, coupled": EmbeddingWeighted(coupled=True),
+    "embedding-weighted, coupled, one sigma": EmbeddingWeighted(coupled=True, scatter="one"),
+    "kaplan": Kaplan(),
+}
+OMEGAS = {"omega 0": "embedding-weighted, omega 0", "omega 1": UNWEIGHTED, "omega free": "embedding-weighted"}
+PLANNED = (UNWEIGHTED, "embedding-weighted", "embedding-weighted, omega 0", "kaplan")
+# Each law that learns omega, and the same law and noise with omega held at 1.
+FREE = {
+    "embedding-weighted": UNWEIGHTED,
+    "embedding-weighted, one sigma": "chinchilla, one sigma",
+    "embedding-weighted, coupled": "coupled",
+    "embedding-weighted, coupled, one sigma": "coupled, one sigma",
+}
+HELD = {name: OF_CHINCHILLA[name] for name in dict.fromkeys((*FREE.values(), *OF_OTHER_MEANS))}
+BUDGETS = (1e15, 1e18, 1e21, 1e24)
+VOCABULARIES = (8_000, 32_000, 128_000, 256_000)
+SHAPES = (16, 54, 128)
+WINDOWS = ((2.9, 5.0), (5.0, 7.0), (7.0, 9.2), (9.2, 11.5))
+SIZES = np.logspace(2, 13, 89)
+PUBLISHED_GAMMA = 47491.0
+
+
+@dataclass
+class EmbeddingsFindings(Findings):
+    """What `analyse` found.
+
+    Attributes
+    ----------
+    rivals : dict of str to Fit
+        Laws of all parameters and tokens that are compared on Chinchilla's runs, by name.
+    by_law : dict of str to dict of str to Dataset
+        From `study_exponents`, of each of them.
+    """
+
+    table: object
+    sizes: object
+    estimates: dict
+    fits: dict
+    rivals: dict
+    elpd: dict
+    comparison: object
+    published: dict
+    by_law: dict = field(default_factory=dict)
+    exponents: dict = field(default_factory=dict)
+    exact: dict = field(default_factory=dict)
+    fixed: dict = field(default_factory=dict)
+    local: dict = field(default_factory=dict)
+    moved: list = field(default_factory=list)
+    allocations: dict = field(default_factory=dict)
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the laws that count embedding parameters apart, reconcile, weigh and plan; see `Page.analyse`."""
+    options = {"seed": seed, "sampler": sampler, **settings}
+    runs, table = load("chinchilla_runs"), chinchilla_configurations()
+    sizes = stage("sizes of models", lambda: fit(Configurations(), table, **options))
+    needed = {name: law for name, law in (HELD | LAWS).items() if not (name in HELD and name in earlier)}
+    made = stage(
+        "laws of embeddings",
+        lambda: {name: fit(law, runs, **options) for name, law in needed.items()},
+        made=list(needed),
+    )
+    fits = {name: made[name] if name in made else earlier[name] for name in (*HELD, *LAWS)}
+    of_chinchilla = earlier | fits
+    rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
+    compared = list(fits | rivals)
+    elpd = stage(
+        "embeddings: leave-one-out",
+        lambda: {name: f.loo() for name, f in (fits | rivals).items()},
+        of=(fits | rivals).values(),
+        laws=compared,
+    )
+    comparison = compare(fits)
+    sets = chinchilla_constants(published)
+    points = estimates(table, CHINCHILLA_VOCABULARY)
+    found = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
+    stage.update(found, "reconciliation", _reconcile, laws=compared)
+    stage.update(found, "planning", _plan)
+    found.posteriors = fits | {"configurations": sizes}
+    found.document = stage(
+        "embeddings: numbers", lambda: _document(found), of=fits.values(), made=list(needed), laws=compared
+    )
+    return found
+
+
+def _reconcile(found):
+    main = found.fits[MAIN]
+    posterior, gamma, delta = constants_and_family(main)
+    found.by_law = {name: study_exponents(f, configurations=found.sizes) for name, f in found.rivals.items()}
+    found.exponents = study_exponents(main)
+    found.exact = study_exponents(main, study=Study(exact=True))
+    for source, constants in found.published.items():
+        for basis in BASES:
+            for exact in (False, True):
+                found.fixed[source, basis, exact] = frontier_exponents(
+                    constants, basis=basis, gamma=PUBLISHED_GAMMA, study=Study(exact=exact)
+                )
+        found.local[source] = local_exponents(constants, SIZES, gamma=PUBLISHED_GAMMA)
+    found.local["posterior"] = local_exponents(posterior, SIZES, gamma=gamma, delta=delta)
+    for low, high in WINDOWS:
+        slopes = exponents_within(posterior, 10.0**low, 10.0**high, gamma=gamma, delta=delta)["size"]
+        found.moved.append((f"N_x from {si(10**low)} to {si(10**high)}", slopes))
+    for vocabulary in VOCABULARIES:
+        slopes = study_exponents(main, vocabulary=vocabulary)["nonembedding"]["size"]
+        found.moved.append((f"vocabulary {vocabulary:,}", slopes))
+    for shape in SHAPES:
+        slopes = study_exponents(main, aspect_ratio=shape)["nonembedding"]["size"]
+        found.moved.append((f"width over depth {shape}", slopes))
+
+
+def _plan(found):
+    names = {name: found.fits[name] for name in PLANNED}
+    for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1]):
+        found.allocations[vocabulary] = {name: f.allocate(BUDGETS, vocabulary=vocabulary) for name, f in names.items()}
+
+
+def at_least(slopes, value=KAPLAN_EXPONENT):
+    """Share of draws with an exponent of at least `value`."""
+    return float((slopes >= value).mean())
+
+
+def law_entries(found):
+    """Entries of the exponents by law and noise: with and without embeddings, and elpd against the best of them.
+
+    A law that predicts worse than the best by more than two standard errors is rejected.
+    """
+    values = {name: found.elpd[name].elpd_i.values for name in found.by_law}
+    best = max(values, key=lambda name: values[name].sum())
+    entries = {}
+    for name in sorted(values, key=lambda name: -values[name].sum()):
+        difference = values[name] - values[best]
+        error = float(sum_error(difference))
+        slopes = {basis: by_draw(found.rivals[name], found.by_law[name][basis]["size"]) for basis in BASES}
+        quoted = quotable(found.rivals[name], slopes)
+        without, counted = (slopes[basis] for basis in BASES)
+        entries[name] = {
+            **{basis: intervals.summary(quoted[basis]) for basis in BASES},
+            "elpd_diff": float(difference.sum()),
+            "dse": error,
+            "rejected": bool(is_apart(difference.sum(), error)),
+            "p_above_0.73": at_least(without),
+            "p_rises": float((without > counted).mean()),
+        }
+    return entries
+
+
+def _direction(by_law):
+    """Say whether leaving embeddings out raises the exponent under every law and noise that is not rejected."""
+    accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
+    return {"laws": list(accepted), "rises": all(one["p_rises"] > DIRECTION[0] for one in accepted.values())}
+
+
+def decades_beyond(runs, study=None):
+    """Compute the decades of compute by which a study's budgets lie outside the fitted runs' compute, by basis.
+
+    Returns
+    -------
+    dict of str to float
+        The largest of either end: above the runs (positive) or below (negative), 0 within.
+    """
+    study = study or Study()
+    sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
+    found = {}
+    for basis, budgets in zip(BASES, study.budgets, strict=True):
+        flop = FLOP_PER_PARAMETER_TOKEN * sizes[basis] * runs["tokens"]
+        outside = decades_outside(10.0 ** np.array(budgets), flop.min(), flop.max())
+        found[basis] = float(outside[np.abs(outside).argmax()])
+    return found
+
+
+def omega_entry(found):
+    """Entry of omega: its summary and P(omega > 1/2) under each law and noise, and elpd of omega 0, 1 and free."""
+    by = {name: _omega(found, name) | _against(found, name, held) for name, held in FREE.items()}
+    best = max(by, key=lambda name: by[name]["elpd_loo"])
+    rows = {label: _against(found, name, UNWEIGHTED) for label, name in OMEGAS.items()}
+    return _omega(found, best) | {"law": best, "by_law": by, "loo": rows}
+
+
+def _omega(found, name):
+    fitted = found.fits[name]
+    omega = fitted["posterior"]["omega"]
+    own = fitted.robust_sd(omega)["robust_sd"].max()
+    return {"omega": intervals.summary(omega), "robust_sd": float(own), "p_above_half": float((omega > 0.5).mean())}
+
+
+def _against(found, name, held):
+    values, other = (found.elpd[law].elpd_i.values for law in (name, held))
+    difference = values - other
+    return {
+        "elpd_loo": float(values.sum()),
+        "difference_to_omega_1": float(difference.sum()),
+        "its_se": float(sum_error(difference)),
+    }
+
+
+def _document(found):
+    exponents = {
+        basis: {source: float(found.fixed[source, basis, False]["size"][0]) for source in found.published}
+        | {"posterior": intervals.summary(found.exponents[basis]["size"])}
+        for basis in BASES
+    }
+    sizes = found.sizes["posterior"]
+    by_law = law_entries(found)
+    beyond = decades_beyond(load("chinchilla_runs"))
+    reconciliation = {
+        "local_exponent": exponents,
+        "by_law": by_law,
+        "direction": _direction(by_law),
+        "decades_beyond": max(beyond.values(), key=abs),
+        "decades_beyond_by_basis": beyond,
+        "configurations": found.estimates
+        | {"posterior": {n: intervals.summary(sizes[n]) for n in ("gamma", "delta", "aspect_ratio")}},
+        "exact_budgets": {basis: intervals.summary(found.exact[basis]["size"]) for basis in BASES},
+        "p_exponent_above_0.73": at_least(found.exponents["nonembedding"]["size"]),
+        "loss_exponents": {
+            basis: {n: intervals.summary(found.exponents[basis][n]) for n in ("loss", "reducible_loss")}
+            for basis in BASES
+        },
+        "highest_local_exponent": {
+            "exponent": intervals.summary(found.local["posterior"]["highest"]),
+            "parameters_nonembedding": intervals.summary(found.local["posterior"]["highest_at"], ratio=True),
+        },
+        "moved": {
+            label: intervals.summary(slopes) | {"p_above_0.73": at_least(slopes)} for label, slopes in found.moved
+        },
+        "omega": omega_entry(found),
+        "comparison": results.comparison_document(found.comparison),
+        "planning": [
+            entry | {"vocabulary": vocabulary}
+            for vocabulary, each in found.allocations.items()
+            for name, allocation in each.items()
+            for entry in allocation.entries(name)
+        ],
+    }
+    rank = found.comparison["rank"]
+    laws = {
+        name: fit_entry(f) | {"rank_among_embedding_laws": int(rank[name])}
+        for name, f in found.fits.items()
+        if name not in HELD
+    }
+    return {"laws": laws, "reconciliation": reconciliation}

@@ -1,0 +1,98 @@
+"""A report on fits that one has, or on laws fitted to a table of one's own."""
+
+from functools import partial
+from pathlib import Path
+
+from ....datasets import KINDS
+from ....errors import InputError
+from ....inference import compare, fit
+from ....inference.fitting import check_options
+from ....inference.record import table_entry
+from ....models.laws import as_law
+from ... import results
+from ...cache.stages import Stages
+from ...output import judge_chains, prepare, write
+from . import counts, evaluations, runs, scores
+
+PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": scores}
+
+
+def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, **settings):
+    """Fit laws to a table and report on them; parameters as for `report`."""
+    check_options(seed, sampler, settings)
+    chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
+    _check_backdrop(chosen, backdrop)
+    prepare(Path(out))
+    follows = {law.label: _followed(law, law.rows(table)) for law in chosen}
+    options = {"seed": seed, "sampler": sampler, **settings}
+    with Stages([f"fit {name}" for name in follows], progress, fresh=fresh, options=options) as stage:
+        fits = {
+            law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
+            for law in chosen
+        }
+    before = {"seconds": stage.seconds, "warned": stage.warned}
+    return report_fits(out, fits, backdrop=backdrop, progress=progress, fresh=fresh, **before)
+
+
+def _followed(law, rows):
+    """All that a fit follows from but how it is sampled."""
+    return {"name": law.name, "options": law.options, "priors": law.described_priors(), "data": table_entry(rows)}
+
+
+def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()):
+    """Report on fits; parameters as for `report`, and what steps before this took and warned of."""
+    out = Path(out)
+    page = _page_of(fits)
+    _check_backdrop([each.law for each in fits.values()], backdrop)
+    prepare(out)
+    steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
+    records = {name: {k: x for k, x in each.record.items() if k != "verdict"} for name, each in fits.items()}
+    with Stages(steps, progress, fresh=fresh, fits=records) as stage:
+        elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits.values())
+        comparison = _compared(fits)
+        main = fits[runs.main_of(fits, comparison)].law
+        behind = stage("backdrop", partial(_behind, main)) if backdrop else None
+        entries = stage("tests and figures", partial(page.entries, fits), of=fits.values())
+        document = {"schema": results.SCHEMA} | entries
+        if not isinstance(comparison, str):
+            document["stacking"] = comparison["weight"].to_dict()
+        document |= {"provenance": results.provenance(fits), "seconds": (seconds or {}) | stage.seconds}
+        judge_chains(document, fits)
+        part = {"name": "answers", "title": page.QUESTION}
+        part["sections"] = page.sections(fits, document, elpd, comparison, behind)
+        write(out, document, fits, "Bayesian scaling laws of one's own", [part], [*warned, *stage.warned])
+    return document
+
+
+def _page_of(fits):
+    kinds = {name: each.law.kind for name, each in fits.items()}
+    (first, kind), *others = kinds.items()
+    for name, other in others:
+        if other != kind:
+            raise InputError(
+                f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
+            )
+    if kind not in PAGES:
+        raise InputError(f"{first!r} is a fit of {kind}, of which there is no page; reports are on {', '.join(PAGES)}")
+    return PAGES[kind]
+
+
+def _check_backdrop(laws, backdrop):
+    for law in laws:
+        if backdrop and law.grouped_by is not None:
+            raise InputError(
+                f"backdrop: the built-in table of {law.kind} has no column {law.grouped_by!r} to set beside its "
+                "groups; leave it out"
+            )
+
+
+def _compared(fits):
+    """Compare fits, or say why they cannot be."""
+    try:
+        return compare(fits)
+    except InputError as error:
+        return str(error)
+
+
+def _behind(law):
+    return f"{law.label} on {KINDS[law.kind].built_in}", fit(law, law.usual_table(), seed=1, draws=500, tune=500)

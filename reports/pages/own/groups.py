@@ -1,0 +1,91 @@
+"""What a report says of the groups of rows of one's own table."""
+
+import html
+
+from ...drawing import tables
+from ...drawing.intervals import intervals, rows_named, spanned
+from ...drawing.style import BLUE, figure
+from ...groups import NEW, TYPICAL
+
+UNSEEN = {TYPICAL: "the typical group", NEW: "a new group"}
+MOST_DRAWN = 40
+NUMBER = "{:.4g}"
+
+
+def section(best, entry):
+    """Section on the groups of a law, of its entry of results.json; None where it has none."""
+    groups = entry.get("groups")
+    if groups is None:
+        return None
+    unseen = {name: groups["exponent"][name] for name in UNSEEN if name in groups.get("exponent", {})}
+    blocks = []
+    if "exponent" in groups:
+        summaries = groups["exponent"]["by_group"] | {UNSEEN[name]: q for name, q in unseen.items()}
+        blocks += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
+        blocks += [_exponents_table(groups, unseen)]
+    return {
+        "title": f"The groups of {groups['by']}",
+        "text": [
+            f"Under {html.escape(best)}; what is neither pooled nor shared is each group's own. "
+            + (_said(groups) if "exponent" in groups else "One exponent holds for all.")
+        ],
+        "blocks": [*blocks, _quantities_table(entry, groups), *_spread_table(groups)],
+    }
+
+
+def findings(entry):
+    """Say the exponent of each group, where each has one."""
+    groups = entry.get("groups") or {}
+    if "exponent" not in groups:
+        return ""
+    said = [f"{_interval(q)} in {html.escape(name)}" for name, q in groups["exponent"]["by_group"].items()]
+    new = f"; {_interval(groups['exponent'][NEW])} for a group not seen" if NEW in groups["exponent"] else ""
+    return f" Compute-optimal parameters grow as C<sup>a</sup> with a = {', '.join(said)}{new}."
+
+
+def _said(groups):
+    apart = groups["differences"]
+    return (
+        f"The highest and the lowest exponent lie {_interval(apart['range'])} apart; that it is less than "
+        f"{apart['close']:g} has probability {apart['p_close']:.2f}."
+    )
+
+
+def _interval(q):
+    return tables.interval(q, "{:.3f}")
+
+
+def _exponents(summaries):
+    labels = [html.escape(label) for label in summaries]
+    traces = intervals(list(summaries.values()), range(len(labels)), BLUE, "median, 95%", text=labels)
+    drawn = figure(*traces, x={"title": "Exponent of N* in C", "range": spanned(traces)}, height=130 + 34 * len(labels))
+    return rows_named(drawn, labels).update_layout(showlegend=False)
+
+
+def _exponents_table(groups, unseen):
+    rows = [[name, str(groups["rows"][name]), _interval(q)] for name, q in groups["exponent"]["by_group"].items()]
+    rows += [[UNSEEN[name], "–", _interval(q)] for name, q in unseen.items()]
+    note = (
+        "Median and 95% interval. Of the typical group everything pooled is as in the middle of the population, a new "
+        "one is drawn from it: no more is known of a group without runs."
+    )
+    return tables.of_rows(["group", "rows", "exponent of N* in C"], rows, note=note if unseen else None)
+
+
+def _quantities_table(entry, groups):
+    rows = []
+    for name, by_group in groups["quantities"].items():
+        for group, q in by_group.items():
+            robust = entry["robust"].get(f"{name}[{group}]")
+            sds = [NUMBER.format(q["sd"]) if q["sd"] is not None else "–"]
+            rows.append([name, group, tables.interval(q), *sds, f"{robust['robust_sd']:.3g}" if robust else "–"])
+    note = "Robust sd does not trust the law; it is by row, by run or by model size."
+    return tables.of_rows(["quantity", "group", "median [95%]", "sd", "robust sd"], rows, note=note)
+
+
+def _spread_table(groups):
+    if not groups["spread"]:
+        return []
+    rows = [[name, tables.interval(q), tables.interval(q["prior"])] for name, q in groups["spread"].items()]
+    note = "Sd of what is pooled between groups, on log scale (log-odds of shares). Few groups say little of it."
+    return [tables.of_rows(["spread of", "median [95%]", "prior"], rows, note=note)]

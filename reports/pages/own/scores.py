@@ -1,0 +1,92 @@
+"""What a report says of laws of scores fitted to models and benchmarks of one's own."""
+
+import html
+
+import pandas as pd
+
+from ....datasets.wording import p_value
+from ....inference.intervals import finite, summary
+from ....inference.scores.capabilities import capabilities, pit_by_benchmark
+from ....inference.words import plain
+from ...drawing import checks, tables
+from ...entries import fit_entry
+from ..since.page import periods_table
+from ..since.sensitivity import periods
+from .runs import laws_table, main_of, said_of
+
+QUESTION = "How able are these models?"
+OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
+MOST = 30  # models that the page shows; results.json has all
+
+
+def entries(fits):
+    """Entries of results.json: each law, with ``models``, ``benchmarks`` and, where it has a pace, ``periods``."""
+    return {"laws": {name: fit_entry(fit) | _entry(fit) for name, fit in fits.items()}}
+
+
+def _entry(fit):
+    law, posterior, pit = fit.law, fit["posterior"].to_dataset(), pit_by_benchmark(fit)
+    found = {"models": {str(x["model"].values): summary(x) for x in capabilities(fit).transpose("model", ...)}}
+    found["benchmarks"] = {
+        str(name): {part: summary(posterior[part].sel(benchmark=name)) for part in OF_BENCHMARKS if part in posterior}
+        | {column: finite(x) for column, x in pit.loc[name].items()}
+        for name in posterior["benchmark"].values
+    }
+    if law.pace is None:
+        return found
+    return found | {"periods": periods(fit), "break_year": law.break_year, "pace": law.pace}
+
+
+def sections(fits, document, elpd, comparison, backdrop):
+    """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
+    best = main_of(fits, comparison)
+    entry, rows = document["laws"][best], fits[best].rows
+    source = html.escape(str(rows.attrs.get("source", "a table")))
+    progress = [periods_table(entry)] if "periods" in entry else []
+    return [
+        {
+            "title": "Capabilities",
+            "text": [
+                f"{len(rows)} scores of {len(entry['models'])} models on {len(entry['benchmarks'])} benchmarks of "
+                f"{source}, under {html.escape(best)}. {said_of(entry)}"
+            ],
+            "blocks": [_models_table(entry), *progress, _benchmarks_table(entry)],
+        },
+        {
+            "title": "The laws of scores",
+            "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
+            "blocks": [
+                laws_table(fits, document, comparison),
+                tables.tests_of_law(entry),
+                checks.pareto_k(elpd),
+            ],
+        },
+    ]
+
+
+def _models_table(entry):
+    ranked = sorted(entry["models"].items(), key=lambda item: -item[1]["q50"])
+    rows = [{"model": name, "capability, logits": plain(q, "{:.2f}")} for name, q in ranked[:MOST]]
+    note = (
+        f"The {len(rows)} ablest of {len(ranked)}; medians and 95% intervals, in logits of the typical benchmark above "
+        "the mean difficulty."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="model", note=note)
+
+
+def _benchmarks_table(entry):
+    ranked = sorted(entry["benchmarks"].items(), key=lambda item: -item[1]["difficulty"]["q50"])
+    rows = [
+        {
+            "benchmark": name,
+            "difficulty, logits": plain(found["difficulty"], "{:.2f}"),
+            "slope": plain(found["slope"], "{:.2f}"),
+            "sd of a score near 1/2": plain(found["noise"]),
+            **({"highest mean score": plain(found["ceiling"])} if "ceiling" in found else {}),
+            "scores": f"{found['rows']:.0f}",
+            "p of PIT values so uneven": p_value(found["p_uniform"], ""),
+        }
+        for name, found in ranked
+    ]
+    note = "Hardest first; medians and 95% intervals. PIT values by leave-one-out, uniform where the law is true."
+    return tables.html(pd.DataFrame(rows), rowname="benchmark", note=note)

@@ -1,0 +1,347 @@
+"""The analysis of algorithmic progress: fits, comparison, sensitivity, variants and quantities of interest."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ....datasets import load
+from ....inference.checks.sensitivity import (
+    SHARE_SPREADS,
+    YEAR_SPREADS,
+    first_rate,
+    paper_influence,
+    power_scaling,
+    prior_driven,
+    prior_grid,
+)
+from ....inference.comparison.weights import bootstrapped, stacking
+from ....inference.estimands import rules
+from ....inference.points import penalised
+from ....inference.progress import direct_rate, rate_at_optimum
+from ....inference.progress.change_points import Pace, change_of_pace, pace_by_year
+from ....inference.progress.compare import ProgressScores, against, mixed_scores, pooled_rates, score_progress
+from ....inference.progress.compare import compare as compare_progress
+from ....inference.progress.fitting import new_fitter
+from ....inference.progress.futures import by_cutoff, compare_futures
+from ....inference.progress.rate_at_rows import compute_equivalent_gain, gains_by_group, times_of
+from ....inference.progress.variants import fit_variants
+from ....models.progress.law import Progress
+from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
+from ...findings import Findings
+from ...results import misfit_entries
+from .entries import WEIGHTINGS, document, rule_gains
+
+MAIN = 7
+PAIRS = [
+    (start, end)
+    for start, ends in {
+        "RNN (2012)": ("LSTM (2016)", "Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+        "LSTM (2016)": ("Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+        "Transformer (2018)": ("GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+    }.items()
+    for end in ends
+]
+RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
+TOP = 10
+INDEPENDENT, EFFECTS = "rows independent", "paper effects"
+NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
+WALK = f"{MAIN}, random walk"
+PACES: dict[str, dict] = {f"{MAIN}, change in {year}": {"cutoff": float(year)} for year in (2016, 2018, 2020)}
+PACES |= {WALK: {"pace": "random_walk"}}
+OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
+WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
+REPLICATES = 100
+BRIEF = 500
+LEAST_ESS = 400
+
+
+@dataclass
+class ProgressFindings(Findings):
+    """What `analyse` found.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The evaluations.
+    fits, effects, variants, transformers : dict of DataTree
+        By specification, the same with paper effects, by variant of the main one, and with a transformer factor by
+        specification.
+    scores : dict of str to ProgressScores
+        Of the specifications under each of `NOISES`.
+    mixed : DataFrame
+        From `mixed_scores`; its first row is the noise that the papers prefer.
+    misfit : dict of str to dict
+        Tests of each specification against the rows, by noise.
+    variant_scores, vocabulary : DataFrame
+        From `against`: of variants on the same rows against the main specification, and of specification 19 against it
+        on the rows whose vocabulary is known.
+    comparison, pointwise : DataFrame
+        From `progress.compare`.
+    doubling : dict of int to DataFrame
+        From `doubling_times`.
+    rates : dict of int to ndarray
+        Draws of the growth rate (WT103 or transformer where it differs), zeros without progress.
+    pooled : dict of str to ndarray
+        Draws of the rate pooled over specifications by each weighting and over the ten best.
+    gain_times : dict of int to DataFrame
+        As from `gain_times`: doubling times of compute at the evaluations' own sizes.
+    pooled_gains : dict of str to ndarray
+        Draws of the rate at the evaluations' own sizes, pooled as `pooled`.
+    headline : ndarray
+        Draws of the rate at the evaluations' own sizes under the preferred noise, specifications mixed by how well they
+        predict papers left out.
+    by_noise : dict of str to ndarray
+        The same under each noise.
+    effect_gains : dict of int to ndarray
+        Draws of the rate at the evaluations' own sizes by specification, with paper effects.
+    resampled : dict
+        Median doubling times of the headline when papers are drawn with replacement, and the weights then.
+    future, futures : DataFrame
+        Leave-future-out of the main specification by cutoff, and of all.
+    pace : Pace
+        When the pace changed, under the main specification.
+    walk : DataTree
+        The main specification with a pace that is a random walk.
+    walked : tuple
+        From `pace_by_year`.
+    walk_score : ELPDData
+        Its leave-one-out.
+    grid, influence, driven : dict of int to DataFrame
+        Prior grid, influence of papers and prior-driven coefficients of each specification with weight.
+    scaling : dict of int to dict
+        From `power_scaling`, by specification with weight: of the rate at the rows and at the optimum.
+    attribution, gains : Dataset
+        Shapley shares; Chinchilla's over Kaplan's rule.
+    direct, direct_with_reference : dict
+        From `direct_doubling`, the reference's own row left out or counted.
+    paper : dict of str to PenalisedFit
+        The paper's estimator as it stops, and converged.
+    """
+
+    table: pd.DataFrame
+    fits: dict = field(default_factory=dict)
+    effects: dict = field(default_factory=dict)
+    variants: dict = field(default_factory=dict)
+    transformers: dict = field(default_factory=dict)
+    scores: dict[str, ProgressScores] = field(default_factory=dict)
+    mixed: pd.DataFrame | None = None
+    misfit: dict = field(default_factory=dict)
+    variant_scores: pd.DataFrame | None = None
+    vocabulary: pd.DataFrame | None = None
+    comparison: pd.DataFrame | None = None
+    pointwise: pd.DataFrame | None = None
+    doubling: dict = field(default_factory=dict)
+    rates: dict = field(default_factory=dict)
+    pooled: dict = field(default_factory=dict)
+    gain_times: dict = field(default_factory=dict)
+    pooled_gains: dict = field(default_factory=dict)
+    headline: np.ndarray | None = None
+    by_noise: dict = field(default_factory=dict)
+    effect_gains: dict = field(default_factory=dict)
+    resampled: dict = field(default_factory=dict)
+    future: pd.DataFrame | None = None
+    futures: pd.DataFrame | None = None
+    pace: Pace | None = None
+    walk: object = None
+    walked: tuple = ()
+    walk_score: object = None
+    grid: dict = field(default_factory=dict)
+    influence: dict = field(default_factory=dict)
+    driven: dict = field(default_factory=dict)
+    scaling: dict = field(default_factory=dict)
+    attribution: object = None
+    gains: object = None
+    direct: dict = field(default_factory=dict)
+    direct_with_reference: dict = field(default_factory=dict)
+    paper: dict = field(default_factory=dict)
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the 20 specifications and their variants, and compute everything that follows; see `Page.analyse`."""
+    found = ProgressFindings(load("lm_progress"))
+    fitter = new_fitter(found.table, sampler=sampler)
+    brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
+    brief |= {"least_ess": LEAST_ESS}
+    work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
+    found.extras = stage.extras
+    for name, make in WORK.items():
+        stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
+    # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
+    found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
+    found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
+    found.unsaved = _of_extras(found)
+    return found
+
+
+def _of_extras(found):
+    variants = {f"progress-{MAIN}, {name}": f for name, f in found.variants.items() if name != "main"}
+    walk = {f"progress-{MAIN}, pace as a random walk": found.walk} if found.walk is not None else {}
+    return variants | {f"progress-{k}, transformer": f for k, f in found.transformers.items()} | walk
+
+
+def more_of(make, stage, work):
+    """Say what only the last stages ask: which extras are there, and whether Chinchilla's law was fitted too."""
+    if make is _rules:
+        return {"chinchilla": work.chinchilla is not None}
+    return {"extras": stage.there(*EXTRAS)} if make is _asked else {}
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the stages work with: a fitter, the seed, settings of full and of brief fits, the Chinchilla posterior."""
+
+    fitter: object
+    seed: int
+    settings: dict
+    brief: dict
+    chinchilla: object
+
+
+def _specifications(found, work):
+    found.fits = work.fitter.fit_each({k: Progress(k) for k in SPECIFICATIONS}, seed=work.seed, **work.settings)
+
+
+def _left_out(found, work):
+    _score(found, INDEPENDENT, found.fits, work)
+    found.comparison, found.pointwise = compare_progress(found.fits, scores=found.scores[INDEPENDENT])
+
+
+def _paper_effects(found, work):
+    found.driven = {k: prior_driven(found.fits[k]) for k in _with_weight(found.comparison)}
+    laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
+    found.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
+    _score(found, EFFECTS, found.effects, work)
+    found.mixed = mixed_scores(found.scores)
+
+
+def _score(found, noise, fits, work):
+    found.scores[noise] = score_progress(fits, seed=work.seed)
+    found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
+
+
+def _future(found, work):
+    laws = {k: Progress(k) for k in SPECIFICATIONS} | {k: Progress(MAIN, **o) for k, o in PACES.items()}
+    found.futures, rows = compare_futures(work.fitter, laws, seed=work.seed)
+    found.future = by_cutoff(rows[MAIN])
+
+
+def _rests(found, work):
+    titles = dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
+    for k in _with_weight(found.comparison):
+        found.scaling[k] = _scaling(found.fits[k])
+        found.influence[k] = paper_influence(found.fits[k], titles)
+        spreads = {} if k == MAIN else OUTERMOST
+        found.grid[k] = prior_grid(work.fitter, Progress(k), seed=work.seed, **spreads, **work.brief)
+
+
+def _variants(found, work):
+    found.variants = {"main": found.fits[MAIN]} | fit_variants(work.fitter, seed=work.seed, **work.brief)
+    _score_variants(found, work.fitter, work.seed, work.brief)
+
+
+def _pace(found, work):
+    options = {"seed": work.seed, **work.brief}
+    found.pace = change_of_pace(Progress(MAIN), fitter=work.fitter, **options)
+    found.walk = work.fitter.fit(law=Progress(MAIN, **PACES[WALK]), **options)
+    found.walked, found.walk_score = pace_by_year(found.walk), found.walk.loo(seed=work.seed)
+
+
+def _asked(found, work):
+    _quantities(found, work.seed)
+    found.document = document(found, MAIN, {INDEPENDENT: found.fits, EFFECTS: found.effects})
+
+
+def _rules(found, work):
+    """Compare rules of allocation by a fit of another page, apart: pages are made in processes of their own."""
+    if work.chinchilla is not None:
+        found.gains = rules.chinchilla_over_kaplan(work.chinchilla, RULE_BUDGETS)
+        found.document = found.document | {"chinchilla_over_kaplan": rule_gains(found.gains)}
+
+
+FUTURE, RESTS = "progress: the future", "progress: sensitivity"
+VARIANTS, PACE = "progress: variants", "progress: change of pace"
+EXTRAS = (FUTURE, RESTS, VARIANTS, PACE)
+WORK = {
+    "20 specifications": _specifications,
+    "progress: leave-one-out": _left_out,
+    "progress: paper effects": _paper_effects,
+    FUTURE: _future,
+    RESTS: _rests,
+    VARIANTS: _variants,
+    PACE: _pace,
+    "progress: quantities": _asked,
+    "progress: rules of allocation": _rules,
+}
+STAGES = tuple(WORK)
+
+
+def _with_weight(comparison):
+    """Specifications with progress that stacking gives some weight, and the main one."""
+    weight = comparison[["stacking", "by_paper_stacking"]].max(axis=1)
+    return [k for k in comparison.index if k not in NO_PROGRESS and (weight[k] >= WEIGHTY or k == MAIN)]
+
+
+def _scaling(fit):
+    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": first_rate(fit)}
+    return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
+
+
+def _score_variants(found, fitter, seed, brief):
+    """Score variants against the main specification on the same rows, and fit the best with a transformer factor."""
+    rows = found.fits[MAIN]["observed_data"].sizes["evaluation"]
+    alike = {name: fit for name, fit in found.variants.items() if fit["observed_data"].sizes["evaluation"] == rows}
+    found.variant_scores = against(score_progress(alike, seed=seed), "main")
+    known = {k: fitter.fit(law=Progress(k, unknown_vocabulary="drop"), seed=seed, **brief) for k in (MAIN, 19)}
+    found.vocabulary = against(score_progress(known, seed=seed), MAIN)
+    for k in _best(found.comparison):
+        found.transformers[k] = fitter.fit(law=Progress(k, transformer="exp"), seed=seed, **brief)
+
+
+def _best(comparison):
+    """List the ten best of specifications 1 to 15."""
+    return [k for k in comparison.index if k not in NO_PROGRESS and k <= 15][:TOP]
+
+
+def _headline(found, own, seed):
+    """Mix rates at the rows over specifications, by stacking over papers left out, under each noise."""
+    found.effect_gains = {k: compute_equivalent_gain(fit).values for k, fit in found.effects.items()}
+    rates = {INDEPENDENT: own, EFFECTS: found.effect_gains}
+
+    def pooled(noise, weights, draws=20_000):
+        return pooled_rates(rates[noise], dict(zip(rates[noise], weights, strict=True)), draws=draws, seed=seed)
+
+    for noise, scores in found.scores.items():
+        found.by_noise[noise] = pooled(noise, stacking(scores.paperwise[list(rates[noise])]))
+    preferred = found.mixed.index[0]
+    found.headline = found.by_noise[preferred]
+    weights = bootstrapped(found.scores[preferred].paperwise[list(rates[preferred])], replicates=REPLICATES, seed=seed)
+    medians = [np.median(pooled(preferred, each, draws=4_000)) for each in weights]
+    found.resampled = {"rates": np.array(medians), "weights": dict(zip(rates[preferred], weights.T, strict=True))}
+
+
+def _quantities(found, seed):
+    for k, fit in found.fits.items():
+        found.doubling[k] = rate_at_optimum.doubling_times(fit)
+        (first, *_) = rate_at_optimum.growth_rates(fit).values()
+        found.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
+    gains = {k: gains_by_group(fit) for k, fit in found.fits.items()}
+    own = {k: of["all"].values for k, of in gains.items()}
+    found.gain_times = {k: times_of(of) for k, of in gains.items() if k not in NO_PROGRESS}
+    table = found.comparison
+    for name in WEIGHTINGS:
+        found.pooled[name] = pooled_rates(found.rates, table[name].to_dict(), seed=seed)
+        found.pooled_gains[name] = pooled_rates(own, table[name].to_dict(), seed=seed)
+    _headline(found, own, seed)
+    best = _best(table)
+    equal = {k: float(k in best) for k in found.rates}
+    found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
+    found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)
+    found.attribution = rate_at_optimum.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
+    found.direct = direct_rate.direct_doubling(found.table, seed=seed)
+    found.direct_with_reference = direct_rate.direct_doubling(found.table, seed=seed, include_reference=True)
+    found.paper = {
+        "as it stops": penalised.penalised_fit(MAIN, found.table),
+        "converged": penalised.penalised_fit(MAIN, found.table, converged=True),
+    }

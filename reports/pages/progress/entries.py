@@ -1,0 +1,334 @@
+"""Entries of results.json on algorithmic progress."""
+
+import warnings
+
+import numpy as np
+
+from ....errors import DiagnosticWarning
+from ....inference import intervals
+from ....inference.checks.sandwich import quotable
+from ....inference.comparison.differences import is_apart
+from ....inference.comparison.weights import sum_error
+from ....inference.progress import rate_at_optimum
+from ....inference.progress.change_points import NONE, acceleration
+from ....inference.progress.rate_at_rows import compute_equivalent_gain
+from ....inference.progress.variants import VARIANTS, rate_summary
+from ....models.progress.growth import doubling_quantiles
+from ....models.progress.specifications import NO_PROGRESS
+from ... import results
+from . import ridge
+
+ESTIMAND = (
+    "mean over the evaluations of the yearly fall of the log reducible loss, over the mean of its fall per log unit of "
+    "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
+)
+CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
+OWN = ("rho", "gamma_transformer")  # what only some variants have
+WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
+
+
+def document(found, main, by_noise):
+    """All entries, by key, but for `rule_gains`.
+
+    Parameters
+    ----------
+    found : ProgressFindings
+    main : int
+        The main specification.
+    by_noise : dict of str to dict of int to Fit
+        Fits by noise and specification.
+    """
+    return {
+        "progress": {str(k): specification_entry(found, k) for k in found.fits},
+        "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled.items()},
+        "compute_equivalent_gain": {
+            "estimand": ESTIMAND,
+            "quoted": quoted_entry(found, main, by_noise),
+            "rows": len(found.table),
+            "doubling_months": rate_quantiles(found.headline),
+            "noise": found.mixed.index[0],
+            "by_noise": {name: rate_quantiles(rate) for name, rate in found.by_noise.items()},
+            "papers_resampled": _resampled(found.resampled),
+            "pooled_doubling_months": {name: rate_quantiles(rate) for name, rate in found.pooled_gains.items()},
+        },
+        "noises": results.comparison_entries(found.mixed),
+        "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
+        **({} if found.pace is None else {"pace": _pace(found.pace) | {"random_walk": _walk(found)}}),
+        **(_of_variants(found) if found.variants else {}),
+        "within_rows": _within_rows(found),
+        "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
+        "effective_compute_since_2014": _build_up(found.fits[main]),
+        "attribution": _attribution(found.attribution["share"]),
+        "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
+        "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
+        **({} if found.futures is None else _of_future(found)),
+        "sensitivity": _sensitivity(found),
+        "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
+    }
+
+
+def _of_variants(found):
+    variants = {name: _variant(fit) | _scored(found.variant_scores, name) for name, fit in found.variants.items()}
+    return {
+        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
+        "variants": variants,
+        "vocabulary": results.comparison_entries(found.vocabulary),
+        "transformer": _transformer(found.variants["transformer_exp"]),
+        "transformer_by_form": {
+            name: _transformer(fit) for name, fit in found.variants.items() if name.startswith("transformer_")
+        },
+        "transformer_by_specification": {str(k): _transformer(fit) for k, fit in found.transformers.items()},
+    }
+
+
+def _of_future(found):
+    return {
+        "leave_future_out": found.future.to_dict("records"),
+        "leave_future_out_by_specification": results.comparison_entries(found.futures),
+    }
+
+
+def rate_quantiles(rate):
+    """Doubling time in months as results.json has it: no mean, and null for never."""
+    rate = np.ravel(rate)
+    quantiles = doubling_quantiles(rate[np.isfinite(rate)], list(intervals.QUANTILES.values()))
+    return {"mean": None, "sd": None} | {
+        name: intervals.finite(q) for name, q in zip(intervals.QUANTILES, quantiles, strict=True)
+    }
+
+
+def quoted_entry(found, main, by_noise):
+    """Entry of the doubling time that is quoted: of one specification, with those that predict papers as well named.
+
+    It is specification 7, which Ho et al. chose, unless another predicts papers left out better by more than two
+    standard errors; under the noise that papers prefer. A mixture is not quoted: it is of no fit that could be opened.
+    """
+    noise = found.mixed.index[0]
+    fits = by_noise[noise]
+    scores = found.scores[noise].paperwise
+    fits = {k: fits[k] for k in scores if k not in NO_PROGRESS}
+    best = scores[list(fits)].sum().idxmax()
+    behind = scores[main] - scores[best]
+    own = best if is_apart(behind.sum(), sum_error(behind)) else main
+    rates = {k: compute_equivalent_gain(fit) for k, fit in fits.items()}
+    rivals = {}
+    for k in fits:
+        difference = scores[k] - scores[own]
+        if k != own and not is_apart(difference.sum(), sum_error(difference)):
+            rivals[str(k)] = {
+                "doubling_months": rate_quantiles(rates[k].values),
+                "p_progress": float((rates[k] > 0).mean()),
+                "elpd_diff": float(difference.sum()),
+                "dse": float(sum_error(difference)),
+            }
+    return {
+        "specification": int(own),
+        "noise": noise,
+        "fit": f"progress-{own}" if fits[own] is found.fits[own] else f"progress-{own}, {noise}",
+        "doubling_months": rate_quantiles(quotable(fits[own], {"rate": rates[own]})["rate"].values),
+        "p_progress": float((rates[own] > 0).mean()),
+        "verdict": results.verdict_entry(fits[own]),
+        "rivals": rivals,
+    }
+
+
+def specification_entry(found, k):
+    """Entry of results.json of one specification."""
+    fit, row = found.fits[k], found.comparison.loc[k]
+    record = fit.record
+    times = found.doubling[k]
+    rates = rate_at_optimum.growth_rates(fit)
+    entry = {
+        "data": record["data"]["source"],
+        "rows": record["data"]["rows"],
+        "scale": "loss",
+        "noise": "normal",
+        "parameters": intervals.parameters(fit),
+        "elpd_loo": row["elpd"],
+        "elpd_se": row["se"],
+        "p_loo": row["p"],
+        "pareto_k_max": row["pareto_k_max"],
+        "k_above_0.7": int(row["k_above_0.7"]),
+        "rank": int(row["rank"]),
+        "r_hat_max": row["r_hat_max"],
+        "ess_bulk_min": row["ess_bulk_min"],
+        "divergences": int(row["divergences"]),
+        "thinned_by": record["diagnostics"].get("thinned_by", 1),
+        "elpd_diff": row["elpd_diff"],
+        "elpd_diff_se": row["dse"],
+        "elpd_diff_se_by_paper": row["dse_by_paper"],
+        "p_worse": intervals.finite(row["p_worse"]),
+        "flags": row["flags"],
+        "elpd_leave_paper_out": row["elpd_papers"],
+        "loo_mse": row["loo_mse"],
+        "loo_r2": row["loo_r2"],
+        "weights": {name: row[name] for name in WEIGHTINGS},
+        "misfit": {noise: tests[k] for noise, tests in found.misfit.items()},
+    }
+    if k in NO_PROGRESS:
+        return entry
+    entry["p_progress"] = {label: times.loc[label, "p_progress"] for label in times.index}
+    entry["draws_without_optimum"] = {label: int(times.loc[label, "no_optimum"]) for label in times.index}
+    entry["growth_per_year"] = {label: _rate_summary(rate) for label, rate in rates.items()}
+    entry["doubling_months"] = {label: rate_quantiles(rate) for label, rate in rates.items()}
+    entry["compute_equivalent_gain"] = {
+        name: {"rows": int(row["count"]), "p_progress": row["p_progress"], "not_positive": row["not_positive"]}
+        | {"doubling_months": _named_quantiles(row)}
+        for name, row in found.gain_times[k].iterrows()
+    }
+    entry["doubling_months_optimal_scaling"] = {
+        label: {"mean": None, "sd": None}
+        | {q: intervals.finite(times.loc[label, f"optimal_{q}"]) for q in intervals.QUANTILES}
+        for label in times.index
+    }
+    return entry
+
+
+def _rate_summary(rate):
+    values = np.ravel(rate)
+    return intervals.summary(values[np.isfinite(values)], ratio=True)
+
+
+def _variant(fit):
+    times, record = rate_summary(fit), fit.record
+    diagnostics = record["diagnostics"]
+    return {
+        "doubling_months": _named_quantiles(times),
+        "p_progress": times["p_progress"],
+        "rows": record["data"]["rows"],
+        "parameters": {name: intervals.summary(fit["posterior"][name]) for name in OWN if name in fit["posterior"]},
+    } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
+
+
+def _scored(scores, name):
+    """Differences of a variant's scores from the main specification's; none where it has other rows."""
+    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
+
+
+def _with_effects(found, k):
+    scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
+    entry = {
+        noise: {name: intervals.finite(row[name]) for name in ("elpd", "elpd_papers", "pareto_k_max", "r_hat_max")}
+        for noise, row in scores.items()
+    }
+    if k not in NO_PROGRESS:
+        entry["doubling_months"] = rate_quantiles(found.effect_gains[k])
+    return entry
+
+
+def _resampled(resampled):
+    """90% range, over tables whose papers are drawn with replacement, of the median and of each weight."""
+    months = doubling_quantiles(resampled["rates"], (0.05, 0.5, 0.95))
+    return {
+        "median_doubling_months": dict(zip(("q5", "q50", "q95"), map(intervals.finite, months), strict=True)),
+        "weights": {
+            str(k): dict(zip(("q5", "q50", "q95"), np.quantile(each, (0.05, 0.5, 0.95)).tolist(), strict=True))
+            for k, each in resampled["weights"].items()
+        },
+    }
+
+
+def _pace(pace):
+    def change(cutoff):
+        found = acceleration(pace.fits[cutoff])
+        return {name: rate_quantiles(found[name]) for name in ("before", "after")}
+
+    return {
+        "p_change": pace.p_change,
+        "p_faster": pace.p_faster,
+        "cutoffs": {
+            f"{cutoff}": {name: intervals.finite(x) for name, x in row.items()}
+            | ({} if cutoff == NONE else change(cutoff))
+            for cutoff, row in pace.table.iterrows()
+        },
+        "doubling_months": {f"{year:g}": rate_quantiles(pace.path.sel(year=year)) for year in pace.path["year"].values},
+    }
+
+
+def _walk(found):
+    path, p_faster = found.walked
+    return {
+        "law": results.law_entry(found.walk),
+        "p_faster": p_faster,
+        "doubling_months": {f"{year:g}": rate_quantiles(path.sel(year=year)) for year in path["year"].values},
+    }
+
+
+def _transformer(fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        gain = rate_at_optimum.transformer_gain(fit)
+    return {
+        "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
+        **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in (22, 25)},
+        "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
+    }
+
+
+def _where_there_is_one(draws):
+    """Sum up a ratio over the draws that have one, and say which share does not."""
+    draws = np.ravel(draws)
+    none = np.isnan(draws)
+    return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
+
+
+def _within_rows(found):
+    """Doubling times of specifications whose exponents change, where rows are, unlike those of the optimum."""
+    compute, year = WITHIN
+    rates = {
+        k: rate_at_optimum.growth_rates(found.fits[k], compute=compute, year=year) for k in CHANGING if k in found.fits
+    }
+    months = {str(k): rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
+    return {"compute": compute, "year": year, "doubling_months": months}
+
+
+def _build_up(fit):
+    """Factor by which algorithms multiplied effective compute, to 2023."""
+    log_factor = np.ravel(rate_at_optimum.effective_compute(fit, [2023.0]))
+    return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
+
+
+def _attribution(share):
+    progress = share.sel(move=["parameter_efficiency", "data_efficiency"]).sum("move")
+    return [
+        dict(zip(("from", "to"), pair.split(">"), strict=True))
+        | {move: intervals.summary(share.sel(pair=pair, move=move), ratio=True) for move in share["move"].values}
+        | {"progress": intervals.summary(progress.sel(pair=pair), ratio=True)}
+        for pair in share["pair"].values
+    ]
+
+
+def rule_gains(gains):
+    """Entries by budget of what Chinchilla's rule gains over Kaplan's, from `chinchilla_over_kaplan`."""
+    return [
+        {"compute": float(c), "gain": intervals.summary(gains["gain"].sel(compute=c), ratio=True)}
+        for c in gains["compute"].values
+    ]
+
+
+def _sensitivity(found):
+    return {
+        "power_scaling": {str(k): each for k, each in found.scaling.items()},
+        "prior_grid": {str(k): _records(grid) for k, grid in found.grid.items()},
+        "papers": {str(k): _records(table.head(15)) for k, table in found.influence.items()},
+        "prior_driven": {
+            str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in found.driven.items()
+        },
+    }
+
+
+def _records(table):
+    return [
+        {name: x if isinstance(x, (str, int)) else intervals.finite(x) for name, x in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def _direct(one):
+    entry = one.to_dict()
+    months = entry.pop("doubling_months")
+    return {"mean": None, "sd": None} | {name: months.get(name) for name in intervals.QUANTILES} | entry
+
+
+def _named_quantiles(quantiles):
+    return {"mean": None, "sd": None} | {name: intervals.finite(quantiles[name]) for name in intervals.QUANTILES}

@@ -1,0 +1,219 @@
+"""Figures of algorithmic progress: doubling times, comparison of specifications, and the ridge."""
+
+import numpy as np
+
+from ....inference.progress import rate_at_optimum
+from ....inference.words import probability
+from ....models.progress.growth import doubling_months
+from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, figure
+from .analysis import MAIN
+from .conclusions import EFFECTS_WORDS
+from .forest import forest
+from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
+from .wording import POOLED, PROBABILITIES, VARIANT_NAMES, formula, name_of, quoted_times, times, with_progress
+
+
+def doubling(found, published):
+    """Doubling times by specification, best elpd on top, and pooled, with the published ones."""
+    rows = []
+    for k in with_progress(found):
+        rates = rate_at_optimum.growth_rates(found.fits[k])
+        for label, rate in rates.items():
+            q = times(rate)
+            name = name_of(k) if len(rates) == 1 else f"{k}  {label}"
+            hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
+            group, colour = (f"specification {MAIN}", RED) if k == MAIN else ("specifications, best elpd on top", BLUE)
+            rows.append({"label": name, "group": group, "colour": colour, "hover": hover} | q)
+        if k == MAIN:
+            rows += published.row(DOUBLING + "closed_form", name_of(k), beside=True)
+    for key, name in POOLED.items():
+        q = times(found.pooled[key])
+        hover = [f"P(progress) {probability(q['p_progress'])}"]
+        rows.append({"label": f"pooled: {name}", "group": "pooled", "colour": GREEN, "hover": hover} | q)
+        if key == "top10":
+            rows += published.row(DOUBLING + "top10", "published, ten best pairs", beside=True)
+    return forest(
+        rows, caption="Doubling times by specification, best first, pooled and published, at 1e25 FLOP in 2023"
+    )
+
+
+def gains(found):
+    """Plot doubling times at the evaluations' own sizes: the quoted one, specifications mixed, and each alone."""
+    label, quoted = quoted_times(found)
+    rows = [{"label": label, "group": "quoted", "colour": RED, "hover": [EFFECTS_WORDS[found.mixed.index[0]]]} | quoted]
+    rows += [
+        {"label": f"mixed, {EFFECTS_WORDS[noise]}", "group": "specifications mixed", "colour": RED, "hover": []}
+        | times(found.by_noise[noise])
+        for noise in found.mixed.index[:2]
+    ]
+    for k in with_progress(found):
+        if k in found.gain_times:
+            q = found.gain_times[k].loc["all"]
+            hover = [formula(k), f"P(progress) {probability(q['p_progress'])}"]
+            group = "each alone, without effects of papers, best elpd on top"
+            rows.append({"label": name_of(k), "group": group, "colour": BLUE, "hover": hover} | q.to_dict())
+    said = "Doubling times at the evaluations' own sizes and dates: specifications mixed, and each alone"
+    return forest(rows, caption=said)
+
+
+def prior_grid(grid):
+    """Doubling times at the evaluations' own sizes under other priors."""
+    grid = grid[grid["estimand"] == "rows"]
+    colours = dict(zip(sorted(grid["yearly_sd"].unique()), (BLUE, GREEN, RED), strict=False))
+    rows = [
+        {
+            "label": f"shares' sd {row['share_sd']:g}, yearly sd {row['yearly_sd']:g}",
+            "group": f"yearly falls' prior sd {row['yearly_sd']:g} a year",
+            "colour": colours[row["yearly_sd"]],
+            "hover": [f"P(progress) {probability(row['p_progress'])}"],
+        }
+        | {name: row[name] for name in ("q2.5", "q50", "q97.5")}
+        for _, row in grid.iterrows()
+    ]
+    return forest(rows, caption="Doubling times at the evaluations' own sizes and dates, under other priors")
+
+
+def variants(found, published):
+    """Doubling times of variants (by name: fit, quantiles), with the published ones."""
+    rows = []
+    for name, (_, q) in found.items():
+        label = VARIANT_NAMES.get(name, name)
+        hover = [f"P(progress) {probability(q['p_progress'])}"]
+        rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | q)
+        quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
+        rows += published.row(quantity, label, beside=True)
+    return forest(rows, row_height=30, caption=f"Doubling times under variants of specification {MAIN}, and published")
+
+
+def acceleration(changes):
+    """Doubling times before and after each cutoff."""
+    rows = []
+    for cutoff, change in changes.items():
+        for name, colour in (("before", GREY), ("after", BLUE)):
+            hover = [f"P(faster after) {probability(change['p_faster'])}"]
+            row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
+            rows.append(row | times(change[name]) | {"beside": name == "after"})
+    return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
+
+
+def direct(found, published):
+    """Doubling times straight from the data, with the published ones."""
+    rows = []
+    for system, estimate in found.direct.items():
+        quantity = f"{DOUBLING}direct.{DIRECT_PUBLISHED.get(system)}"
+        if estimate.rate is not None:
+            q = dict(zip(PROBABILITIES, estimate.doubling_quantiles(tuple(PROBABILITIES.values())), strict=True))
+            hover = [f"{len(estimate.rows)} systems", f"P(progress) {probability(estimate.p_progress)}"]
+            rows.append({"label": system, "group": "posterior", "colour": BLUE, "hover": hover} | q)
+            rows += published.row(quantity, system, beside=True)
+        else:
+            rows += published.row(quantity, system)
+    return forest(rows, row_height=40, caption="Doubling times of lines through the systems near a reference")
+
+
+def elpd_differences(comparison, names):
+    """Difference of elpd to the best specification, with two standard errors by rows and by papers."""
+    import plotly.graph_objects as go
+
+    place = np.arange(1, len(comparison) + 1)
+    drawn = figure(height=110 + 26 * len(comparison))
+    for name, column, colour, shift in (
+        ("rows as if independent", "dse", BLUE, -0.14),
+        ("summed by paper", "dse_by_paper", ORANGE, 0.14),
+    ):
+        drawn.add_trace(
+            go.Scatter(
+                x=comparison["elpd_diff"],
+                y=place + shift,
+                error_x={"type": "data", "array": 2 * comparison[column], "thickness": 1.5, "width": 3},
+                mode="markers",
+                marker={"color": colour, "size": 7},
+                name=f"± 2 standard errors, {name}",
+                text=[
+                    f"{names[k]}<br>elpd {row['elpd']:.1f}<br>difference {row['elpd_diff']:.1f} ± {row[column]:.1f} "
+                    f"(1 se)<br>largest Pareto k {row['pareto_k_max']:.2f}, {row['refitted']:.0f} rows refitted"
+                    for k, row in comparison.iterrows()
+                ],
+                hovertemplate="%{text}<extra>" + name + "</extra>",
+            )
+        )
+    drawn.add_vline(x=0, line={"color": GREY, "width": 1, "dash": "dash"})
+    drawn.update_xaxes(title={"text": "Difference of leave-one-out elpd to the best (nats)", "standoff": 8})
+    drawn.update_yaxes(
+        tickvals=place, ticktext=[names[k] for k in comparison.index], autorange="reversed", automargin=True, ticks=""
+    )
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def ridge(alpha_year, beta_year, rate, marks):
+    """Joint posterior of the two yearly falls, coloured by the doubling time.
+
+    Parameters
+    ----------
+    alpha_year, beta_year, rate : array_like
+        Draws.
+    marks : dict of str to (float, float, str)
+        By name: the two slopes, and a line of hover text.
+    """
+    import plotly.graph_objects as go
+
+    pick = np.random.default_rng(0).permutation(np.size(rate))[:2500]
+    a, b, g = (np.ravel(x)[pick] for x in (alpha_year, beta_year, rate))
+    time = doubling_months(np.where(g > 0, g, np.nan))
+    ticks = [3, 5, 10, 20, 50]
+    traces = [
+        go.Scatter(
+            x=a[g > 0],
+            y=b[g > 0],
+            mode="markers",
+            marker={
+                "size": 5,
+                "opacity": 0.7,
+                "color": np.log10(time[g > 0]),
+                "colorscale": SIZES,
+                "reversescale": True,
+                "cmin": np.log10(ticks[0]),
+                "cmax": np.log10(ticks[-1]),
+                "colorbar": {
+                    "title": {"text": "doubling time (months)", "side": "right"},
+                    "tickvals": np.log10(ticks),
+                    "ticktext": [f"≤ {ticks[0]}", *map(str, ticks[1:-1]), f"≥ {ticks[-1]}"],
+                    "len": 0.85,
+                },
+            },
+            customdata=time[g > 0],
+            name="draw with progress",
+            hovertemplate="α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<br>"
+            "doubling %{customdata:.1f} months<extra>draw</extra>",
+        )
+    ]
+    if (g <= 0).any():
+        traces.append(
+            go.Scatter(
+                x=a[g <= 0],
+                y=b[g <= 0],
+                mode="markers",
+                marker={"size": 5, "color": GREY, "opacity": 0.7},
+                name="draw without progress (never doubles)",
+                hovertemplate="α<sub>year</sub> %{x:.4f}<br>β<sub>year</sub> %{y:.4f}<extra>never doubles</extra>",
+            )
+        )
+    looks = (("circle-open", RED, 22), ("x", ORANGE, 12), ("diamond", GREEN, 14))
+    for (name, (x, y, hover)), (symbol, colour, size) in zip(marks.items(), looks, strict=False):
+        edge = {"color": colour, "width": 3} if symbol.endswith("open") else {"color": "white", "width": 1.5}
+        traces.append(
+            go.Scatter(
+                x=[x],
+                y=[y],
+                mode="markers",
+                marker={"symbol": symbol, "size": size, "color": colour, "line": edge},
+                name=name,
+                hovertemplate=f"α<sub>year</sub> {x:.4f}<br>β<sub>year</sub> {y:.4f}<br>{hover}<extra>{name}</extra>",
+            )
+        )
+    return figure(
+        *traces,
+        x={"title": "α<sub>year</sub>, yearly fall in the parameter term (per year)"},
+        y={"title": "β<sub>year</sub>, yearly fall in the data term (per year)"},
+        height=520,
+    ).update_layout(legend=LEGEND, margin={"t": 60})

@@ -1,0 +1,118 @@
+"""A forest of doubling times: medians with intervals on a logarithmic axis that ends in "never"."""
+
+import numpy as np
+
+from ...drawing.style import LEGEND, figure, line
+from .wording import months
+
+MONTHS = "Doubling time of effective compute (months)"
+SHORTEST, LONGEST = 1.0, 120.0
+NEVER = 170.0
+
+
+def forest(rows, *, title=MONTHS, longest=LONGEST, row_height=24, caption=None):
+    """Medians with 50% and 95% intervals of doubling times on a logarithmic axis of months.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From top to bottom: ``label``; ``group`` (its name in the legend) and ``colour``; ``q50`` and, where known,
+        ``q2.5``, ``q25``, ``q75`` and ``q97.5`` in months; ``hover``, more lines of its hover text; ``beside``
+        True for a row that shares the place of the row above.
+    title : str
+        Of the axis.
+    longest : float
+        Times beyond it end in a triangle at the right edge.
+    row_height : int
+    caption : str, optional
+        What is drawn, where the axis does not say it all.
+    """
+    place, places, labels = 0, [], []
+    for row in rows:
+        if not row.get("beside"):
+            place += 1
+            labels.append(row["label"])
+        places.append(place - (0.0 if not row.get("beside") else -0.28))
+    drawn = figure(height=110 + row_height * max(len(labels), 3), caption=caption)
+    groups = dict.fromkeys((row["group"], row["colour"]) for row in rows)
+    for group, colour in groups:
+        kept = [(row, y) for row, y in zip(rows, places, strict=True) if row["group"] == group]
+        drawn.add_traces(_intervals(kept, colour, group, longest))
+    ticks = [t for t in (1, 2, 5, 10, 20, 50, 100) if t < longest]
+    edge = longest * NEVER / LONGEST
+    drawn.update_xaxes(
+        title={"text": title, "standoff": 8},
+        type="log",
+        range=np.log10([SHORTEST * 0.95, edge * 1.1]),
+        tickvals=[*ticks, edge],
+        ticktext=[*map(str, ticks), "never"],
+    )
+    drawn.update_yaxes(
+        tickvals=list(range(1, len(labels) + 1)),
+        ticktext=labels,
+        range=[len(labels) + 0.8, 0.2],
+        automargin=True,
+        showgrid=False,
+        ticks="",
+        showline=False,
+    )
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def _intervals(kept, colour, group, longest):
+    import plotly.graph_objects as go
+
+    edge = longest * NEVER / LONGEST
+
+    def clipped(x):
+        return np.clip(x, SHORTEST, longest if np.isfinite(x) and x <= longest else edge)
+
+    traces = []
+    for low, high, width, opacity in (("q2.5", "q97.5", 2, 0.8), ("q25", "q75", 6, 0.55)):
+        x, y = [], []
+        for row, place in kept:
+            if np.isfinite(row.get(low, np.nan)):
+                x += [clipped(row[low]), clipped(row[high]), None]
+                y += [place, place, None]
+        if x:
+            style = {"width": width, "opacity": opacity, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
+            traces.append(line(x, y, colour, group, **style))
+    beyond = [(row, place) for row, place in kept if row.get("q97.5", 0) > longest]
+    if beyond:
+        traces.append(
+            go.Scatter(
+                x=[edge] * len(beyond),
+                y=[place for _, place in beyond],
+                mode="markers",
+                marker={"symbol": "triangle-right", "size": 9, "color": colour},
+                hoverinfo="skip",
+                showlegend=False,
+                legendgroup=group,
+            )
+        )
+    traces.append(
+        go.Scatter(
+            x=[clipped(row["q50"]) for row, _ in kept],
+            y=[place for _, place in kept],
+            mode="markers",
+            marker={
+                "color": colour,
+                "size": 9,
+                "symbol": ["circle" if row["q50"] <= longest else "circle-open" for row, _ in kept],
+                "line": {"color": colour if group else "white", "width": 1},
+            },
+            name=group,
+            legendgroup=group,
+            text=[_hover(row) for row, _ in kept],
+            hovertemplate="%{text}<extra>" + group + "</extra>",
+        )
+    )
+    return traces
+
+
+def _hover(row):
+    lines = [row["label"], f"median {months(row['q50'])} months"]
+    for name, low, high in (("95%", "q2.5", "q97.5"), ("50%", "q25", "q75")):
+        if low in row and not np.isnan(row[low]):
+            lines.append(f"{name}: {months(row[low])} to {months(row[high])}")
+    return "<br>".join([*lines, *row.get("hover", [])])

@@ -1,0 +1,48 @@
+"""Published estimates of algorithmic progress, by quantity."""
+
+import numpy as np
+
+from ...drawing.style import ORANGE
+from ...published import chinchilla_constants
+from .wording import spanned
+
+PUBLISHED = "Ho et al. 2024"
+DOUBLING = "progress.doubling_months."
+VARIANT_PUBLISHED = {"paper_effects": "autocorrelation", "main": "closed_form"}
+DIRECT_PUBLISHED = {"Megatron-LM (355M)": "megatron_355m", "GPT-2 (1542M)": "gpt2", "Gopher (280B)": "gopher"}
+
+
+class Published:
+    """Published quantities by name, NaN where there is none."""
+
+    def __init__(self, table):
+        self.hoffmann = chinchilla_constants(table)["Hoffmann et al. 2022"]
+        table = table[table["source"] == PUBLISHED]
+        self._rows = table.set_index("quantity")[["estimate", "low", "high"]].astype(float)
+        self._notes = table.set_index("quantity")["note"]
+
+    def __call__(self, quantity):
+        """Estimate, low and high."""
+        return tuple(self._rows.loc[quantity]) if quantity in self._rows.index else (np.nan,) * 3
+
+    def note(self, quantity):
+        """Where and how it was published."""
+        return self._notes.get(quantity, "nothing")
+
+    def words(self, quantity, form="{:g}"):
+        """Estimate and interval in words, "–" if there is none."""
+        estimate, low, high = self(quantity)
+        if np.isnan(estimate):
+            return "–"
+        return spanned(*(form.format(x) for x in (low, estimate, high))) if np.isfinite(low) else form.format(estimate)
+
+    def row(self, quantity, label, **options):
+        """Row of `forest`, or none; an interval that reaches below zero is written on hover, not drawn."""
+        estimate, low, high = self(quantity)
+        if np.isnan(estimate):
+            return []
+        row = {"label": label, "group": "published", "colour": ORANGE, "q50": estimate} | options
+        if low > 0:
+            return [row | {"q2.5": low, "q97.5": high}]
+        hover = [f"published interval {low:g} to {high:g}, not drawn"] if np.isfinite(low) else []
+        return [row | {"hover": hover}]

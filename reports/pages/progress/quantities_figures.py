@@ -1,0 +1,359 @@
+"""Figures of the sensitivity of progress, and of what follows: attribution, frontiers, build-up, data and rules."""
+
+import numpy as np
+
+from ....inference.checks.chains import PARETO_K_LIMIT
+from ....inference.progress import rate_at_optimum
+from ....models.draws import DRAWS
+from ...drawing.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INNER,
+    LEGEND,
+    ORANGE,
+    OVER_TITLES,
+    PARAMETERS,
+    RED,
+    TOKENS,
+    axis,
+    band,
+    faded,
+    figure,
+    line,
+)
+from .wording import months
+
+MOVES = {
+    "parameter_scaling": ("parameter scaling", "#1f5f99"),
+    "data_scaling": ("data scaling", "#7fb0dc"),
+    "parameter_efficiency": ("progress in parameters", "#b5403a"),
+    "data_efficiency": ("progress in data", "#e3a29e"),
+}
+WITHIN = 1000.0
+GRID = "#eef0f3"
+
+
+def influence(table, *, shown=15):
+    """Shift of the median doubling time without each of the papers that shift it most."""
+    import plotly.graph_objects as go
+
+    table = table.head(shown)
+    place = np.arange(1, len(table) + 1)
+    finite = table["shift"].where(np.isfinite(table["shift"]))
+    short = [f"{t[:52]}…" if len(t) > 53 else t for t in table["title"]]
+    drawn = figure(height=110 + 26 * len(table))
+    for name, chosen, colour in (
+        (f"Pareto k at most {PARETO_K_LIMIT}", table["pareto_k"] <= PARETO_K_LIMIT, BLUE),
+        (f"Pareto k above {PARETO_K_LIMIT}: not reliable", ~(table["pareto_k"] <= PARETO_K_LIMIT), RED),
+    ):
+        if not chosen.any():
+            continue
+        drawn.add_trace(
+            go.Bar(
+                x=finite[chosen],
+                y=place[chosen],
+                orientation="h",
+                width=0.55,
+                marker={"color": colour},
+                name=name,
+                text=[
+                    f"{row.title}<br>{row.rows} rows<br>median without it {months(row.median)} months, shift "
+                    f"{row.shift:+.2f}<br>P(progress) without it {row.p_progress:.3f}<br>Pareto k {row.pareto_k:.2f}"
+                    for row in table[chosen].itertuples()
+                ],
+                textposition="none",
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    drawn.add_vline(x=0, line={"color": GREY, "width": 1})
+    drawn.update_xaxes(title={"text": "Shift of the median doubling time without the paper (months)", "standoff": 8})
+    drawn.update_yaxes(tickvals=place, ticktext=short, autorange="reversed", automargin=True, ticks="", showgrid=False)
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50}, showlegend=True)
+
+
+def shares(attribution, published):
+    """Stacked median shares of each move, the published shares in a paler bar below each.
+
+    Parameters
+    ----------
+    attribution : Dataset
+        From `rate_at_optimum.attribution`.
+    published : dict of (str, str) to float
+        Percent, by pair and move.
+    """
+    import plotly.graph_objects as go
+
+    pairs = list(attribution["pair"].values)
+    place = np.arange(len(pairs))
+    low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
+    moves = list(attribution["move"].values)
+    said = "Median share of each move in the fall of loss; hatched: published"
+    drawn = figure(height=130 + 46 * len(pairs), barmode="relative", caption=said)
+    for j, (move, (name, colour)) in enumerate((m, MOVES[m]) for m in moves):
+        drawn.add_trace(
+            go.Bar(
+                x=middle[:, j],
+                y=place - 0.18,
+                orientation="h",
+                width=0.38,
+                marker={"color": colour},
+                name=name,
+                legendgroup=move,
+                text=[
+                    f"{_arrow(p)}<br>{name}: {m:.1f}% [{a:.1f}, {b:.1f}]"
+                    for p, a, m, b in zip(pairs, low[:, j], middle[:, j], high[:, j], strict=True)
+                ],
+                textposition="none",
+                hovertemplate="%{text}<extra>posterior median</extra>",
+            )
+        )
+        drawn.add_trace(
+            go.Bar(
+                x=[published.get((p, move), np.nan) for p in pairs],
+                y=place + 0.22,
+                orientation="h",
+                width=0.24,
+                marker={
+                    "color": faded(colour, 0.55),
+                    "pattern": {"shape": "/", "size": 5, "solidity": 0.35, "fgcolor": "#ffffff"},
+                },
+                legendgroup=move,
+                showlegend=False,
+                hovertemplate=name + ": %{x:.1f}%<extra>published</extra>",
+            )
+        )
+    drawn.update_xaxes(title={"text": "Share of the fall of loss (%); hatched: published", "standoff": 8})
+    drawn.update_yaxes(
+        tickvals=place,
+        ticktext=[_arrow(p) for p in pairs],
+        range=[len(pairs) - 0.4, -0.6],
+        automargin=True,
+        showgrid=False,
+        ticks="",
+    )
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def _arrow(pair):
+    return pair.replace(">", " → ")
+
+
+def share_intervals(attribution, published):
+    """Median share and 95% interval of each move, published shares as marks: one panel a move."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    pairs, moves = list(attribution["pair"].values), list(attribution["move"].values)
+    place = np.arange(len(pairs))
+    low, middle, high = (100 * attribution["share"].quantile([0.025, 0.5, 0.975], DRAWS)).values
+    titles = [MOVES[m][0] for m in moves]
+    drawn = make_subplots(rows=1, cols=len(moves), shared_yaxes=True, horizontal_spacing=0.025, subplot_titles=titles)
+    for j, move in enumerate(moves):
+        where = {"row": 1, "col": j + 1}
+        drawn.add_trace(
+            go.Scatter(
+                x=middle[:, j],
+                y=place,
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": high[:, j] - middle[:, j],
+                    "arrayminus": middle[:, j] - low[:, j],
+                    "thickness": 1.5,
+                    "width": 3,
+                },
+                mode="markers",
+                marker={"color": BLUE, "size": 7},
+                name="posterior median and 95%",
+                legendgroup="ours",
+                showlegend=j == 0,
+                text=[f"[{a:.1f}, {b:.1f}]" for a, b in zip(low[:, j], high[:, j], strict=True)],
+                hovertemplate="%{x:.1f}% %{text}<extra>" + MOVES[move][0] + "</extra>",
+            ),
+            **where,
+        )
+        drawn.add_trace(
+            go.Scatter(
+                x=[published.get((p, move), np.nan) for p in pairs],
+                y=place + 0.28,
+                mode="markers",
+                marker={"color": ORANGE, "size": 8, "symbol": "diamond"},
+                name="published",
+                legendgroup="published",
+                showlegend=j == 0,
+                hovertemplate="%{x:.1f}%<extra>published, " + MOVES[move][0] + "</extra>",
+            ),
+            **where,
+        )
+    said = "Share of each move in the fall of loss: medians, 95% intervals and published shares"
+    drawn.update_layout(figure(height=150 + 32 * len(pairs), caption=said).layout)
+    drawn.update_xaxes(title={"text": "share (%)", "standoff": 4}, showgrid=True, gridcolor=GRID)
+    drawn.update_yaxes(range=[len(pairs) - 0.4, -0.6], showgrid=True, gridcolor=GRID, ticks="")
+    drawn.update_yaxes(tickvals=place, ticktext=[_arrow(p) for p in pairs], automargin=True, col=1)
+    drawn.update_annotations(font={"size": 13})
+    return drawn.update_layout(legend=OVER_TITLES, margin={"t": 80})
+
+
+def frontiers(fit, system, years):
+    """Sizes that reach a system's loss by year: N and D within a factor 1,000 of its own.
+
+    Parameters
+    ----------
+    fit : Fit
+    system : Series
+        A row of the evaluations: system, perplexity, parameters, dataset_tokens, year.
+    years : sequence of float
+    """
+    import plotly.graph_objects as go
+
+    n, d = (system[name] * np.array([1 / WITHIN, WITHIN]) for name in ("parameters", "dataset_tokens"))
+    log_n = np.linspace(*np.log(n), 121)
+    log_d = rate_at_optimum.frontier(fit, loss=np.log(system["perplexity"]), years=years, log_parameters=log_n)
+    quantiles = np.quantile(log_d.values, [0.25, 0.5, 0.75], axis=(2, 3), method="inverted_cdf")
+    shades = np.linspace(0, 1, len(years))
+    drawn = figure(height=520)
+    for i, (year, shade) in enumerate(zip(years, shades, strict=True)):
+        colour = _between("#9cc3e6", "#0b2f57", shade)
+        low, middle = (np.where(q < np.log(d[1] * 3), q, np.nan) for q in quantiles[:2, i])
+        if i in (0, len(years) - 1):
+            capped = np.minimum(quantiles[2, i], np.log(d[1] * 3))
+            seen = np.isfinite(low)
+            group = f"{year:.0f}, central 50%"
+            drawn.add_traces(band(np.exp(log_n[seen]), np.exp(low[seen]), np.exp(capped[seen]), colour, group))
+        drawn.add_trace(
+            line(
+                np.exp(log_n),
+                np.exp(middle),
+                colour,
+                f"{year:.0f}",
+                hovertemplate=f"{year:.0f}<br>N %{{x:.3s}}<br>D %{{y:.3s}} reach perplexity {system['perplexity']:g}"
+                "<extra>median</extra>",
+            )
+        )
+    drawn.add_trace(
+        go.Scatter(
+            x=[system["parameters"]],
+            y=[system["dataset_tokens"]],
+            mode="markers",
+            marker={"symbol": "star", "size": 14, "color": RED, "line": {"color": "white", "width": 1}},
+            name=system["system"],
+            hovertemplate="N %{x:.3s}<br>D %{y:.3s}"
+            f"<br>dated {system['year']:.1f}<extra>{system['system']}</extra>",
+        )
+    )
+    drawn.update_xaxes(**axis(PARAMETERS, type="log", range=np.log10(n)))
+    drawn.update_yaxes(**axis(TOKENS, type="log", range=np.log10(d)))
+    return drawn.update_layout(legend={"y": 0.85})
+
+
+def _between(first, second, share):
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (first, second)]
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in zip(*ends, strict=True))
+
+
+def build_up(fit, published, *, end=2023.0):
+    """Growth of effective compute since 2014: algorithms with bands, physical compute, and both."""
+    import plotly.graph_objects as go
+
+    years = np.linspace(2014, end, 46)
+    algorithms = rate_at_optimum.effective_compute(fit, years).values.reshape(len(years), -1)
+    algorithms = algorithms[:, np.isfinite(algorithms).all(0)]
+    physical = rate_at_optimum.physical_compute(years)
+    tenfold = np.log10(np.e)
+    drawn = figure(height=480)
+    for name, draws, colour in (
+        ("algorithms", algorithms, BLUE),
+        ("algorithms and physical compute", algorithms + physical[:, None], GREEN),
+    ):
+        q = 10 ** (tenfold * np.quantile(draws, [0.025, 0.25, 0.5, 0.75, 0.975], axis=1))
+        drawn.add_traces(
+            [*band(years, q[0], q[4], colour, f"{name}, 95%"), *band(years, q[1], q[3], colour, "50%", shade=INNER)]
+        )
+        drawn.data[-1].showlegend = False
+        drawn.add_trace(
+            line(years, q[2], colour, f"{name}, median", customdata=np.stack([q[0], q[4]], axis=1),
+                 hovertemplate="%{x:.1f}<br>× %{y:.3s} [%{customdata[0]:.3s}, %{customdata[1]:.3s}]"
+                 "<extra>" + name + "</extra>")
+        )  # fmt: skip
+    drawn.add_trace(
+        line(years, np.exp(physical), GREY, "physical compute", dash="dash",
+             hovertemplate="%{x:.1f}<br>× %{y:.3s}<extra>physical compute</extra>")
+    )  # fmt: skip
+    if np.isfinite(published):
+        drawn.add_trace(
+            go.Scatter(
+                x=[end],
+                y=[published],
+                mode="markers",
+                marker={"symbol": "diamond", "size": 11, "color": ORANGE, "line": {"color": "white", "width": 1}},
+                name=f"published, algorithms: × {published:,.0f}",
+                hovertemplate="× %{y:,.0f}<extra>published, algorithms</extra>",
+            )
+        )
+    drawn.update_xaxes(title={"text": "Date (year)", "standoff": 8}, range=[2014, end + 0.15], dtick=1)
+    drawn.update_yaxes(**axis("Growth of compute since 2014 (×)", type="log", dtick=2))
+    return drawn.update_layout(legend=LEGEND, margin={"t": 70})
+
+
+def direct_rows(direct):
+    """Compute of the systems near each reference perplexity, relative to the reference, by date."""
+    import plotly.graph_objects as go
+
+    drawn = figure(height=400)
+    for (system, found), colour in zip(direct.items(), (BLUE, RED, GREEN) * len(direct), strict=False):
+        rows = found.rows
+        drawn.add_trace(
+            go.Scatter(
+                x=rows["years_after"],
+                y=np.exp(rows["log_relative_compute"]),
+                mode="markers",
+                marker={"color": colour, "size": 8},
+                name=f"within {found.factor:g}× of {system}",
+                text=[
+                    f"{r.system}<br>perplexity {r.perplexity:g}<br>{r.training_compute_flop:.2e} FLOP"
+                    for r in rows.itertuples()
+                ],
+                hovertemplate="%{text}<br>%{x:.1f} years after, × %{y:.3g}<extra></extra>",
+            )
+        )
+    drawn.add_hline(y=1, line={"color": GREY, "width": 1, "dash": "dash"})
+    drawn.update_xaxes(title={"text": "Years after the reference", "standoff": 8})
+    drawn.update_yaxes(**axis("Compute over the reference's (×)", type="log"))
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def rule_gain(gains, published):
+    """Compute that Chinchilla's rule saves over Kaplan's, against compute.
+
+    Parameters
+    ----------
+    gains : Dataset
+        From `chinchilla_over_kaplan`.
+    published : dict of str to (float, float)
+        By scale: compute and gain.
+    """
+    import plotly.graph_objects as go
+
+    compute = gains["compute"].values
+    q = gains["gain"].quantile([0.025, 0.25, 0.5, 0.75, 0.975], DRAWS).values
+    drawn = figure(
+        *band(compute, q[0], q[4], BLUE, "95%"),
+        *band(compute, q[1], q[3], BLUE, "50%", shade=INNER),
+        line(compute, q[2], BLUE, "median", customdata=np.stack([q[0], q[4]], axis=1),
+             hovertemplate="C %{x:.2e} FLOP<br>× %{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}]<extra></extra>"),
+        x={"title": "Training compute C (FLOP)", "type": "log"},
+        y={"title": "Compute saved by Chinchilla's rule (×)", "type": "log", "tickvals": [1, 1.5, 2, 3, 5, 10, 20]},
+    )  # fmt: skip
+    for (name, (budget, gain)), symbol in zip(published.items(), ("diamond", "star"), strict=False):
+        drawn.add_trace(
+            go.Scatter(
+                x=[budget],
+                y=[gain],
+                mode="markers",
+                marker={"symbol": symbol, "size": 12, "color": ORANGE, "line": {"color": "white", "width": 1}},
+                name=f"published, {name}",
+                hovertemplate=f"× {gain:g} at {budget:.2g} FLOP<extra>published, {name}</extra>",
+            )
+        )
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})

@@ -1,0 +1,110 @@
+"""The ridge of the main specification: how far its data say whether progress sits in parameters or in data."""
+
+import numpy as np
+
+from ....inference import intervals
+from ....models.draws import flatten
+
+OFFSETS = {
+    f"{side}_const_{b}": (f"{side}_const[{b}]", f"{side}_const[wt103]")
+    for side in ("alpha", "beta")
+    for b in ("ptb", "wt2")
+}
+
+
+def paper_coefficients(fit):
+    """Draws of the coefficients under the paper's names: intercepts are that of wt103, and offsets from it."""
+    draws = flatten(fit["posterior"].to_dataset())
+    named = {name: draws[name] for name in ("alpha_year", "alpha_param", "beta_year", "beta_data")}
+    named |= {f"{side}_const": draws[f"{side}_const[wt103]"] for side in ("alpha", "beta")}
+    named |= {name: draws[level] - draws[base] for name, (level, base) in OFFSETS.items()}
+    order = ("const", "const_ptb", "const_wt2", "year", "param", "data")
+    return {
+        name: named[name]
+        for name in (f"{side}_{stem}" for side in ("alpha", "beta") for stem in order)
+        if name in named
+    }
+
+
+def year_slopes(fit):
+    """Draws of the yearly falls of both terms, two of (sample,)."""
+    posterior = fit["posterior"]
+    return posterior["alpha_year"].values.ravel(), posterior["beta_year"].values.ravel()
+
+
+def modes(values, *, least=0.05, dip=0.9):
+    """Split of draws at the deepest dip of their density between two peaks, or None where there is one peak.
+
+    Parameters
+    ----------
+    values : array_like
+    least : float
+        Share of draws that either side must hold.
+    dip : float
+        The dip must lie below this factor of the lower of the two peaks.
+    """
+    from scipy.stats import gaussian_kde
+
+    values = np.ravel(values)
+    grid = np.linspace(*np.quantile(values, [0.001, 0.999]), 256)
+    height = gaussian_kde(values)(grid)
+    left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
+    depth = height / np.minimum(left, right)
+    lowest = int(depth.argmin())
+    share = (values <= grid[lowest]).mean()
+    return grid[lowest] if depth[lowest] < dip and least < share < 1 - least else None
+
+
+def nearer(fit, paper):
+    """Which draws are nearer to the second than to the first of the ends of the paper's estimator, in posterior sds.
+
+    Parameters
+    ----------
+    fit : Fit
+    paper : sequence of PenalisedFit
+        Two.
+
+    Returns
+    -------
+    ndarray of bool, (sample,)
+    """
+    a, b = year_slopes(fit)
+    ends = [(f.coefficients["alpha_year"], f.coefficients["beta_year"]) for f in paper]
+    stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
+    return converged < stops
+
+
+def entry(fit, rate, paper, quantiles):
+    """Entry of results.json: the share of draws near each end of the paper's estimator, and each peak, with its pace.
+
+    Parameters
+    ----------
+    fit : Fit
+    rate : ndarray
+        Draws of the rate of progress.
+    paper : sequence of PenalisedFit
+        The paper's estimator as it stops, and converged.
+    quantiles : callable
+        Turns draws of a rate into quantiles of the doubling time.
+    """
+    (a, b), rate, second = year_slopes(fit), np.ravel(rate), nearer(fit, paper)
+    split = modes(a - b)
+    sides = {} if split is None else {"more in data": a - b <= split, "more in parameters": a - b > split}
+    return {
+        "nearer_to_converged": {"share": float(second.mean()), "doubling_months": _pace(rate, second, quantiles)},
+        "nearer_to_stop": {"share": float((~second).mean()), "doubling_months": _pace(rate, ~second, quantiles)},
+        "peaks": {
+            name: {
+                "share": float(chosen.mean()),
+                "alpha_year": float(np.median(a[chosen])),
+                "beta_year": float(np.median(b[chosen])),
+                "doubling_months": _pace(rate, chosen, quantiles),
+            }
+            for name, chosen in sides.items()
+        },
+        "coefficients": {name: intervals.summary(draws) for name, draws in paper_coefficients(fit).items()},
+    }
+
+
+def _pace(rate, chosen, quantiles):
+    return quantiles(rate[chosen]) if chosen.any() else {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)

@@ -1,0 +1,126 @@
+"""How the pages on algorithmic progress name specifications and variants and write doubling times."""
+
+import numpy as np
+
+from ....models.progress.growth import doubling_quantiles
+from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
+from .analysis import TOP
+
+PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
+REMARKS = {
+    1: "one intercept",
+    2: "one intercept, data only",
+    3: "one intercept, parameters only",
+    4: "one intercept, years by benchmark in N",
+    5: "one intercept, years by benchmark in D",
+    6: "one intercept, years by benchmark",
+    7: "the paper's main one",
+    8: "progress in data only",
+    9: "progress in parameters only",
+    10: "years by benchmark",
+    11: "years and exponents by benchmark",
+    12: "one year slope for both terms",
+    13: "exponents by architecture",
+    14: "progress through exponents only",
+    15: "progress through exponents too",
+    16: "no progress",
+    17: "no progress, exponents by architecture",
+    18: "compute only",
+    19: "with vocabulary",
+    20: "diminishing returns of epochs",
+}
+POOLED = {
+    "stacking": "stacking",
+    "by_paper_stacking": "stacking by paper",
+    "pseudo_bma": "pseudo-BMA+",
+    "equal": "equal weights",
+    "top10": f"{TOP} best of 1 to 15",
+}
+VARIANT_NAMES = {
+    "main": "specification 7",
+    "student_t": "Student-t residuals",
+    "log_loss": "residuals of log loss",
+    "pooling": "benchmarks' spread estimated",
+    "paper_effects": "paper effects",
+    "scatter": "scatter by benchmark",
+    "paper_effects_scatter": "paper effects, scatter by benchmark",
+    "irreducible": "irreducible loss by benchmark",
+    "transformer_exp": "transformer factor exp(γ)",
+    "transformer_sigmoid": "transformer factor σ(γ)",
+    "non_transformers": "non-transformers only",
+    "tokens_seen_imputed": "tokens seen, unknown epochs 1",
+    "tokens_seen": "tokens seen, unknown epochs dropped",
+    "diminishing_imputed": "diminishing returns, unknown epochs 1",
+    "diminishing": "diminishing returns, unknown epochs dropped",
+    "repeated_imputed": "repeated data, unknown epochs 1",
+    "repeated": "repeated data, unknown epochs dropped",
+    "vocabulary": "vocabulary (specification 19)",
+}
+
+
+def months(x):
+    """Write a doubling time; infinite is "never"."""
+    if not np.isfinite(x):
+        return "never"
+    return f"{x:,.0f}" if x >= 100 else f"{x:.1f}"
+
+
+def finite(rate):
+    """Draws of a rate that are finite: those with an optimum."""
+    values = np.ravel(rate)
+    return values[np.isfinite(values)]
+
+
+def times(rate):
+    """Quantiles of the doubling time and P(progress) from draws of a rate."""
+    values = finite(rate)
+    quantiles = doubling_quantiles(values, list(PROBABILITIES.values()))
+    return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
+
+
+def known(q):
+    """Quantiles of a doubling time of results.json, whose null is infinite."""
+    return {name: np.inf if x is None else x for name, x in q.items()}
+
+
+def words(q, prefix=""):
+    """Median and 95% interval of a doubling time in words."""
+    return spanned(*(months(q[f"{prefix}{name}"]) for name in ("q2.5", "q50", "q97.5")))
+
+
+def draws_interval(draws, form="{:.3f}"):
+    """Median and 95% interval of draws in words, by quantiles only; draws that are NaN are left out."""
+    return spanned(*(form.format(x) for x in np.nanquantile(np.ravel(draws), [0.025, 0.5, 0.975])))
+
+
+def spanned(low, middle, high):
+    """Write an interval that no line break splits."""
+    return f"{middle}\u00a0[{low},\u00a0{high}]"
+
+
+def formula(k):
+    """Both predictors of a specification in one line."""
+    spec = SPECIFICATIONS[k]
+    return spec.parameters + (f" | {spec.data}" if spec.data else "")
+
+
+def name_of(k):
+    """Return number and name of a specification; of a variant of one, its own name."""
+    return f"{k}  {REMARKS[k]}" if k in REMARKS else k
+
+
+def with_progress(found):
+    """Specifications with progress, best elpd first."""
+    return [k for k in found.comparison.index if k not in NO_PROGRESS]
+
+
+def in_a_row(values):
+    """Write values one after the other, "none" if there are none."""
+    return ", ".join(map(str, values)) or "none"
+
+
+def quoted_times(found):
+    """Return the label of the specification that is quoted, and its doubling time as `times` gives it."""
+    entry = found.document["compute_equivalent_gain"]["quoted"]
+    q = known(entry["doubling_months"]) | {"p_progress": entry["p_progress"]}
+    return f"specification {entry['specification']} (quoted)", q

@@ -1,0 +1,106 @@
+"""The ablest model so far, foretold from models before a date, beside the line that Ho et al. (2025) draw.
+
+Theirs is a line through the capabilities of models that were the ablest at release. Capabilities of all models, of
+later ones too, are from one least squares on all scores; what is foretold is that of later such models. Here the law
+is fitted to scores before the date, later models are drawn where their dates and computes say, and the ablest so far is
+followed from draw to draw.
+"""
+
+import numpy as np
+from scipy.stats import t as student
+
+from ....datasets import load
+from ....inference import fit
+from ....inference.comparison.scoring import crps
+from ....inference.points.item_response import fit_item_response
+
+CUTOFF = "2024-09-01"
+LEVEL = 0.9
+SEED = 1
+SCORED = 1000  # evenly spaced quantiles by which a density known in closed form is scored
+
+
+def of_the_frontier(laws, options):
+    """Errors of the line and of each law, in the unit of least squares on the scores of Ho et al. (2025).
+
+    Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
+
+    Parameters
+    ----------
+    laws : dict of str to Scores
+    options : dict
+        Of `fit`.
+
+    Returns
+    -------
+    dict
+        ``cutoff``; ``models`` fitted and ``later``; ``before`` and ``after``, how many were the ablest at release; in
+        ``forecasts``, of the ``line`` and of each law, ``mae``, ``crps``, ``bias`` and ``coverage_90``, of laws also
+        ``ok``.
+    """
+    scores = load("rosetta_scores")
+    capability = fit_item_response(scores, benchmark="Winogrande").capability
+    models = scores.drop_duplicates("model").set_index("model").loc[capability.index]
+    dates = models["date"]
+    ablest = _ablest(capability, dates)
+    before, after = (ablest[own] for own in (dates[ablest] < CUTOFF, dates[ablest] >= CUTOFF))
+    observed = capability[after].to_numpy()
+    past = scores[scores["date"] < CUTOFF].reset_index(drop=True)
+    past.attrs = dict(scores.attrs)
+    ahead = models[dates >= CUTOFF].reset_index()
+    forecasts = {"line": _judged(_line(models["year"], capability, before, after), observed)}
+    for name, law in laws.items():
+        each = fit(law, past, **options)
+        sample = _followed(each, past, ahead, capability, dates[after])
+        forecasts[name] = _judged(sample, observed) | {"ok": each.diagnostics["ok"]}
+    return {
+        "cutoff": CUTOFF,
+        "models": {"fitted": int(past["model"].nunique()), "later": len(ahead)},
+        "before": len(before),
+        "after": len(after),
+        "forecasts": forecasts,
+    }
+
+
+def _ablest(capability, dates):
+    """Names of the models that none released until then exceeds, by date."""
+    order = dates.sort_values(kind="stable").index
+    return order[[capability[name] >= capability[dates <= dates[name]].max() for name in order]]
+
+
+def _line(years, capability, before, after):
+    """Quantiles of the predictive density of a least-squares line, (sample, model)."""
+    x, y = years[before].to_numpy(), capability[before].to_numpy()
+    middle = x.mean()
+    (intercept, slope), *_ = np.linalg.lstsq(np.column_stack([np.ones(len(x)), x - middle]), y)
+    free = len(x) - 2
+    scatter = ((y - intercept - slope * (x - middle)) ** 2).sum() / free
+    away = years[after].to_numpy() - middle
+    sd = np.sqrt(scatter * (1 + 1 / len(x) + away**2 / ((x - middle) ** 2).sum()))
+    levels = (np.arange(SCORED) + 0.5) / SCORED
+    return intercept + slope * away + sd * student(free).ppf(levels)[:, None]
+
+
+def _followed(each, past, ahead, capability, dates):
+    """Draws of the capability of the ablest model until each date, (sample, date), in the unit of `capability`."""
+    draws = each.draws
+    known, names = draws.named()["capability"], draws.reference["models"]
+    slope, intercept = np.polyfit(known.mean(("chain", "draw")).values, capability[names], 1)
+    # Of which benchmarks later models have scores is not looked at: capabilities are all that is drawn.
+    ahead = ahead.assign(benchmark=past["benchmark"].iloc[0])
+    unseen = draws.of_unseen(ahead, np.random.default_rng(SEED))
+    largest = known.values.max(-1)
+    released = ahead.set_index("model")["date"].loc[unseen.reference["models"]].to_numpy()
+    found = [np.maximum(largest, unseen.capability[..., released <= date].max(-1)) for date in dates]
+    return intercept + slope * np.stack(found, -1).reshape(-1, len(found))
+
+
+def _judged(sample, observed):
+    middle, low, high = np.quantile(sample, [0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    error = middle - observed
+    return {
+        "mae": float(abs(error).mean()),
+        "crps": float(crps(sample, observed).mean()),
+        "bias": float(error.mean()),
+        "coverage_90": float(((low <= observed) & (observed <= high)).mean()),
+    }

@@ -1,0 +1,61 @@
+"""Published estimators of progress since 2023 on their own scores, in the unit of capability of a fit."""
+
+import numpy as np
+import pandas as pd
+
+from ....datasets import load
+from ....inference.points.item_response import fit_item_response
+from ....inference.points.two_stages import fit_two_stages
+
+DECADE = np.log(10)
+# The families of Ho et al. (2025), in whose slope of capability the first stage lies.
+FAMILIES = {
+    "LLaMA": ["LLaMA-7B", "LLaMA-13B", "LLaMA-33B", "LLaMA-65B"],
+    "Llama 2": ["Llama-2-7b", "Llama-2-13b", "Llama-2-34b", "Llama-2-70b-hf"],
+    "Llama 3.1": ["Llama-3.1-8B-Instruct", "Llama-3.1-70B-Instruct", "Llama-3.1-405B", "Llama-3.1-405B-Instruct"],
+}
+
+
+def least_squares(each):
+    """Two stages and one regression: slope a decade, yearly gain and yearly factor; see `fit_two_stages`.
+
+    Parameters
+    ----------
+    each : Fit
+        A fit of the law of scores, by whose capabilities theirs are scaled.
+    """
+    scores, models = load("rosetta_scores"), load("rosetta_models")
+    capability = fit_item_response(scores, benchmark="Winogrande").capability
+    own = models[models["distilled"] == 0]
+    stages = fit_two_stages(capability, own, FAMILIES)
+    known = own.dropna(subset=["training_compute_flop"])
+    known = known[known["model"].isin(capability.index)]
+    slope, gain = _joint(capability[known["model"]].to_numpy(), known)
+    unit = _unit(capability, models, each)
+    return {
+        "unit": unit,
+        "two stages": {
+            "slope": unit * DECADE * stages.slope,
+            "gain": unit * stages.yearly_gain,
+            "factor": stages.factor,
+        },
+        "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
+        "models": {"two stages": stages.models, "one regression": len(known)},
+    }
+
+
+def _joint(capability, models):
+    """Slope of capability in log compute and its yearly gain, by one regression on both."""
+    columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
+    found, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
+    return float(found[0]), float(found[1])
+
+
+def _unit(capability, models, each):
+    """Spread of the posterior mean capability of models that both tables name, over that of least squares."""
+    named = models.set_index("model")["model_name"].reindex(capability.index)
+    theirs = capability.groupby(named).mean()
+    posterior = each["posterior"]["capability"].mean(("chain", "draw"))
+    ours = pd.Series(posterior.values, posterior["model"].values)
+    both = theirs.index.intersection(ours.index)
+    return float(ours[both].std() / theirs[both].std())

@@ -1,0 +1,352 @@
+"""The analysis of small language models trained for this package: fits, frontiers, omega, calibration."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from ....datasets import load
+from ....inference import fit, intervals
+from ....inference.checks.calibration import calibrate
+from ....inference.comparison.weights import sum_error
+from ....inference.estimands.study_exponents import exponents_within
+from ....inference.points.curves import COUNTED, curve_frontier
+from ....models import Chinchilla, Coupled, EmbeddingWeighted, Grouped
+from ....models.draws import DRAWS
+from ....models.loss.sizes import least_squares
+from ... import results
+from ...entries import fit_entry
+from ...findings import Findings
+
+LEFT_OUT, CALIBRATION = "small models: runs left out", "small models: calibration"
+EXTRAS = (LEFT_OUT, CALIBRATION)
+STAGES = (
+    "small models: fits",
+    LEFT_OUT,
+    "small models: frontiers",
+    "small models: omega",
+    "small models: why E is missed",
+    CALIBRATION,
+    "small models: numbers",
+)
+SCHEMES = {
+    "scheme-1": "one rate, constant",
+    "scheme-2": "best rate, constant",
+    "scheme-3": "best rate, cosine",
+    "scheme-4": "best rate, cosine to six budgets",
+}
+MAIN = "scheme-4"
+ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates of all sizes except the largest
+COUPLED = "coupled"
+THINNED = 4
+SIMULATIONS = 20
+TARGET_ACCEPT = 0.98
+
+
+@dataclass
+class SmallModelsFindings(Findings):
+    """What `analyse` found.
+
+    Attributes
+    ----------
+    changed : dict of (str, str) to DataTree
+        Fits with one thing changed, by scheme and by what was changed.
+    changed_elpd : dict of (str, str) to ELPDData
+        Leave-one-out of those on the same rows as the scheme's own fit.
+    """
+
+    runs: object
+    tables: dict
+    truth: dict
+    fits: dict
+    elpd: dict
+    alone: dict
+    point: dict = field(default_factory=dict)
+    seeds: dict = field(default_factory=dict)
+    steps: dict = field(default_factory=dict)
+    laws: dict = field(default_factory=dict)
+    omega: dict = field(default_factory=dict)
+    changed: dict = field(default_factory=dict)
+    changed_elpd: dict = field(default_factory=dict)
+    elsewhere: dict = field(default_factory=dict)
+    weighted: object = None
+    joint: object = None
+    calibration: object = None
+    entry: dict = field(default_factory=dict)
+
+
+def of_scheme(runs, scheme):
+    """Select the rows that a scheme reads: every reading at constant rates or of one budget, else the ends of runs.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As ``load("small_lm_runs")`` gives it.
+    scheme : str
+    """
+    rows = runs[[scheme in names.split() for names in runs["scheme"]]]
+    if (rows["schedule"] != "constant").any() and rows["budget_fraction"].nunique() > 1:
+        rows = rows[rows["annealed"] == 1]
+    rows = rows.reset_index(drop=True)
+    rows.attrs["source"] = f"small_lm_runs, {scheme}"
+    return rows
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the Chinchilla law to each scheme, read its frontier, and estimate E and omega; see `Page.analyse`."""
+    # Few sizes leave E and the exponents strongly dependent.
+    asked = {"seed": seed, "sampler": sampler, **settings}
+    options = {"target_accept": TARGET_ACCEPT} | asked
+    runs = load("small_lm_runs")
+    tables = {scheme: of_scheme(runs, scheme) for scheme in SCHEMES}
+    first = runs.iloc[0]
+    truth = {"entropy": first["irreducible_loss"], "entropy_se": first["irreducible_loss_se"]}
+    truth["oracle"] = float(first["loss_oracle"])
+    curves = [scheme for scheme, table in tables.items() if table["run"].duplicated().any()]
+    # Readings of one curve share the luck of their run.
+    laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
+    fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
+    alone = stage.extra(
+        LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}, default={}
+    )
+    found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone, extras=stage.extras)
+
+    def frontiers(found):
+        for scheme in SCHEMES:
+            _frontiers(found, scheme, seed)
+
+    stage.update(found, "small models: frontiers", frontiers)
+    stage.update(found, "small models: omega", lambda found: _omega(found, options, asked))
+    stage.update(found, "small models: why E is missed", lambda found: _changed(found, laws, options))
+    if "embedding-weighted" in earlier:
+        found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
+    found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
+    found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
+    found.unsaved = {
+        "small models, embeddings weighted": found.weighted,
+        "small models with Chinchilla's runs": found.joint,
+    } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
+    extras = stage.there(LEFT_OUT, CALIBRATION)
+    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits.values(), extras=extras)
+    found.document = {"small_lm": found.entry}
+    return found
+
+
+def _fits(laws, tables, options):
+    fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
+    return fits, {scheme: f.loo() for scheme, f in fits.items()}
+
+
+def _alone(fitted, table, options):
+    """Fit a scheme's readings as independent rows, and leave runs out under either law."""
+    independent = fit(Chinchilla(), table, **options)
+    return independent, _runs_left_out(fitted, independent, options["seed"])
+
+
+def _omega(found, options, asked):
+    found.weighted = fit(EmbeddingWeighted(), found.tables[MAIN], **options)
+    together = Grouped(EmbeddingWeighted(), "corpus", shared=("omega",))
+    corpora = {"chinchilla": load("chinchilla_runs"), "small models": found.tables[MAIN]}
+    columns = list(together.law.needed)
+    table = pd.concat([runs[columns].assign(corpus=name) for name, runs in corpora.items()], ignore_index=True)
+    # Groups want smaller steps than the rest of the page, and smaller yet where draws diverge.
+    found.joint = fit(together, table, **asked)
+    both = {"these runs": found.weighted, "with Chinchilla's runs": found.joint}
+    found.omega = {name: each["posterior"]["omega"] for name, each in both.items()}
+
+
+def _changed(found, laws, options):
+    """Fit coupled terms to every scheme, and one rate for all sizes with one thing changed at a time."""
+    for scheme, law in laws.items():
+        fitted = fit(Coupled(run_effects=law.run_effects), found.tables[scheme], **options)
+        found.changed[scheme, COUPLED], found.changed_elpd[scheme, COUPLED] = fitted, fitted.loo()
+    table, law = found.tables[ONE_RATE], laws[ONE_RATE]
+    for change, (other, rows) in {
+        "one sigma": (replace(law, scatter="one"), table),
+        "normal noise": (replace(law, noise="normal"), table),
+        "prior of a smaller reducible share": (replace(law, priors={"reducible_share": "Beta(2, 8)"}), table),
+        "readings of the second half of each run": (law, second_half(table)),
+        "best rates for the three smallest sizes": (law, with_best_rates(found.tables, 3)),
+    }.items():
+        found.changed[ONE_RATE, change] = fit(other, rows, **options)
+
+
+def second_half(table):
+    """Select the readings of the second half of each run."""
+    last = table.groupby("run")["tokens"].transform("max")
+    return table[table["tokens"] > last / 2].reset_index(drop=True)
+
+
+def with_best_rates(tables, count):
+    """Take the runs of the smallest sizes from the scheme of best rates, those of the others from that of one rate."""
+    smallest = sorted(tables[ONE_RATE]["parameters"].unique())[:count]
+    parts = [
+        rows[rows["parameters"].isin(smallest) == (scheme == BEST_RATE)]
+        for scheme, rows in tables.items()
+        if scheme in (ONE_RATE, BEST_RATE)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def shortfalls(tables):
+    """Compute by how much runs at one rate end above those at the best rate, mean over seeds, by size.
+
+    Returns
+    -------
+    Series
+        Nats per token, by number of parameters.
+    """
+    ends = []
+    for scheme in (ONE_RATE, BEST_RATE):
+        rows = tables[scheme]
+        rows = rows[rows["tokens"] == rows.groupby("run")["tokens"].transform("max")]
+        ends.append(rows.groupby("parameters")["loss"].mean())
+    return ends[0] - ends[1]
+
+
+def _calibrated(found, seed, sampler):
+    posterior = found.fits[MAIN]["posterior"]
+    simulated = calibrate(
+        Chinchilla(),
+        found.tables[MAIN],
+        truth={name: float(posterior[name].median()) for name in Chinchilla().prior_of},
+        simulations=SIMULATIONS,
+        seed=seed,
+        sampler=sampler,
+        target_accept=TARGET_ACCEPT,
+    )
+    return simulated.table()
+
+
+def _runs_left_out(fitted, independent, seed):
+    """Log scores of runs left out whole, under run effects and with independent rows, and their difference."""
+    shared, apart = (f.loo(by="run", seed=seed)["elpd"] for f in (fitted, independent))
+    return {
+        "elpd": float(shared.sum()),
+        "elpd_independent": float(apart.sum()),
+        "difference": float((shared - apart).sum()),
+        "se": float(sum_error(shared - apart)),
+    }
+
+
+def _frontiers(found, scheme, seed):
+    table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
+    thinned = posterior.isel(draw=slice(None, None, THINNED))
+    draws = found.fits[scheme].draws
+    replicated = draws.replicate(np.random.default_rng(seed)).isel(draw=slice(None, None, THINNED))
+    replicated = draws.law.from_scale(replicated.transpose(*DRAWS, "run").values.reshape(-1, len(table)))
+    sizes = table.drop_duplicates("parameters")
+    gamma, delta = least_squares(sizes)
+    low, high = sizes[COUNTED["nonembedding"]].min(), sizes[COUNTED["nonembedding"]].max()
+    for basis in COUNTED:
+        found.point[scheme, basis] = curve_frontier(table, basis=basis)
+        found.seeds[scheme, basis] = {
+            int(seed): intervals.finite(float(curve_frontier(rows, basis=basis)["size"]))
+            for seed, rows in table.groupby("seed")
+        }
+        found.steps[scheme, basis] = curve_frontier(table, replicated, basis=basis)
+    found.laws[scheme, "total"] = posterior["exponent_parameters"]
+    found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
+
+
+def _entry(found):
+    entry = {
+        "language": found.truth,
+        "truth": _truths(found),
+        "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(found.tables).items()},
+        "changed": {f"{scheme}, {change}": _floor(found, f) for (scheme, change), f in found.changed.items()},
+        "schemes": {},
+        "omega": {},
+    }
+    entry["why_missed"] = _why_missed(entry)
+    for scheme in SCHEMES:
+        table, posterior = found.tables[scheme], found.fits[scheme]["posterior"]
+        excess = posterior["E"] - found.truth["entropy"]
+        entry["schemes"][scheme] = {
+            "rows": len(table),
+            "runs": int(table["run"].nunique()),
+            "law": fit_entry(found.fits[scheme]),
+            "E_minus_entropy": intervals.summary(excess),
+            "p_E_above_entropy": float((excess > 0).mean()),
+            "exponent": {
+                basis: {
+                    "envelope": intervals.finite(float(found.point[scheme, basis]["size"])),
+                    "envelope_by_seed": found.seeds[scheme, basis],
+                    "envelope_of_the_law": _predicted(
+                        found.steps[scheme, basis]["size"], float(found.point[scheme, basis]["size"])
+                    ),
+                    "law": intervals.summary(found.laws[scheme, basis]),
+                }
+                for basis in COUNTED
+            },
+        }
+    for scheme, (independent, left_out) in found.alone.items():
+        posterior = independent["posterior"]
+        entry["schemes"][scheme]["runs_left_out"] = left_out
+        entry["schemes"][scheme]["independent_rows"] = {
+            "E_minus_entropy": intervals.summary(posterior["E"] - found.truth["entropy"]),
+            "exponent": intervals.summary(posterior["exponent_parameters"]),
+        }
+    entry["omega"] = {
+        label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
+    }
+    if found.calibration is not None:
+        entry["calibration"] = {
+            "simulations": found.calibration.attrs["simulations"],
+            "not_converged": found.calibration.attrs["not_converged"],
+            "quantities": results.comparison_entries(found.calibration),
+        }
+    return entry
+
+
+def _floor(found, fitted):
+    """Summary of the fitted E, the entropy of the language, and whether the 95% interval of the first holds it."""
+    E, known = fitted["posterior"]["E"], float(found.truth["entropy"])
+    entry = {"fitted": intervals.summary(E), "known": known, "E_minus_entropy": intervals.summary(E - known)}
+    return entry | {"holds": entry["fitted"]["q2.5"] <= known <= entry["fitted"]["q97.5"]}
+
+
+def _truths(found):
+    """`_floor` of each scheme, and of coupled terms on it with their elpd less that of the scheme's own fit."""
+    entries = {}
+    for scheme, fitted in found.fits.items():
+        difference = found.changed_elpd[scheme, COUPLED].elpd_i.values - found.elpd[scheme].elpd_i.values
+        entries[scheme] = _floor(found, fitted) | {
+            COUPLED: _floor(found, found.changed[scheme, COUPLED])
+            | {"elpd_diff": float(difference.sum()), "dse": float(sum_error(difference))}
+        }
+    return entries
+
+
+def _why_missed(entry):
+    """Say in a sentence or two why E is missed at one rate; None where it is not."""
+    truth, shortfall = entry["truth"], list(entry["shortfall_at_one_rate"].values())
+    if truth[ONE_RATE]["holds"]:
+        return None
+    below, best = (truth[scheme]["fitted"]["q50"] - truth[scheme]["known"] for scheme in (ONE_RATE, BEST_RATE))
+    smaller = shortfall[:-1]
+    return (
+        "Scheme 1 trains every size at one learning rate, which is the best rate of the largest size alone. The "
+        f"smaller sizes end {min(smaller):.2f} to {max(smaller):.2f} nats above what they reach at their best rates. "
+        "The largest size therefore looks better than its size makes it, and the law expects the loss to keep falling "
+        f"with size. The median of E is {_beside_entropy(below)}; with the best rates (scheme 2) it is "
+        f"{_beside_entropy(best)}."
+    )
+
+
+def _beside_entropy(difference):
+    return f"{abs(difference):.2f} nats {'below' if difference < 0 else 'above'} the entropy"
+
+
+def _predicted(slopes, observed):
+    """Summary of slopes of replicated envelopes, or None; ``p`` of the observed one among them, two-sided.
+
+    ``one_size`` is the share of replicates whose envelope has one best size and no slope.
+    """
+    values = np.ravel(slopes)
+    there = values[np.isfinite(values)]
+    if not len(there):
+        return None
+    tails = (there <= observed).mean(), (there >= observed).mean()
+    p = min(1.0, 2 * min(tails)) if np.isfinite(observed) else None
+    return intervals.summary(there) | {"p": p, "one_size": float(1 - len(there) / len(values))}

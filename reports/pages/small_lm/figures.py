@@ -1,0 +1,155 @@
+"""Figures of small language models: curves, exponents by scheme, the floor against the truth, omega."""
+
+import numpy as np
+
+from ....inference.words import si
+from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ...drawing.density import density
+from ...drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line
+
+COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}
+SHADES = ("#9cc3e6", "#5b9bd0", "#2f75b5", "#1f5f99", "#0b2f57", "#061a33")
+
+
+def curves(found, schemes):
+    """Loss against compute by size, each scheme in a panel, means over seeds; the true entropy as a line."""
+    from plotly.subplots import make_subplots
+
+    drawn = make_subplots(
+        rows=2,
+        cols=2,
+        shared_xaxes=True,
+        shared_yaxes=True,
+        horizontal_spacing=0.04,
+        vertical_spacing=0.1,
+        subplot_titles=[f"{scheme.replace('-', ' ')}: {text}" for scheme, text in schemes.items()],
+    )
+    sizes = sorted(found.runs["parameters"].unique())
+    for i, scheme in enumerate(schemes):
+        place = {"row": i // 2 + 1, "col": i % 2 + 1}
+        table = found.tables[scheme]
+        for j, size in enumerate(sizes):
+            means = table[table["parameters"] == size].groupby("tokens")["loss"].mean()
+            compute = FLOP_PER_PARAMETER_TOKEN * size * means.index.to_numpy()
+            name = f"N<sub>T</sub> = {si(size)}"
+            style = {"legendgroup": name, "showlegend": i == 0}
+            hover = f"{name}<br>C %{{x:.2e}} FLOP<br>loss %{{y:.3f}} nats/token<extra>{scheme}</extra>"
+            trace = line(compute, means.to_numpy(), SHADES[j % len(SHADES)], name, hovertemplate=hover, **style)
+            drawn.add_trace(trace.update(mode="lines+markers", marker={"size": 4}), **place)
+        ends = [FLOP_PER_PARAMETER_TOKEN * (table["parameters"] * table["tokens"]).agg(f) for f in ("min", "max")]
+        floor = line(
+            ends, [found.truth["entropy"]] * 2, RED, "true entropy", dash="dash", showlegend=i == 0, legendgroup="truth"
+        )
+        drawn.add_trace(floor, **place)
+    drawn.update_layout(figure(height=640).layout)
+    drawn.update_xaxes(type="log", dtick=1, exponentformat="power", showgrid=True, gridcolor="#eef0f3")
+    drawn.update_yaxes(showgrid=True, gridcolor="#eef0f3")
+    drawn.update_xaxes(title={"text": "C = 6 N<sub>T</sub> D (FLOP)"}, row=2)
+    drawn.update_yaxes(title={"text": "Loss (nats/token)"}, col=1)
+    return drawn.update_layout(legend=OVER_TITLES, margin={"t": 90})
+
+
+def exponents(found, schemes, published):
+    """Exponent of the optimal size by scheme and by what is counted: envelope, law, published."""
+    from plotly.subplots import make_subplots
+
+    titles = list(BASIS_LABELS.values())
+    drawn = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=titles)
+    names = list(schemes)
+    for column, basis in enumerate(BASIS_LABELS, 1):
+        place = {"row": 1, "col": column}
+        once = {"showlegend": column == 1}
+        laws = [np.ravel(found.laws[scheme, basis]) for scheme in names]
+        steps = [np.ravel(found.steps[scheme, basis]["size"]) for scheme in names]
+        traces = _intervals(laws, -0.12, BLUE, "the fitted law", once)
+        traces += _intervals(steps, 0.12, ORANGE, "envelope of runs replicated from the law", once)
+        traces += _estimates(found, names, basis, published, once)
+        for trace in traces:
+            drawn.add_trace(trace, **place)
+    said = "Exponent of the optimal size by scheme: of the fitted law, of envelopes of the curves, and published"
+    drawn.update_layout(figure(height=480, caption=said).layout)
+    drawn.update_xaxes(
+        title={"text": "Exponent of the optimal size in compute"}, showgrid=True, gridcolor="#eef0f3", zeroline=False
+    )
+    drawn.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[f"{s.replace('-', ' ')}<br>{schemes[s]}" for s in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    below = {"orientation": "h", "y": -0.24, "yanchor": "top"}  # above, its lines would cover the panels' titles
+    return drawn.update_layout(legend=below, margin={"t": 40, "b": 150, "l": 190})
+
+
+def _intervals(each, offset, colour, label, once):
+    """Median and 95% interval of each array of draws, one under the other."""
+    low, middle, high = np.transpose([np.nanquantile(values, [0.025, 0.5, 0.975]) for values in each])
+    places = [i + offset for i in range(len(each))]
+    x = [end for pair in zip(low, high, strict=True) for end in (*pair, None)]
+    y = [end for place in places for end in (place, place, None)]
+    return [
+        line(x, y, colour, label, hoverinfo="skip", legendgroup=label, showlegend=False, width=3),
+        _marks(list(middle), places, {"color": colour, "size": 9}, f"{label}: median, 95%", label, once),
+    ]
+
+
+def _estimates(found, names, basis, published, once):
+    """Envelopes of each seed and of the mean, and the published exponents."""
+    by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in found.seeds[scheme, basis].values()]
+    means = [(float(found.point[scheme, basis]["size"]), i + 0.28) for i, scheme in enumerate(names)]
+    theirs = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
+    kinds = (
+        (by_seed, "circle-open", GREY, "envelope of one seed"),
+        (means, "diamond", RED, "envelope of the mean"),
+        (theirs, "x", GREEN, "Pearce and Song 2024, on another corpus and scale"),
+    )
+    return [
+        _marks([x for x, _ in at], [y for _, y in at], {"symbol": symbol, "size": 9, "color": colour}, name, name, once)
+        for at, symbol, colour, name in kinds
+    ]
+
+
+def _marks(x, y, marker, name, group, once):
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker=marker,
+        name=name,
+        legendgroup=group,
+        hovertemplate="%{x:.3f}<extra>" + group + "</extra>",
+        **once,
+    )
+
+
+def floor(found, schemes):
+    """Posterior density of E less the true entropy, each scheme."""
+    traces = []
+    for scheme in schemes:
+        grid, height = density(found.fits[scheme]["posterior"]["E"].values - found.truth["entropy"])
+        traces.append(line(grid, height, COLOURS[scheme], scheme.replace("-", " ")))
+    top = max(trace.y.max() for trace in traces)
+    truth = line([0, 0], [0, top], RED, "the truth", dash="dash")
+    x = {"title": "E less the true entropy (nats/token)"}
+    said = "Posterior of E less the true entropy, by scheme"
+    return figure(*traces, truth, x=x, y={"title": "Density"}, height=380, caption=said).update_layout(legend=LEGEND)
+
+
+def omega(sources):
+    """Posterior density of omega on each set of runs, by what to call it."""
+    traces = []
+    for (label, draws), colour in zip(sources.items(), (BLUE, GREEN, ORANGE), strict=False):
+        grid, height = density(draws.values)
+        kept = grid >= 0
+        traces.append(line(grid[kept], height[kept], colour, label))
+    wide = np.linspace(0, max(trace.x.max() for trace in traces), 200)
+    traces.append(line(wide, np.exp(-wide), GREY, "prior", dash="dot"))
+    return figure(
+        *traces,
+        x={"title": "ω, weight of an embedding parameter"},
+        y={"title": "Density"},
+        height=380,
+        caption="Posterior of ω on the small models, on Chinchilla's runs and on both, and its prior",
+    ).update_layout(legend=LEGEND)

@@ -1,0 +1,106 @@
+"""Write a report: on the built-in tables, on fits, or on laws fitted to a table of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .build import build
+from .pages import own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    import pandas as pd
+
+    from ..inference.fit import Fit
+    from ..models.law import Law
+
+
+def report(
+    out: str | PathLike[str] = "report",
+    fits: Mapping[str, Fit] | None = None,
+    *,
+    laws: Sequence[Law | str] | None = None,
+    table: pd.DataFrame | None = None,
+    pages: Sequence[str] | None = None,
+    full: bool = False,
+    backdrop: bool = False,
+    seed: int = 1,
+    sampler: str | None = None,
+    progress: bool = False,
+    fresh: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Write an HTML page, results.json and the posteriors: on the built-in tables, on fits, or on a table.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
+    fits : dict of str to Fit, optional
+        Report on these fits of one kind of law, by the names that the report calls them.
+    laws, table : sequence of Law or str, DataFrame, optional
+        Fit these laws, all of one kind, to a table and report on them.
+    pages : sequence of str, optional
+        Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.
+    full : bool
+        Make what takes long too, of the built-in tables: calibrations, variants, other priors, refits of whole runs.
+        Once made it stays on the page, as long as nothing that it follows from changes.
+    backdrop : bool
+        Show what the law that predicts best says of the built-in table of its kind beside fits or a table.
+    seed : int
+    sampler : {"nutpie", "numpyro", "pymc"}, optional
+    progress : bool
+        On standard error: a progress bar in a terminal, elsewhere a line a minute while stages begin.
+    fresh : bool
+        Make every result again, even where an earlier report kept it in the user's cache.
+    **settings
+        As for `fit`: ``draws``, ``tune``, ``chains``, ``cores``, ``target_accept``.
+
+    Returns
+    -------
+    dict
+        The content of ``results.json``; on fits and tables ``laws`` and, of runs, ``allocation`` and
+        ``point_estimates``; ``stacking`` where the fits saw the same rows, ``diagnostics``, ``provenance`` and
+        ``seconds``.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, an option is unknown or means nothing here, the table cannot inform a law, the
+        fits are of several kinds, or groups are to have a backdrop.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayescaling as bs
+    >>> fit = bs.fit("chinchilla", bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = bs.report(folder, {"mine": fit})
+    >>> sorted(found)
+    ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
+    """
+    whole = {"pages": pages, "full": full or None}
+    sampling = {"seed": seed, "sampler": sampler, **settings}
+    showing = {"progress": progress, "fresh": fresh}
+    if fits is not None:
+        _refuse("a report on fits", whole | {"laws": laws, "table": table, "sampler": sampler} | settings)
+        return own.report_fits(out, fits, backdrop=backdrop, **showing)
+    if laws is not None or table is not None:
+        if laws is None or table is None:
+            raise InputError(
+                f"{'laws' if laws is None else 'table'} is missing; pass laws=[...] and table=... together"
+            )
+        _refuse("a report on a table", whole)
+        return own.report_table(out, laws, table, backdrop=backdrop, **showing, **sampling)
+    _refuse("a report on the built-in tables", {"backdrop": backdrop or None})
+    return build(out, pages=pages, full=full, **showing, **sampling)
+
+
+def _refuse(what, given):
+    """Refuse options that were given and mean nothing here."""
+    strange = [name for name, x in given.items() if x is not None]
+    if strange:
+        raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")

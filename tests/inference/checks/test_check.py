@@ -1,0 +1,129 @@
+"""Whether a law fits, how far off it is, and which does: simulated tables whose law is known."""
+
+import json
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.inference.checks.check import _beside, verdict_sentence
+from bayescaling.inference.checks.wider_laws import suggestion, worth_trying
+from bayescaling.reports.drawing import tables
+
+SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
+
+
+@pytest.fixture(scope="module")
+def judged(fit_default):
+    return fit_default.check()
+
+
+def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_default, judged, quiet):
+    """Independent figures: means off by .1 to .6%; coupled gains 26.5 (10.3) nats, exponent .543 to .531."""
+    assert judged["verdict"] == "off" and 0.001 < judged["size"] < 0.006
+    assert set(judged["rejected_by"]) == {"score", "slopes by compute"}
+    assert verdict_sentence(judged).startswith("the law is off by 0.")
+    assert worth_trying(fit_default)
+    found = fit_default.wider_laws()
+    best, effects = found
+    assert best["name"] == "coupled" and not best["options"]["size_effects"]
+    assert effects["options"]["size_effects"] and effects["elpd_diff_by_size"] < best["elpd_diff_by_size"]
+    assert best["elpd_diff_by_size"] == pytest.approx(27.4, abs=3) and best["unreliable_sizes"] <= 3
+    assert best["elpd_diff"] == pytest.approx(26.5, abs=2) and best["dse"] == pytest.approx(10.3, abs=0.5)
+    assert best["exponent_parameters"]["q50"] == pytest.approx(0.531, abs=0.004)
+    said = suggestion(fit_default, found)
+    assert "coupled" in said and "from 0.54" in said and "to 0.53" in said
+
+
+def test_a_law_that_is_true_fits_and_one_that_is_far_off_does_not(fitter, runs, truth, simulated, quiet):
+    true = fitter.fit(simulated(3), seed=1, **SHORT).check()
+    assert true["verdict"] == "fits" and true["rejected_by"] == [] and true["size"] is None
+    assert "no test rejects it" in verdict_sentence(true) and "misfits" not in verdict_sentence(true)
+    bent = bs.laws.Coupled().simulate(truth | {"kappa": 0.2}, runs, np.random.default_rng(1))
+    wrong = runs.assign(loss=bent * (1 + 0.04 * np.cos(np.log(runs["training_flop"]))))
+    far = fitter.fit(wrong, seed=1, **SHORT)
+    assert far.check()["verdict"] == "does not fit" and far.check()["size"] > 0.01
+    assert "does not fit its rows: off by" in verdict_sentence(far.check())
+
+
+def test_the_size_is_that_of_what_was_done_to_the_runs(fitter, runs, simulated, quiet):
+    """Losses of each fourth level of compute are 2% too high: of all rows .5% in the mean."""
+    plain = simulated(5)
+    order = np.argsort(np.argsort(runs["training_flop"].to_numpy()))
+    moved = plain.assign(loss=plain["loss"] * np.where(order * 10 // len(runs) % 4 == 0, 1.02, 1.0))
+    found = fitter.fit(moved, seed=1, **SHORT).law_tests().loc["means by compute"]
+    assert not found["fits"] and 0.003 < found["size"] < 0.012
+
+
+def test_the_bin_in_which_the_law_is_furthest_off_is_named(fitter, runs, simulated, quiet):
+    """Losses of the tenth of largest compute are 4% too high, of which the mean over all rows is a tenth."""
+    plain = simulated(6)
+    order = np.argsort(np.argsort(runs["training_flop"].to_numpy(), kind="stable"), kind="stable")
+    moved = plain.assign(loss=plain["loss"] * np.where(order * 10 // len(runs) == 9, 1.04, 1.0))
+    judged = fitter.fit(moved, seed=1, **SHORT).check()
+    test = judged["tests"]["means by compute"]
+    assert test["worst_where"] == "the bin of largest compute"
+    assert test["size"] < judged["size"] + 1e-12 and test["worst_size"] > 2 * test["size"]
+    said = verdict_sentence(judged)
+    assert "on average over rows and by " in said
+    assert "about 3% are called misfits" in said
+    assert all("worst_size" in found for found in judged["tests"].values())
+
+
+def test_groups_that_the_law_takes_no_account_of_are_named(fitter, simulated, quiet):
+    rng = np.random.default_rng(2)
+    plain = simulated(7)
+    group = rng.choice(["first", "second"], len(plain))
+    noted = plain.assign(batch=group, colour=rng.choice(["red", "green", "blue"], len(plain)))
+    assert fitter.fit(noted, seed=1, **SHORT).check()["verdict"] == "fits"
+    apart = noted.assign(loss=plain["loss"] * np.where(group == "first", 1.01, 1.0))
+    fit = fitter.fit(apart, seed=1, **SHORT)
+    test = fit.check()["tests"]["means by column batch"]
+    assert test["p"] < 1e-6 and "2 times" in test["what"]
+    assert test["worst_where"] in ("batch first", "batch second") and test["worst_size"] >= test["size"]
+    assert "'batch' names differ" in suggestion(fit, [])
+
+
+def test_an_estimate_is_set_beside_those_of_tables_from_the_law():
+    rng = np.random.default_rng(0)
+    replicated = rng.normal(0.5, 0.02, 100)
+    assert _beside(0.51, replicated)["p"] > 0.3
+    far = _beside(0.6, replicated)
+    assert not far["fits"] and far["statistic"] == pytest.approx(5, abs=1)
+    # A wide tail that reached as far a single time is not to be told from chance.
+    assert _beside(0.6, np.append(replicated[:-1], 0.62))["fits"]
+    assert _beside(0.6, np.append(replicated[:30], np.full(70, np.nan))) is None
+
+
+def test_iso_flop_and_frontier_are_tested_where_the_table_has_them(judged):
+    for name in ("exponent by iso-FLOP", "exponent by the frontier"):
+        assert judged["tests"][name]["fits"] and judged["tests"][name]["p"] > 0.01
+
+
+def test_the_verdict_is_kept_in_the_file(fit_default, judged, tmp_path):
+    fit_default.save(tmp_path / "fit.nc")
+    opened = bs.open(tmp_path / "fit.nc")
+    assert opened.record["verdict"] == json.loads(json.dumps(judged)) == opened.check()
+
+
+def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged):
+    tests = {
+        name: {key: x for key, x in found.items() if not key.startswith("worst")}
+        for name, found in judged["tests"].items()
+    }
+    earlier = judged | {"tests": tests}
+    assert "on average over rows (" in verdict_sentence(earlier)
+    shown = tables.tests_of_law({"misfit": tests, "verdict": earlier})
+    worst = shown.header.index("worst")
+    assert {row[worst] for row in shown.rows} == {"–"}
+
+
+def test_what_the_prior_decides_is_named(runs, quiet):
+    sharp = bs.laws.Chinchilla(priors={"beta": "LogNormal(-1.0, 0.001)"})
+    found = bs.fit(sharp, runs, seed=1, draws=300, tune=400, chains=2).check()["prior_driven"]
+    assert "beta" in found and found["beta"] > 0.8 and "alpha" not in found
+
+
+def test_evaluations_and_counts_are_judged_too(progress_fitter, quiet):
+    found = progress_fitter.fit(law=bs.laws.Progress(7), seed=1, draws=300, tune=300, chains=2).check()
+    assert found["verdict"] == "off" and found["rejected_by"] == ["means by paper"]
+    assert found["share_of"] == "the loss"

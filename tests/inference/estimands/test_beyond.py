@@ -1,0 +1,107 @@
+"""The drift of a law beyond its runs: its scales, where it applies, and what it does to predictions and allocations."""
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.estimands.allocate import compute_range
+from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drift_of, drifts
+from bayescaling.inference.estimands.quoted_allocation import drift_errors
+from scipy import integrate, stats
+
+DRIFT = Drift(loss=0.02, spread=0.5, step=0.003, size=0.1, size_spread=0.0)
+
+
+@pytest.fixture(scope="module")
+def ahead(runs):
+    largest = runs["training_flop"].max()
+    sizes = [(1e9, 2e10), (5e9, 10 * largest / 6 / 5e9), (5e9, 100 * largest / 6 / 5e9)]
+    return pd.DataFrame(sizes, columns=["parameters", "tokens"])
+
+
+def test_errors_grow_with_the_decades_beyond_and_are_none_inside():
+    errors = DRIFT.errors(np.random.default_rng(1), np.array([0.0, 1.0, 2.0]), (20_000,), scatter=False)
+    assert (errors[:, 0] == 0).all()
+    np.testing.assert_allclose(errors[:, 2], 2 * errors[:, 1])
+    assert np.log(np.abs(errors[:, 1])).std() == pytest.approx(np.hypot(0.5, np.pi / 8**0.5), rel=0.03)
+
+
+def test_the_density_of_errors_is_that_of_the_mixture():
+    def mixture(x, z):
+        return stats.norm.pdf(z) * stats.norm.pdf(x, 0, np.hypot(1.5 * 0.02 * np.exp(0.5 * z), 0.003))
+
+    for x in (0.0, 0.03, 0.1):
+        expected = integrate.quad(lambda z, x=x: mixture(x, z), -6, 6)[0]
+        found = DRIFT.log_density(np.random.default_rng(2), np.full((40_000, 1), x), np.array([1.5]))[0]
+        assert np.exp(found) == pytest.approx(expected, rel=0.03)
+
+
+def test_the_drift_of_a_law_is_its_own_or_that_of_a_sum():
+    assert drift_of(bs.laws.Coupled()) == drifts()["coupled"] == drift_of(bs.laws.Grouped(bs.laws.Coupled(), "corpus"))
+    assert drift_of(bs.laws.DataConstrained()) == drifts()["chinchilla"]
+    assert drifts()["coupled"].loss < drifts()["chinchilla"].loss < drifts()["offsets"].loss
+
+
+def test_decades_are_counted_from_the_largest_run_of_the_group():
+    fitted = pd.DataFrame({"parameters": [1e9, 1e9], "tokens": [1e10, 1e12], "corpus": ["a", "b"]})
+    new = pd.DataFrame({"parameters": [1e9] * 3, "tokens": [1e12] * 3, "corpus": ["a", "b", "c"]})
+    law = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus")
+    np.testing.assert_allclose(decades_beyond(law, fitted, new), [2, 0, 0], atol=1e-9)
+    assert (decades_beyond(bs.laws.Progress(7), fitted, new) == 0).all()
+
+
+def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit_default, ahead):
+    with_drift, alone = (np.log(fit_default.predict(ahead, beyond=x)["loss"]) for x in ("drift", "none"))
+    np.testing.assert_array_equal(with_drift.isel(run=0), alone.isel(run=0))
+    difference = with_drift - alone
+    sd = difference.isel(run=[1, 2]).std(("chain", "draw"))
+    assert float(sd[0]) > 0.01 and float(sd[1]) > 1.5 * float(sd[0])
+    correlation = np.corrcoef(difference[..., 1].values.ravel(), difference[..., 2].values.ravel())[0, 1]
+    assert correlation > 0.95  # one error a decade for all runs of a draw
+    found = fit_default.predict(ahead, noise=False)
+    np.testing.assert_allclose(found["beyond"], [0, 1, 2], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:chinchilla. a loss of 1.95:bayescaling.DiagnosticWarning")
+@pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
+def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_default, what):
+    at, alone = (fit_default.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
+    slope, _ = drift_errors(fit_default, fit_default.draws)
+    draws = {name: fit_default["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
+    # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
+    decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_default)[1]).clip(min=0)
+    if "demand" not in what:
+        best = fit_default.allocate(1e23, beyond="none", robust=False)
+        ratio = best["parameters"].isel(compute=0) / (1e23 / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
+        n = ratio * (at["training_compute"].isel(target=0) / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
+        d = at["training_compute"].isel(target=0) / 6 / n
+        loss = draws["E"] + draws["A"] / n ** draws["alpha"] + draws["B"] / d ** draws["beta"]
+        finite = np.isfinite(loss)
+        reached = (loss * np.exp(slope * decades)).where(finite)
+        share = (abs(reached / 1.95 - 1) < 2e-4).mean()
+        assert float(share) > 0.99 * float(finite.mean())
+    spread = [np.log(x["total_compute"].where(np.isfinite(x["total_compute"]))).std() for x in (at, alone)]
+    assert float(spread[0]) > float(spread[1])
+
+
+def test_an_allocation_spends_its_budget_whatever_is_added(fit_default):
+    for what in ({}, {"demand": 1e12}, {"near_optimal": 1e-3}):
+        at = fit_default.allocate([1e21, 1e24], **what)
+        spent = 6 * at["parameters"] * at["tokens"] + 2 * at["parameters"] * what.get("demand", 0.0)
+        np.testing.assert_allclose((spent / at["compute"]).values, 1, rtol=1e-9)
+        np.testing.assert_allclose((at["tokens"] / at["parameters"] / at["tokens_per_parameter"]).values, 1, rtol=1e-9)
+    assert (at["parameters_near_low"] < at["parameters"]).all() and (
+        at["parameters"] < at["parameters_near_high"]
+    ).all()
+
+
+def test_an_allocation_is_as_wide_as_its_robust_interval_and_the_drift_together(fit_default):
+    inside, beyond = 1e21, 1e24
+    law = fit_default.allocate([inside, beyond], beyond="none", robust=False)["parameters"]
+    quoted = fit_default.allocate([inside, beyond])["parameters"]
+    log_size = np.log(law.sel(compute=inside, drop=True))
+    expected = quotable(fit_default, {"size": log_size})["size"]
+    assert float(np.log(quoted.sel(compute=inside)).std()) == pytest.approx(float(expected.std()), rel=0.05)
+    ends = [np.log(x.sel(compute=beyond)).quantile([0.05, 0.95]) for x in (law, quoted)]
+    assert float(ends[1][1] - ends[1][0]) > 1.5 * float(ends[0][1] - ends[0][0])

@@ -1,0 +1,242 @@
+from functools import partial
+
+import bayescaling as bs
+import numpy as np
+import pytest
+import xarray as xr
+from bayescaling.errors import InputError
+from bayescaling.inference.estimands.study_exponents import Study, exponents_within, frontier_exponents, local_exponents
+from bayescaling.models.loss import coupled, embeddings
+from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
+
+law_alone = partial(bs.Fit.allocate, beyond="none", robust=False)
+
+BESIROGLU = {"E": 1.8172, "A": 482.01, "B": 2085.43, "alpha": 0.3478, "beta": 0.3658}
+HOFFMANN = {"E": 1.6934, "A": 406.4, "B": 410.7, "alpha": 0.3392, "beta": 0.2849}
+GAMMA = 47491.0
+BUDGETS = [1e18, 1e21, 1e24]
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return bs.load("chinchilla_runs")
+
+
+@pytest.fixture(scope="module")
+def chinchilla(runs):
+    return bs.fit(bs.laws.Chinchilla(), runs, seed=1)
+
+
+@pytest.fixture(scope="module")
+def configurations():
+    return bs.fit(bs.laws.Configurations(), chinchilla_configurations(), seed=1)
+
+
+@pytest.fixture(scope="module")
+def weighted(runs):
+    return bs.fit(bs.laws.EmbeddingWeighted(omega=0.0), runs, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("constants", "basis", "grid", "exact"),
+    [
+        (BESIROGLU, "nonembedding", 0.781, 0.775),
+        (BESIROGLU, "total", 0.515, 0.509),
+        (HOFFMANN, "nonembedding", 0.739, 0.741),
+        (HOFFMANN, "total", 0.458, 0.458),
+    ],
+)
+def test_a_study_of_curves_finds_the_known_slopes(constants, basis, grid, exact):
+    for study, slope in ((Study(), grid), (Study(exact=True), exact)):
+        found = frontier_exponents(constants, basis=basis, gamma=GAMMA, study=study)
+        assert float(found["size"][0]) == pytest.approx(slope, abs=1e-3)
+
+
+def test_exponents_of_the_loss_are_the_known_ones():
+    for basis, loss, reducible in (("nonembedding", -0.069, -0.133), ("total", -0.097, -0.178)):
+        found = frontier_exponents(BESIROGLU, basis=basis, gamma=GAMMA)
+        assert float(found["loss"][0]) == pytest.approx(loss, abs=1e-3)
+        assert float(found["reducible_loss"][0]) == pytest.approx(reducible, abs=1e-3)
+
+
+def test_a_study_of_large_models_finds_the_exponent_of_the_law():
+    study = Study(sizes=(10, 16), models=2000, budgets=((26, 32), (26, 32)), exact=True)
+    found = frontier_exponents(BESIROGLU, basis="total", gamma=1.0, study=study)
+    expected = BESIROGLU["beta"] / (BESIROGLU["alpha"] + BESIROGLU["beta"])
+    assert float(found["size"][0]) == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_narrow_study_finds_the_local_exponent():
+    n = 1e8
+    at = float(embeddings.compute_of_optimum(n, **BESIROGLU, gamma=GAMMA))
+    decades = (np.log10(at) - 0.2, np.log10(at) + 0.2)
+    study = Study(sizes=(7.5, 8.5), models=4000, budgets=(decades, decades), exact=True)
+    found = frontier_exponents(BESIROGLU, gamma=GAMMA, study=study)
+    local = float(embeddings.local_exponent(n, **BESIROGLU, gamma=GAMMA))
+    assert float(found["size"][0]) == pytest.approx(local, abs=5e-3)
+
+
+def test_local_exponents_have_their_limits_and_a_hump():
+    draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
+    found = local_exponents(draws, np.logspace(-10, 30, 401), gamma=GAMMA)
+    first, last = (found["exponent"].isel(size=i, drop=True) for i in (0, -1))
+    xr.testing.assert_allclose(first, found["small"], rtol=1e-3)
+    xr.testing.assert_allclose(last, found["large"], rtol=1e-3)
+    assert (found["highest"] > found["small"]).all()
+    assert ((found["highest_at"] > 1e5) & (found["highest_at"] < 1e8)).all()
+
+
+@pytest.mark.parametrize("kappa", [0.5, 1.0])
+def test_local_exponents_of_coupled_terms_are_where_the_returns_are_equal(kappa):
+    sizes = np.array([1e5, 1e7, 1e9, 1e11])
+    constants = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in (BESIROGLU | {"kappa": kappa}).items()})
+    found = local_exponents(constants, sizes, gamma=GAMMA, law=bs.laws.Coupled())
+    assert found["exponent"].dims == ("draw", "size")
+    compute, slopes = [], []
+    for log_n in np.log(sizes)[:, None] + [0.0, -1e-4, 1e-4]:
+        n, total = np.exp(log_n), embeddings.total(np.exp(log_n), GAMMA)
+        # alpha u m = beta v, m the elasticity of N_T, u and v the terms: log D is linear in the logarithm of both.
+        ratio = np.log(BESIROGLU["alpha"] * embeddings.elasticity(n, GAMMA) / BESIROGLU["beta"])
+        u, v = coupled.log_terms(total, 1.0, **{k: x for k, x in BESIROGLU.items() if k != "E"}, kappa=kappa)
+        budgets = np.log(6) + log_n + kappa / BESIROGLU["beta"] * (v - u - ratio)
+        compute.append(np.exp(budgets[0]))
+        slopes.append(2e-4 / (budgets[2] - budgets[1]))
+    np.testing.assert_allclose(found["compute"].isel(draw=0), compute, rtol=1e-5)
+    np.testing.assert_allclose(found["exponent"].isel(draw=0), slopes, rtol=1e-4)
+
+
+def test_searched_exponents_are_those_of_the_closed_form():
+    draws = xr.Dataset({name: ("draw", [x, x * 1.01]) for name, x in BESIROGLU.items()})
+    one = draws.assign(kappa=1.0)
+    sizes = np.logspace(3, 12, 10)
+    closed, searched = (
+        local_exponents(draws, sizes, gamma=GAMMA),
+        local_exponents(one, sizes, gamma=GAMMA, law=bs.laws.Coupled()),
+    )
+    for name in ("exponent", "compute", "highest", "highest_at"):
+        xr.testing.assert_allclose(closed[name], searched[name], rtol=1e-5)
+    for basis in ("nonembedding", "total"):
+        xr.testing.assert_allclose(
+            frontier_exponents(draws, basis=basis, gamma=GAMMA),
+            frontier_exponents(one, basis=basis, gamma=GAMMA, law=bs.laws.Coupled()),
+        )
+
+
+def test_a_size_that_is_optimal_at_no_budget_has_no_local_exponent():
+    # Far below n0 no size is worth its compute: the loss is greatest where its slope along a budget is 0.
+    shifts = {"n0": 1e9, "d0": 0.0, "parameters_shift": 2.0, "tokens_shift": 1.0}
+    constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | shifts).items()})
+    found = local_exponents(constants, [1e6, 1e13], gamma=GAMMA, law=bs.laws.Offsets())["exponent"][0]
+    assert np.isnan(found[0]) and 0 < float(found[1]) < 1
+
+
+def test_coupled_terms_of_a_narrow_range_have_their_local_exponent():
+    constants = xr.Dataset({name: ("draw", [x]) for name, x in (BESIROGLU | {"kappa": 0.6}).items()})
+    slope = exponents_within(constants, 1e9, 3e9, gamma=GAMMA, law=bs.laws.Coupled())["size"]
+    ends = local_exponents(constants, [1e9, 3e9], gamma=GAMMA, law=bs.laws.Coupled())["exponent"][0].values
+    assert ends.min() - 5e-3 < float(slope[0]) < ends.max() + 5e-3
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # any draws do
+@pytest.mark.parametrize("law", [bs.laws.Coupled(), bs.laws.Offsets(), bs.laws.EmbeddingCorrected(coupled=True)])
+def test_the_study_reads_the_curves_of_the_law(law, runs):
+    study = Study(count=40, exact=True)
+    fit = bs.fit(law, runs, seed=1, draws=100, tune=400, chains=2)
+    found = fit.study_exponents(vocabulary=32_000, study=study)["total"].isel(draw=107)
+    constants = fit["posterior"].to_dataset().isel(chain=1, draw=7)
+    nonembedding = np.logspace(*study.sizes, study.models)
+    total = embeddings.total(nonembedding, family_constant(32_000))
+    budgets = np.logspace(*study.budgets[1], study.count)
+    best, least = [], []
+    for compute in budgets:
+        losses = [
+            float(law.mean_of_sizes(constants, n, parameters, compute / (6 * parameters)))
+            for n, parameters in zip(nonembedding, total, strict=True)
+        ]
+        best.append(total[np.argmin(losses)])
+        least.append(min(losses))
+    reducible = np.array(least) - float(constants["E"])
+    for name, values in (("size", best), ("loss", least), ("reducible_loss", reducible)):
+        assert float(found[name]) == pytest.approx(np.polyfit(np.log(budgets), np.log(values), 1)[0])
+
+
+def test_draws_of_sizes_are_combined_with_those_of_the_loss(chinchilla, configurations):
+    found = chinchilla.study_exponents(configurations=configurations)["nonembedding"]["size"]
+    corrected = chinchilla.study_exponents()["nonembedding"]["size"]
+    assert found.sizes == corrected.sizes and not np.array_equal(found, corrected)
+    assert float(found.median()) == pytest.approx(float(corrected.median()), abs=0.03)
+    with pytest.raises(InputError, match="configurations is a fit of chinchilla; it must be"):
+        chinchilla.study_exponents(configurations=chinchilla)
+
+
+def test_reconcile_goes_draw_by_draw_and_follows_the_vocabulary(chinchilla):
+    found = chinchilla.study_exponents()
+    assert found["nonembedding"].sizes["draw"] == 4 * 1000
+    one = {name: float(chinchilla["posterior"][name].values.ravel()[7]) for name in BESIROGLU}
+    alone = frontier_exponents(one, gamma=family_constant())
+    assert float(found["nonembedding"]["size"][7]) == pytest.approx(float(alone["size"][0]))
+    small = chinchilla.study_exponents(vocabulary=1000)
+    assert float(small["nonembedding"]["size"].median()) < float(found["nonembedding"]["size"].median())
+
+
+def test_reconcile_refuses_laws_that_count_otherwise(weighted):
+    with pytest.raises(InputError, match=r"embedding-weighted does not state the loss in all parameters"):
+        weighted.study_exponents()
+
+
+def test_allocation_keeps_the_budget_and_splits_the_parameters(chinchilla, weighted):
+    for fit in (chinchilla, weighted):
+        found = law_alone(fit, BUDGETS, vocabulary=100_000, aspect_ratio=80)
+        np.testing.assert_allclose(
+            6 * found["parameters"] * found["tokens"], np.broadcast_to(BUDGETS, found["tokens"].shape), rtol=1e-9
+        )
+        gamma = family_constant(100_000, 80)
+        np.testing.assert_allclose(
+            found["parameters"], embeddings.total(found["parameters_nonembedding"], gamma), rtol=1e-9
+        )
+
+
+def test_the_loss_of_an_allocation_is_least_among_sizes_of_its_budget(weighted):
+    posterior = weighted["posterior"].to_dataset()
+    law = bs.laws.EmbeddingWeighted(omega=0.0)
+    gamma = family_constant()
+    best = law_alone(weighted, BUDGETS)
+    for factor in (0.97, 1.03):
+        n = best["parameters_nonembedding"] * factor
+        total = embeddings.total(n, gamma)
+        loss = law.mean_of_sizes(posterior, n, total, best["compute"] / (6 * total))
+        assert (loss > best["loss"]).all()
+
+
+def test_a_larger_vocabulary_moves_the_optimum_without_embeddings_only(chinchilla):
+    small, large = (law_alone(chinchilla, BUDGETS, vocabulary=v) for v in (32_000, 256_000))
+    xr.testing.assert_allclose(small["parameters"], large["parameters"])
+    assert (large["parameters_nonembedding"] < small["parameters_nonembedding"]).all()
+
+
+@pytest.mark.parametrize("option", [{"vocabulary": 0}, {"aspect_ratio": -3.0}, {"vocabulary": float("nan")}])
+def test_shapes_that_are_none_are_refused(chinchilla, option):
+    with pytest.raises(InputError, match=f"{next(iter(option))} must be a positive number"):
+        law_alone(chinchilla, BUDGETS, **option)
+
+
+def test_a_fit_of_sizes_has_no_optimal_size(runs):
+    fit = bs.fit(bs.laws.Configurations(delta=1 / 3), runs, seed=1)
+    assert len(fit.rows) == runs[["parameters", "parameters_nonembedding"]].drop_duplicates().shape[0] < len(runs)
+    with pytest.raises(InputError, match="configurations has no compute-optimal size"):
+        law_alone(fit, BUDGETS)
+    with pytest.raises(InputError, match="configurations does not state the loss"):
+        fit.study_exponents()
+
+
+def test_runs_of_a_width_and_a_vocabulary_get_their_nonembedding_parameters(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("parameters,tokens,loss,d_model,vocab\n1e8,1e9,3.5,640,32000\n2e8,1e9,3.4,768,32000\n")
+    found = bs.read(path)
+    np.testing.assert_allclose(found["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
+
+
+def test_runs_of_unknown_nonembedding_parameters_are_refused(runs):
+    for law in (bs.laws.EmbeddingWeighted(), bs.laws.EmbeddingCorrected(), bs.laws.Kaplan()):
+        with pytest.raises(InputError, match='needs "parameters_nonembedding"'):
+            bs.fit(law, runs.drop(columns="parameters_nonembedding"), seed=1)

@@ -1,0 +1,143 @@
+import json
+import warnings
+from types import SimpleNamespace
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.commands.cli import main
+from bayescaling.inference.lengths.quantities import LEARNED, conditions, learned_shares, quantiles, region_accuracy
+from bayescaling.reports.pages.arithmetic.analysis import equal_entry
+from bayescaling.reports.pages.arithmetic.entries import lengths_entry
+from bayescaling.reports.results import to_json
+
+
+def test_typical_lengths_are_those_at_which_accuracy_is_the_share(lengths_fit):
+    found = bs.lengths.length_at_accuracy(lengths_fit, 0.5)
+    for condition in ("abacus", "nope"):
+        digits = found.sel(condition=condition).isel(chain=0, draw=3).values
+        right = bs.lengths.accuracy_at_length(lengths_fit, digits, conditions=condition).isel(chain=0, draw=3)
+        np.testing.assert_allclose(right.values.ravel(), 0.5, rtol=1e-9)
+
+
+def test_new_seeds_spread_more_than_the_median_run(lengths_fit):
+    tables = [bs.lengths.summary(lengths_fit, 0.5, seeds=seeds) for seeds in ("typical", "new")]
+    typical, new = (np.log(table["q97.5"] / table["q2.5"]) for table in tables)
+    assert (new > typical).all()
+
+
+def test_region_accuracy_is_the_mean_over_the_cells_of_a_region(lengths_fit, lengths_counts):
+    found = region_accuracy(lengths_fit).sel(condition="abacus").isel(chain=1, draw=5)
+    for region in ("id", "ood"):
+        own = lengths_counts[(lengths_counts["split"] == region) & (lengths_counts["run"] == "abacus-0")]
+        right = bs.lengths.accuracy_at_length(lengths_fit, own["length_a"], own["length_b"], conditions="abacus")
+        assert float(found.sel(region=region)) == pytest.approx(float(right.isel(chain=1, draw=5).mean()))
+
+
+def test_contrasts_say_which_embedding_goes_further(lengths_fit):
+    table = bs.lengths.embedding_contrasts(lengths_fit).set_index("of")
+    assert set(table.index) == {"id", "ood", "length"}
+    assert table.loc["length", "q50"] == pytest.approx(np.exp(0.6), rel=0.4)
+    assert table.loc["length", "p_first"] > 0.95
+    assert table.loc["ood", "p_first"] > 0.95
+
+
+def test_a_contrast_is_of_learning_where_a_condition_did_not_learn(lengths_fit, lengths_counts):
+    within = lengths_counts[lengths_counts[["length_a", "length_b"]].max(axis=1) <= 8]
+    shares = learned_shares(lengths_fit)
+    for name in ("abacus", "nope"):
+        own = within[within["embedding"] == name]
+        assert shares[name] == pytest.approx(own["correct"].sum() / own["total"].sum())
+    both = all(share >= LEARNED for share in shares.values())
+    assert (bs.lengths.embedding_contrasts(lengths_fit)["learned"] == both).all()
+    assert not both  # a plateau of 95% that falls within the training lengths
+    entry = json.loads(to_json(lengths_entry(lengths_fit)))
+    assert entry["learned"] == pytest.approx(shares)
+    assert all(contrast["learned"] is False for contrast in entry["contrasts"])
+
+
+def test_at_equal_cost_only_rivals_that_learned_are_compared(lengths_fit, lengths_counts):
+    reach = bs.lengths.length_at_accuracy(lengths_fit, [0.5, 0.95])
+    entry = equal_entry(SimpleNamespace(reach=reach, equal=lengths_fit, arms=lengths_counts, seed=1))
+    first, second = (reach.sel(condition=name, share=0.5) for name in ("abacus", "nope"))
+    assert entry["p_abacus_further_all"] == {"nope": pytest.approx(float((first > second).mean()))}
+    assert entry["p_abacus_further"] == {}
+    assert entry["confounded"] == pytest.approx({k: x for k, x in learned_shares(lengths_fit).items() if x < LEARNED})
+    assert "nope" in entry["confounded"]
+
+
+def test_counts_foretold_scatter_as_beta_binomial_counts(lengths_fit):
+    found = bs.lengths.predict_counts(lengths_fit, [4, 12, 30], [8, 12, 12], total=50, seeds="typical")
+    right = bs.lengths.accuracy_at_length(lengths_fit, [4, 12, 30], [8, 12, 12])
+    assert found.dtype.kind == "i"
+    assert ((found >= 0) & (found <= 50)).all()
+    np.testing.assert_allclose(found.mean(("chain", "draw")) / 50, right.mean(("chain", "draw")), atol=0.02)
+    cell = {"condition": "abacus", "cell": 1}
+    p = right.sel(condition="abacus").isel(cell=1).values
+    precision = np.exp(lengths_fit["posterior"]["log_precision"].values)
+    expected = np.mean(50 * p * (1 - p) * (precision + 50) / (precision + 1)) + (50 * p).var()
+    assert float(found.sel(condition="abacus").isel(cell=1).var()) == pytest.approx(expected, rel=0.15), cell
+
+
+def test_conditions_that_were_not_run_can_be_asked_about(lengths_fit):
+    asked = conditions(lengths_fit).loc[["abacus"]].assign(train_digits=16)
+    twice, once = (bs.lengths.length_at_accuracy(lengths_fit, 0.5, conditions=c).values for c in (asked, "abacus"))
+    np.testing.assert_allclose(twice / once, 2)
+
+
+def test_quantiles_of_lengths_are_draws_and_survive_infinity():
+    draws = np.array([0.0, 0.0, 5.0, 7.0, np.inf, np.inf])
+    assert quantiles(draws, [0.1, 0.5, 0.9]).tolist() == [0.0, 5.0, np.inf]
+
+
+def test_questions_that_have_no_answer_are_refused(lengths_fit, runs):
+    with pytest.raises(bs.InputError, match="shares"):
+        bs.lengths.length_at_accuracy(lengths_fit, 1.0)
+    with pytest.raises(bs.InputError, match="in no run"):
+        bs.lengths.length_at_accuracy(lengths_fit, conditions="fire")
+    with pytest.raises(bs.InputError, match="in no run"):
+        bs.lengths.length_at_accuracy(lengths_fit, conditions=conditions(lengths_fit).assign(embedding="fire"))
+    with pytest.raises(bs.InputError, match="at least 1"):
+        bs.lengths.accuracy_at_length(lengths_fit, 0)
+    with pytest.raises(bs.InputError, match="total"):
+        bs.lengths.predict_counts(lengths_fit, 5, total=0)
+    with pytest.raises(bs.InputError, match="lengths law needs"):
+        bs.fit(bs.laws.Lengths(), runs)
+    with pytest.raises(bs.InputError, match="no compute-optimal size"):
+        lengths_fit.allocate(1e20)
+
+
+@pytest.mark.thorough
+def test_command_line_fits_and_compares(lengths_fit, lengths_counts, tmp_path, monkeypatch, capsys):
+    lengths_counts.to_csv(tmp_path / "counts.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    short = ["--draws", "250", "--tune", "400", "--chains", "2", "--data", "counts.csv"]
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["bayescaling", *arguments])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as left:
+            warnings.simplefilter("ignore", bs.DiagnosticWarning)
+            main()
+        assert left.value.code == 0
+        return capsys.readouterr().out
+
+    text = call("fit", "lengths", *short, "--noise", "binomial", "--option", "shape=linear", "--out", "b.nc")
+    assert "digits, of a run with a new seed" in text
+    assert "contrasts of embeddings" in text
+    lengths_fit.save("a.nc")
+    models = json.loads(call("compare", "a.nc", "b.nc", "--json"))["models"]
+    assert models["a.nc"]["elpd_diff"] == 0
+    assert models["b.nc"]["elpd_diff"] < 0
+
+
+def test_lengths_as_json_have_null_for_none(lengths_fit):
+    said = json.loads(to_json(lengths_entry(lengths_fit)))
+    length = said["lengths"]["typical"]["abacus"]["0.5"]
+    assert length["q2.5"] < length["q50"] < length["q97.5"]
+    assert {c["of"] for c in said["contrasts"]} == {"id", "ood", "length"}
+    missing = [
+        q for kind in said["lengths"].values() for row in kind.values() for q in row.values() if q["p_none"] > 0.05
+    ]
+    assert missing
+    assert all(q["q2.5"] is None for q in missing)

@@ -1,0 +1,160 @@
+import json
+
+import bayescaling as bs
+import numpy as np
+import pytest
+from bayescaling.errors import InputError
+from bayescaling.inference.progress.direct_rate import LinePrior, StudentT, direct_doubling, rate_posterior
+from scipy import stats
+
+MEGATRON, GPT2, GOPHER = "Megatron-LM (355M)", "GPT-2 (1542M)", "Gopher (280B)"
+FLAT = LinePrior(intercept=1e4, slope=1e4, scatter=1e-4, degrees=1e-8)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bs.load("lm_progress")
+
+
+@pytest.fixture(scope="module")
+def line():
+    rng = np.random.default_rng(3)
+    years = rng.uniform(0, 4, 8)
+    return years, 0.4 - 0.9 * years + rng.normal(0, 1.2, 8)
+
+
+def test_under_a_flat_prior_it_is_least_squares(line):
+    found, ordinary = rate_posterior(*line, FLAT), stats.linregress(*line)
+    assert found.location == pytest.approx(-ordinary.slope, rel=1e-6)
+    # A flat prior of the coefficients leaves n degrees of freedom where least squares has n - 2.
+    assert found.degrees == pytest.approx(8)
+    assert found.scale == pytest.approx(ordinary.stderr * np.sqrt(6 / 8), rel=1e-4)
+
+
+def test_it_is_the_posterior_of_brute_force(line):
+    years, observed = line
+    prior = LinePrior(intercept=1.5, slope=0.7, scatter=0.8, degrees=4)
+    a = np.linspace(-9, 9, 181)[:, None, None]
+    s = np.linspace(-6, 6, 361)[None, :, None]
+    sigma = np.exp(np.linspace(np.log(0.2), np.log(8), 121))[None, None, :]
+    shape, rate = prior.degrees / 2, prior.degrees * prior.scatter**2 / 2
+    # Density by log sigma: that of sigma^2 times 2 sigma^2.
+    log_density = stats.invgamma.logpdf(sigma**2, shape, scale=rate) + 2 * np.log(sigma)
+    log_density = log_density + stats.norm.logpdf(a, 0, prior.intercept * sigma)
+    log_density = log_density + stats.norm.logpdf(s, 0, prior.slope * sigma)
+    for year, value in zip(years, observed, strict=True):
+        log_density = log_density + stats.norm.logpdf(value, a + s * year, sigma)
+    weights = np.exp(log_density - log_density.max()).sum(axis=(0, 2))
+    weights /= weights.sum()
+    rates = -s.ravel()
+    found = rate_posterior(years, observed, prior)
+    assert found.location == pytest.approx(weights @ rates, abs=2e-3)
+    sd = np.sqrt(weights @ rates**2 - (weights @ rates) ** 2)
+    assert found.scale * np.sqrt(found.degrees / (found.degrees - 2)) == pytest.approx(sd, rel=0.01)
+    grid_step = rates[0] - rates[1]
+    below_zero = weights[rates < -grid_step / 2].sum() + weights[np.abs(rates) <= grid_step / 2].sum() / 2
+    assert found.above(0) == pytest.approx(1 - below_zero, abs=2e-3)
+
+
+def test_draws_are_of_the_exact_posterior():
+    posterior = StudentT(0.7, 0.4, 9.0)
+    draws = posterior.sample(4000, seed=5)
+    assert stats.kstest(draws, stats.t(9, 0.7, 0.4).cdf).pvalue > 0.01
+    np.testing.assert_array_equal(draws, posterior.sample(4000, seed=5))
+    assert (draws > 0).mean() == pytest.approx(posterior.above(0), abs=0.02)
+
+
+def test_the_rate_of_a_known_line_is_recovered_in_most_of_its_intervals(table):
+    # Ranks of the true slope in its posterior are uniform when truth and data come of the prior and the line.
+    rng, prior, ranks = np.random.default_rng(7), LinePrior(), []
+    years = rng.uniform(0, 4, 9)
+    for _ in range(400):
+        sigma = np.sqrt(prior.degrees * prior.scatter**2 / rng.chisquare(prior.degrees))
+        a, s = sigma * rng.normal(0, [prior.intercept, prior.slope])
+        ranks.append(rate_posterior(years, a + s * years + rng.normal(0, sigma, 9), prior).above(-s))
+    assert stats.kstest(ranks, "uniform").pvalue > 0.01
+
+
+def test_the_rows_are_those_of_the_rule(table):
+    found = direct_doubling(table)[MEGATRON]
+    rows, reference = found.rows, table[(table["system"] == MEGATRON)].iloc[0]
+    assert len(rows) == 9
+    assert rows["paper_id"].is_unique
+    assert (rows["year"] > reference["year"]).all()
+    assert (np.abs(np.log(rows["perplexity"] / 19.31)) <= np.log(1.1)).all()
+    np.testing.assert_allclose(rows["years_after"], rows["year"] - reference["year"])
+    np.testing.assert_allclose(np.exp(rows["log_relative_compute"]), rows["training_compute_flop"] / 4.35e20)
+    everything = direct_doubling(table, one_a_paper=False, fewest=1)[GPT2].rows
+    sru = everything[everything["system"].str.startswith("SRU++")]
+    assert len(sru) == 3
+    kept = direct_doubling(table, fewest=1)[GPT2].rows
+    largest = kept.loc[kept["system"].str.startswith("SRU++"), "training_compute_flop"]
+    assert largest.tolist() == [sru["training_compute_flop"].max()]
+
+
+def test_perplexity_ranges_are_those_of_the_paper(table):
+    # Its figure 7 gives cross-entropies of 2.87 to 3.06, 2.79 to 2.93 and 1.87 to 2.32.
+    printed = {MEGATRON: (2.87, 3.06), GPT2: (2.79, 2.93), GOPHER: (1.87, 2.32)}
+    for system, found in direct_doubling(table).items():
+        at = np.log(table.loc[table["system"] == system, "perplexity"].iloc[0])
+        ends = at - np.log(found.factor), at + np.log(found.factor)
+        assert ends == pytest.approx(printed[system], abs=0.006)
+
+
+def test_too_few_rows_have_no_line(table):
+    found = direct_doubling(table)[GOPHER]
+    assert found.posterior is None
+    assert found.rate is None
+    assert found.p_progress is None
+    assert found.message == "no line is fitted: 1 of at least 6 rows"
+    with pytest.raises(InputError, match="1 of at least 6"):
+        found.doubling_quantiles()
+    assert json.loads(json.dumps(found.to_dict()))["doubling_months"] == {}
+
+
+def test_the_references_own_row_decides_much(table):
+    after, among = (direct_doubling(table, include_reference=own)[MEGATRON] for own in (False, True))
+    assert len(among.rows) == len(after.rows) + 1
+    assert among.rows.iloc[0]["log_relative_compute"] == 0
+    assert after.p_progress == pytest.approx(0.79, abs=0.01)
+    assert among.p_progress == pytest.approx(0.95, abs=0.01)
+    assert len(direct_doubling(table, include_reference=True)[GPT2].rows) == 6
+
+
+def test_doubling_times_go_through_the_rate(table):
+    found = direct_doubling(table, draws=20000)[MEGATRON]
+    low, middle, high = found.doubling_quantiles()
+    assert high == np.inf
+    assert low == pytest.approx(12 * np.log(2) / found.posterior.quantile(0.975))
+    assert middle == pytest.approx(12 * np.log(2) / np.median(found.rate), rel=0.05)
+    assert found.rate.shape == (20000,)
+    assert found.p_progress == pytest.approx((found.rate > 0).mean(), abs=0.01)
+    said = json.loads(json.dumps(found.to_dict()))
+    assert said["doubling_months"]["q97.5"] is None
+    assert len(said["systems"]) == 9
+
+
+def test_rising_compute_is_never(table):
+    known = table["training_compute_flop"].notna()
+    rising = table.assign(training_compute_flop=np.where(known, 1e20 * np.exp(3 * (table["year"] - 2019)), np.nan))
+    found = direct_doubling(rising)[MEGATRON]
+    assert found.p_progress < 0.01
+    assert (found.doubling_quantiles() == np.inf).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda t: direct_doubling(t.drop(columns="paper_id")), 'needs "paper_id"'),
+        (lambda t: direct_doubling(t, references={"GPT-2 (1.5B)": 1.1}), 'system "GPT-2 (1.5B)" is unknown'),
+        (lambda t: direct_doubling(t, references={GPT2: 1}), "must be a number above 1, not 1"),
+        (lambda t: direct_doubling(t, fewest=0), "fewest must be a whole number of at least 1, not 0"),
+        (lambda t: direct_doubling(t, draws=2.5), "draws must be a whole number"),
+        (lambda t: direct_doubling(t.assign(perplexity=-1.0)), "column 'perplexity' is -1.0"),
+    ],
+)
+def test_unusable_input_is_refused_in_one_line(table, call, words):
+    with pytest.raises(InputError) as refused:
+        call(table)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)

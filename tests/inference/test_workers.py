@@ -1,0 +1,198 @@
+"""What is found does not depend on where it ran, and nothing is lost where a worker dies."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from bayescaling.inference import workers
+from bayescaling.inference.comparison.refits import STORED, exact_loo
+from bayescaling.inference.progress.compare import score_progress
+from bayescaling.inference.workers import mapped
+
+HERE = Path(__file__).parent
+SHORT = {"draws": 100, "tune": 150, "chains": 2}
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    """Work in a module that other processes can import."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(HERE)
+        yield importlib.import_module("pieces")
+
+
+@pytest.fixture(scope="module")
+def cluster(pieces):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "worker_dashboard_address": None}
+    with distributed.LocalCluster(**options) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def fit(fitter_normal):
+    return fitter_normal.fit(seed=1, draws=500, tune=500)
+
+
+@pytest.mark.parametrize("where", ["processes", "cluster"])
+def test_numbers_do_not_depend_on_where_work_runs(where, fit, fitter_normal, request, quiet):
+    def found():
+        simulated = bs.calibrate(fitter_normal.law, fitter_normal.table, simulations=3, seed=1, **SHORT)
+        return simulated, exact_loo(fit, [0, 100, 200], **SHORT)
+
+    here = found()
+    options = {"processes": 2}
+    if where == "cluster":
+        options = {"scheduler": request.getfixturevalue("cluster").scheduler_address}
+    with bs.parallel(**options):
+        there = found()
+    for one, other in zip(here, there, strict=True):
+        xr.testing.assert_identical(one.drop_attrs(), other.drop_attrs())
+
+
+def test_results_come_in_order_from_several_processes(pieces):
+    with bs.parallel(2):
+        found = list(mapped(pieces.named_process, "shared", range(20)))
+        again = list(mapped(pieces.named_process, "other", range(20)))
+    assert [(shared, item) for shared, item, _ in found + again] == [
+        (shared, item) for shared in ("shared", "other") for item in range(20)
+    ]
+    processes = {process for _, _, process in found + again}
+    assert 1 <= len(processes) <= 2 and os.getpid() not in processes
+    assert [x[2] for x in mapped(pieces.named_process, "here", range(2))] == [os.getpid()] * 2
+
+
+def test_workers_do_their_algebra_alone(pieces, monkeypatch):
+    for name in workers.THREADS:
+        monkeypatch.setenv(name, "2")
+    with bs.parallel(2):
+        found = list(mapped(pieces.threads_of_algebra, None, range(2)))
+    assert found and all(threads and set(threads) == {1} for threads in found)
+
+
+def test_work_of_a_killed_process_is_done_again(pieces, tmp_path):
+    with bs.parallel(2):
+        assert list(mapped(pieces.killed_once, tmp_path, range(6))) == [0, 10, 20, 30, 40, 50]
+    assert (tmp_path / "killed").exists()
+
+
+def test_work_of_a_killed_worker_of_a_cluster_is_done_again(pieces, cluster, tmp_path):
+    with bs.parallel(scheduler=cluster.scheduler_address):
+        assert list(mapped(pieces.killed_once, tmp_path, range(6))) == [0, 10, 20, 30, 40, 50]
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_cluster_without_the_package_is_refused(cluster, monkeypatch):
+    monkeypatch.setattr(workers, "PACKAGE", "no_such_package")
+    with (
+        pytest.raises(bs.InputError, match=r"worker tcp://.* lacks the package no_such_package; install it there"),
+        bs.parallel(scheduler=cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_work_that_is_not_waited_for_is_not_done(pieces, tmp_path):
+    with bs.parallel(2):
+        found = mapped(pieces.killed_once, tmp_path, [0, 1, *range(3, 200)])
+        assert next(found) == 0
+        found.close()
+        assert list(mapped(pieces.named_process, "other", range(2)))
+    assert len(list(tmp_path.iterdir())) < 100
+
+
+def test_work_that_kills_every_process_is_given_up(pieces):
+    with bs.parallel(2), pytest.raises(bs.InputError, match="worker processes ended 4 times"):
+        list(mapped(pieces.killed_always, None, range(3)))
+
+
+def test_warnings_and_refusals_come_back(pieces):
+    with bs.parallel(2):
+        with pytest.warns(bs.DiagnosticWarning, match="chains of [12] disagree") as said:
+            assert list(mapped(pieces.warned, None, [1, 2])) == [1, 2]
+        assert [str(each.message)[:11] for each in said] == ["chains of 1", "chains of 2"]
+        with pytest.raises(bs.InputError, match="row 5 cannot be used"):
+            list(mapped(pieces.refused, None, [5, 6]))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_no_process_is_left_behind(number, tmp_path, interruptible):
+    parent = subprocess.Popen([sys.executable, HERE / "pieces.py", tmp_path], stderr=subprocess.DEVNULL)
+    try:
+        workers = _until(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
+        parent.send_signal(number)
+        assert parent.wait(60) != 0
+    finally:
+        parent.kill()
+        parent.wait()
+    assert _until(lambda: [w for w in workers if _alive(w)], lambda found: not found) == []
+
+
+def test_work_that_no_other_process_can_do_is_refused():
+    with bs.parallel(2):
+        with pytest.raises(bs.InputError, match="cannot be handed to another process"):
+            list(mapped(lambda shared, item: item, None, [1, 2]))
+        with pytest.raises(bs.InputError, match="a worker lacks what the work needs"):
+            list(mapped(_until, None, [1, 2]))
+
+
+def _until(look, content):
+    """Look until content, for a minute at most."""
+    for _ in range(600):
+        found = look()
+        if content(found):
+            break
+        time.sleep(0.1)
+    return found
+
+
+def _alive(process):
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+@pytest.mark.parametrize("options", [{}, {"processes": 0}, {"processes": 2, "scheduler": "tcp://localhost:1"}])
+def test_options_that_cannot_be_used_are_refused(options):
+    with pytest.raises(bs.InputError, match=r"processes"), bs.parallel(**options):
+        pass
+
+
+def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
+    from bayescaling.inference.checks.sensitivity import prior_grid
+
+    fitter, options = bs.progress.new_fitter(), {"seed": 1, **SHORT}
+    grid = {"share_spreads": (0.5,), "year_spreads": (0.5, 1.0)}
+    here = prior_grid(fitter, bs.laws.Progress(7), **grid, **options)
+    with bs.parallel(2):
+        there = prior_grid(fitter, bs.laws.Progress(7), **grid, **options)
+    np.testing.assert_array_equal(here.drop(columns="estimand"), there.drop(columns="estimand"))
+
+
+def test_specifications_are_scored_alike_in_processes(quiet):
+    # So few rows that several want a refit, whatever the draws.
+    fitter = bs.progress.new_fitter(bs.load("lm_progress").iloc[::8].reset_index(drop=True))
+    laws = {k: bs.laws.Progress(k) for k in (13, 16)}
+
+    def scored():
+        fits = fitter.fit_each(laws, seed=1, **SHORT)
+        return fits, score_progress(fits, papers=False, seed=1)
+
+    fits, here = scored()
+    with bs.parallel(2):
+        theirs, there = scored()
+    assert here.table["refitted"].sum() > 0
+    for name in ("table", "rowwise"):
+        pd.testing.assert_frame_equal(getattr(here, name), getattr(there, name), check_exact=True)
+    for k, fit in fits.items():
+        assert (STORED in fit.computed) == (STORED in theirs[k].computed) == (here.table.at[k, "refitted"] > 0)
