@@ -117,7 +117,7 @@ def law(name: str, **options: Any) -> Any:
     >>> law("progress-7", noise="student_t").label
     'progress-7, noise=student_t'
     """
-    kind: type[Law]
+    kind: Any
     if name in PROGRESS:
         kind, options = Progress, {"specification": int(name.removeprefix("progress-"))} | options
     elif name == "progress" and "specification" in options:
