@@ -5,12 +5,13 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.checks.sensitivity import paper_influence, prior_driven
+from bayescaling.inference.checks.sensitivity import prior_driven
 from bayescaling.inference.comparison.bridge import log_mean_exp
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.refits import REFIT, STORED, exact_loo, resolve, unreliable
 from bayescaling.inference.progress import compare as cv
 from bayescaling.inference.progress import futures
+from bayescaling.inference.progress.influence import paper_influence
 from bayescaling.inference.progress.rate_at_optimum import doubling_times, growth_rates
 from bayescaling.inference.progress.rate_at_rows import gain_times
 from bayescaling.models.draws import flatten
