@@ -109,7 +109,7 @@ class ProgressFindings(Findings):
         Shapley shares; Chinchilla's over Kaplan's rule.
     direct, direct_with_reference : dict
         From `direct_doubling`, the reference's own row left out or counted.
-    paper : dict of str to PenalisedFit
+    paper : dict of str to PointEstimate
         The paper's estimator as it stops, and converged.
     """
 
