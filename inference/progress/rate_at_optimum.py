@@ -20,6 +20,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import log_slots
 from ...models.progress import family, growth
 from ...models.progress.design import VOCABULARY
+from ..intervals import finite, named
 from ..needs import of_kind
 from ..printed import PrintedTable, Text
 from ..words import HIGH, LOW, MIDDLE, flop, months, probability
@@ -229,8 +230,7 @@ def rate_summary(rate, probabilities=PROBABILITIES):
     rate = np.asarray(rate)
     rate = rate[np.isfinite(rate)]
     times = growth.doubling_quantiles(rate, probabilities)
-    named = (f"q{100 * p:g}" for p in probabilities)
-    return {"p_progress": float((rate > 0).mean())} | dict(zip(named, times, strict=True))
+    return {"p_progress": float((rate > 0).mean())} | named(times, probabilities)
 
 
 def doubling_times(
@@ -282,7 +282,7 @@ def doubling_times(
         rows.append(
             {"label": label, "p_progress": times.pop("p_progress"), "no_optimum": int((~valid).sum())}
             | times
-            | {f"optimal_{name}": time for name, time in zip(times, months, strict=True)}
+            | named(months, probabilities, "optimal_")
         )
     table = pd.DataFrame(rows).set_index("label")
     where = f"from {flop(compute)} in {year:g}, along compute-optimal sizes"
@@ -300,7 +300,7 @@ class DoublingTimes(PrintedTable):
             return None
         rows = {
             name: {
-                "months": months(dict(zip((LOW, MIDDLE, HIGH), (_finite(row[end]) for end in ends), strict=True))),
+                "months": months(dict(zip((LOW, MIDDLE, HIGH), (finite(row[end]) for end in ends), strict=True))),
                 "probability of progress": probability(row["p_progress"]),
             }
             for name, row in self.iterrows()
@@ -308,7 +308,3 @@ class DoublingTimes(PrintedTable):
         probabilities = " and ".join(end.removeprefix("q") + "%" for end in (ends[0], ends[2]))
         below = f"Median, and quantiles of {probabilities}; never: no progress."
         return Text(self.attrs["title"], pd.DataFrame.from_dict(rows, orient="index"), (below,))
-
-
-def _finite(months):
-    return float(months) if np.isfinite(months) else None
