@@ -299,23 +299,19 @@ def _power_law(estimator, points, runs):
     used = points[points["used"]]
     converged = len(used) >= FEWEST_OPTIMA
     message = f"{len(used)} of {len(points)} levels of compute have an optimum"
+    laws = ((np.nan,) * 3,) * 2
     if converged:
-        exponent, coefficient, error = _regress(used["training_flop"], used["parameters"])
-        exponent_tokens, coefficient_tokens, _ = _regress(used["training_flop"], used["tokens"])
+        laws = [_regress(used["training_flop"], used[size]) for size in ("parameters", "tokens")]
     else:
-        exponent = coefficient = error = exponent_tokens = coefficient_tokens = float("nan")
         message = (
             f"{estimator}: {message}, and a power law needs {FEWEST_OPTIMA}; add runs of other sizes at equal compute"
         )
         warnings.warn(message, DiagnosticWarning, stacklevel=3)
+    (exponent, coefficient, error), (exponent_tokens, coefficient_tokens, _) = laws
+    of_tokens = {"exponent_tokens": exponent_tokens, "coefficient_tokens": coefficient_tokens}
     return PointEstimate(
         estimator=estimator,
-        estimates={
-            "exponent": exponent,
-            "coefficient": coefficient,
-            "exponent_tokens": exponent_tokens,
-            "coefficient_tokens": coefficient_tokens,
-        },
+        estimates={"exponent": exponent, "coefficient": coefficient} | of_tokens,
         source=runs.attrs.get("source", "the table"),
         rows=int(used["runs"].sum()),
         converged=converged,
