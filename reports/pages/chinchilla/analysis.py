@@ -113,9 +113,9 @@ def _document(found, published):
     if found.calibrated is not None:
         document["calibration"] = {"chinchilla": results.calibration_entry(found.calibrated)}
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p.constants for name, p in found.points.parametric.items()},
-        **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},
-        **{name: {"exponent_parameters": e.exponent} for name, e in found.points.envelopes.items()},
+        **{name: p["constants"] for name, p in found.points.parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in found.trimmed.items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in found.points.envelopes.items()},
     }
     return document
 

@@ -142,9 +142,9 @@ def _marks(found, published):
     if np.isfinite(a) and np.isfinite(b):
         marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
     for name, fit in found.paper.items():
-        c = fit.coefficients
-        time = "never" if fit.doubling_months is None else f"doubling {fit.doubling_months:.1f} months"
-        marks[f"paper's estimator, {name}"] = (c["alpha_year"], c["beta_year"], time)
+        months = fit["doubling_months"]
+        time = "never" if months is None else f"doubling {months:.1f} months"
+        marks[f"paper's estimator, {name}"] = (fit["alpha_year"], fit["beta_year"], time)
     return marks
 
 
@@ -202,11 +202,13 @@ def _coefficient_table(found, published):
 
 def _estimator_text(found):
     stops, converged = found.paper["as it stops"], found.paper["converged"]
-    early = converged.objective < stops.objective - 1e-9
+    first, last = stops.search, converged.search
+    early = last["objective"] < first["objective"] - 1e-9
     return [
-        f"Penalised least squares: mean squared error plus {stops.delta:g} times the sum of the coefficients' sizes, "
-        f"minimised by SLSQP from zeros. It stops after {stops.iterations} iterations at {stops.objective:.7f}"
-        + (f", too early: a converged optimiser goes lower, to {converged.objective:.7f}." if early else ".")
+        f"Penalised least squares: mean squared error plus {first['delta']:g} times the sum of the coefficients' "
+        f"sizes, minimised by SLSQP from zeros. It stops after {first['iterations']} iterations at "
+        f"{first['objective']:.7f}"
+        + (f", too early: a converged optimiser goes lower, to {last['objective']:.7f}." if early else ".")
         + f" The doubling time is {_point(stops)} months where it stops and {_point(converged)} at the optimum, "
         f"against {words(times(found.rates[MAIN]))} of the posterior, {AT}."
     ]
@@ -216,13 +218,13 @@ def _estimator_table(found, published):
     fits = found.paper
     closed = published.words(DOUBLING + "closed_form")
     rows = [
-        ("objective (nats²)", *(f"{f.objective:.7f}" for f in fits.values()), "–"),
-        ("mean squared error (nats²)", *(f"{f.mse:.7f}" for f in fits.values()), "–"),
+        ("objective (nats²)", *(f"{f.search['objective']:.7f}" for f in fits.values()), "–"),
+        ("mean squared error (nats²)", *(f"{f.search['mse']:.7f}" for f in fits.values()), "–"),
         ("doubling time (months)", *(_point(f) for f in fits.values()), closed),
     ]
     rows += [
-        (name, *(f"{f.coefficients[name]:.6f}" for f in fits.values()), published.words(f"progress.{MAIN}.{name}"))
-        for name in fits["as it stops"].coefficients
+        (name, *(f"{f[name]:.6f}" for f in fits.values()), published.words(f"progress.{MAIN}.{name}"))
+        for name in fits["as it stops"]["coefficients"]
     ]
     rows.append(("verdict", *(f.message for f in fits.values()), "–"))
     return tables.of_rows(
@@ -231,7 +233,8 @@ def _estimator_table(found, published):
 
 
 def _point(fit):
-    return "never" if fit.doubling_months is None else f"{fit.doubling_months:.3f}"
+    months = fit["doubling_months"]
+    return "never" if months is None else f"{months:.3f}"
 
 
 # Sections ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....inference.intervals import QUANTILES
-from ....inference.progress import rate_at_optimum
+from ....inference.progress import contributions
 from ....inference.words import HIGH, LOW, MIDDLE, probability, si
 from ....models.draws import DRAWS
 from ....models.loss.rules import chinchilla_over_kaplan
@@ -53,9 +53,9 @@ def _frontier_system(found):
 
 def _build_up_text(found, published):
     made = found.document["effective_compute_since_2014"]
-    factor = np.exp(finite(rate_at_optimum.effective_compute(found.fits[MAIN], [2023.0])))
+    factor = np.exp(finite(contributions.effective_compute(found.fits[MAIN], [2023.0])))
     theirs = published("progress.effective_compute_since_2014")[0]
-    physical = float(np.exp(rate_at_optimum.physical_compute(2023.0)))
+    physical = float(np.exp(contributions.physical_compute(2023.0)))
     above = float((factor >= theirs).mean())
     middle, low, high = (si(made[name], "{:.2g}".format) for name in (MIDDLE, LOW, HIGH))
     said = f"{middle} [{low}, {high}]"

@@ -5,7 +5,7 @@ import numpy as np
 from ....datasets.wording import plural
 from ....inference.checks.chains import PARETO_K_LIMIT
 from ....inference.checks.sensitivity import SENSITIVE
-from ....inference.progress import rate_at_optimum
+from ....inference.progress import contributions, rate_at_optimum
 from ....inference.progress.change_points import NONE, acceleration
 from ....inference.words import probability
 from ....models.progress.specifications import NO_PROGRESS
@@ -89,7 +89,7 @@ def _specification_table(found):
 
 def _variants(found):
     fits = found.variants | {"main": found.fits[MAIN], "vocabulary": found.fits[19]}
-    return {name: (fit, times(next(iter(rate_at_optimum.growth_rates(fit).values())))) for name, fit in fits.items()}
+    return {name: (fit, times(rate_at_optimum.first_rate(fit))) for name, fit in fits.items()}
 
 
 def _variant_table(variants, scores, published):
@@ -146,7 +146,7 @@ def _transformer_table(found, published):
     header = ("form", "loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)", "P(reduction > 0)", "γ")
     rows = []
     for name in FORMS:
-        gain = rate_at_optimum.transformer_gain(found.variants[name])
+        gain = contributions.transformer_gain(found.variants[name])
         reduction = gain["loss_reduction_percent"]
         gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
         sure = "1, by its form" if name == "transformer_sigmoid" else probability(float((reduction > 0).mean()))
@@ -163,7 +163,7 @@ def _transformers_table(found):
     header = ("specification", "loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)")
     rows = []
     for k, fit in found.transformers.items():
-        gain = rate_at_optimum.transformer_gain(fit)
+        gain = contributions.transformer_gain(fit)
         gains = (draws_interval(gain["gain"].sel(compute=c), "{:.3g}") for c in (1e22, 1e25))
         rows.append((name_of(k), draws_interval(gain["loss_reduction_percent"], "{:.1f}"), *gains))
     note = (
@@ -175,7 +175,7 @@ def _transformers_table(found):
 def _transformer_text(found, published):
     theirs = published("transformer.loss_reduction_percent")[0]
     medians = [
-        float(rate_at_optimum.transformer_gain(found.variants[n])["loss_reduction_percent"].median()) for n in FORMS
+        float(contributions.transformer_gain(found.variants[n])["loss_reduction_percent"].median()) for n in FORMS
     ]
     text = (
         "A transformer multiplies the reducible loss by a factor: exp(γ), of either sign, or σ(γ), which forces a "

@@ -10,7 +10,7 @@ from ....inference import fit, intervals
 from ....inference.checks.calibration import calibrate
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands.study_exponents import exponents_within
-from ....inference.points.curves import COUNTED, curve_frontier
+from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
 from ....models import Chinchilla, Coupled, EmbeddingWeighted, Grouped
 from ....models.draws import DRAWS
 from ....models.loss.sizes import least_squares
@@ -241,10 +241,10 @@ def _frontiers(found, scheme, seed):
     for basis in COUNTED:
         found.point[scheme, basis] = curve_frontier(table, basis=basis)
         found.seeds[scheme, basis] = {
-            int(seed): intervals.finite(float(curve_frontier(rows, basis=basis)["size"]))
+            int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
             for seed, rows in table.groupby("seed")
         }
-        found.steps[scheme, basis] = curve_frontier(table, replicated, basis=basis)
+        found.steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
     found.laws[scheme, "total"] = posterior["exponent_parameters"]
     found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
 
@@ -270,10 +270,10 @@ def _entry(found):
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": {
                 basis: {
-                    "envelope": intervals.finite(float(found.point[scheme, basis]["size"])),
+                    "envelope": intervals.finite(found.point[scheme, basis]["exponent"]),
                     "envelope_by_seed": found.seeds[scheme, basis],
                     "envelope_of_the_law": _predicted(
-                        found.steps[scheme, basis]["size"], float(found.point[scheme, basis]["size"])
+                        found.steps[scheme, basis], found.point[scheme, basis]["exponent"]
                     ),
                     "law": intervals.summary(found.laws[scheme, basis]),
                 }
