@@ -35,7 +35,7 @@ SOURCES = {
 
 
 def forms(entry):
-    """Write gains by form of the trend, and how well each predicts models and families left out."""
+    """Return the table of gains by form of the trend, and how well each predicts models and families left out."""
     evidence, rows, fits = entry["forms"], [], []
     for variant, by_form in evidence["answers"].items():
         left_out = evidence["left_out"].get(variant)
@@ -78,7 +78,7 @@ def _apart(of):
 
 
 def periods(entry):
-    """Write gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
+    """Return the table of gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
     rows, fits = [], []
     for period, label in figures.labels(entry).items():
         for unit, found in entry["periods"].get(period, {}).items():
@@ -101,6 +101,7 @@ def periods(entry):
 
 
 def earlier(entry):
+    """Return the table of the fall of compute at fixed loss from 2012 to 2023."""
     earlier = entry["earlier"]
     rows = [
         {
@@ -120,6 +121,7 @@ def earlier(entry):
 
 
 def left_out(entry):
+    """Return the table of elpd of models left out, by pace."""
     rows = [
         {
             "pace": NAMES[pace],
@@ -136,6 +138,7 @@ def left_out(entry):
 
 
 def rests(entry):
+    """Return the table of gains with one thing changed at a time."""
     names, rows = figures.labels(entry), []
     for what, found in entry["rests"].items():
         row = {"what is changed": what}
@@ -161,6 +164,7 @@ def _difference(found, pace):
 
 
 def frontier(entry):
+    """Return the table of forecasts of the ablest models."""
     of = entry["frontier"]
     names = {"line": "a line through the ablest at release (Ho et al. 2025)"} | NAMES
     rows = [
@@ -186,6 +190,7 @@ def frontier(entry):
 
 
 def later(entry):
+    """Return the table of how well scores of later models are predicted."""
     rows = [
         {
             "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[given]}",
@@ -210,6 +215,7 @@ def later(entry):
 
 
 def calibration(entry):
+    """Return the table of coverage of intervals in simulated tables."""
     rows = [
         {
             "quantity": f"{NAMES[pace]}: {QUANTITIES.get(name, name)}",
@@ -237,6 +243,7 @@ def calibration(entry):
 
 
 def widths(entry):
+    """Return the table of the width of the yearly factor by source."""
     rows = [
         {"source": said, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
         for said, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
