@@ -78,7 +78,7 @@ def _apart(of):
 
 
 def periods(entry):
-    """Return the table of gains, factors and halving times by period, of an entry with ``periods`` and a ``break_year``."""
+    """Return the table of gains, factors and halving times by period, of an entry with ``periods``."""
     rows, fits = [], []
     for period, label in figures.labels(entry).items():
         for unit, found in entry["periods"].get(period, {}).items():
