@@ -32,11 +32,6 @@ def _ends(medians):
     return min(medians, key=medians.get), max(medians, key=medians.get)
 
 
-def _largest(table):
-    """Return the compute of the largest evaluation in FLOP."""
-    return float((6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max())
-
-
 def _inseparable(comparison, column="dse"):
     """List the specifications whose elpd is within two standard errors of the best."""
     return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
@@ -155,9 +150,41 @@ def _futures(table):
     }
 
 
-def _blocks(found, published, variants, shares, build_up, rules, system, whole):
+def _quantities(found, published):
+    """Return what the template prints and some figures draw, by name."""
+    comparison, table = found.comparison, found.table
+    close, main, variants = _inseparable(comparison), comparison.loc[MAIN], _variants(found)
+    largest = (6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max()
+    shares = _published_shares(found, published)
+    return {
+        "close": close,
+        "close_by_paper": _inseparable(comparison, "dse_by_paper"),
+        "close_medians": {k: times(found.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
+        "medians": {k: by_group.loc["all", "q50"] for k, by_group in found.gain_times.items() if k <= 15},
+        "decades": np.log10(rate_at_optimum.COMPUTE / largest),
+        "best_still": comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
+        "ridge": _ridge(found),
+        "unfit": {
+            noise: sorted(k for k, tests in each.items() if rejected_by(tests)) for noise, each in found.misfit.items()
+        },
+        "better": _better_with_effects(found),
+        "variants": variants,
+        "variant_medians": {wording.VARIANT_NAMES.get(name, name): q["q50"] for name, (_, q) in variants.items()},
+        "reductions": [_reduction(found.variants[name]) for name in tables.FORMS if variants],
+        "futures": None if found.futures is None else _futures(found.futures),
+        "whole": {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]},
+        "shares": shares,
+        "attribution": _attribution(found, shares),
+        "build_up": _build_up(found, published),
+        "system": _frontier_system(found),
+        "rules": _rules(found, published),
+    }
+
+
+def _blocks(found, published, of):
     """Return figures and tables by name; those of stages that only a full report makes are made where they stand."""
-    fit, comparison, pace, quantities = found.fits[MAIN], found.comparison, found.pace, quantities_figures
+    fit, comparison, pace, more = found.fits[MAIN], found.comparison, found.pace, quantities_figures
+    rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
     blocks = {
         "gains": figures.gains(found),
         "doubling": figures.doubling(found, published),
@@ -166,23 +193,21 @@ def _blocks(found, published, variants, shares, build_up, rules, system, whole):
         "residuals": figures.residuals(fit),
         "pit": checks.loo_pit(fit, f"specification {MAIN}"),
         "priors": lambda: figures.prior_grid(found.grid[MAIN]),
-        "influence": lambda: quantities.influence(found.influence[MAIN]),
-        "variants": lambda: figures.variants(variants, published),
-        "table_variants": lambda: tables.variants(found, variants, published),
+        "influence": lambda: more.influence(found.influence[MAIN]),
+        "variants": lambda: figures.variants(of["variants"], published),
+        "table_variants": lambda: tables.variants(found, of["variants"], published),
         "pace": lambda: figures.pace(pace.path, found.walked[0]),
         "accelerations": lambda: figures.acceleration(
             {int(year): acceleration(each) for year, each in pace.fits.items() if year != NONE and year % 1 == 0}
         ),
-        "years": lambda: figures.leave_future_out(found.future, whole),
-        "shares": quantities.shares(found.attribution, shares),
-        "share_intervals": quantities.share_intervals(found.attribution, shares),
-        "frontiers": None if system is None else quantities.frontiers(fit, system, FRONTIER_YEARS),
-        "build_up": quantities.build_up(fit, build_up["published"]),
+        "years": lambda: figures.leave_future_out(found.future, of["whole"]),
+        "shares": more.shares(found.attribution, of["shares"]),
+        "share_intervals": more.share_intervals(found.attribution, of["shares"]),
+        "frontiers": None if of["system"] is None else more.frontiers(fit, of["system"], FRONTIER_YEARS),
+        "build_up": more.build_up(fit, of["build_up"]["published"]),
         "direct": figures.direct(found, published),
-        "direct_rows": quantities.direct_rows(found.direct),
-        "rules": quantities.rule_gain(found.gains, {r["name"]: (r["budget"], r["estimate"]) for r in rules})
-        if rules
-        else None,
+        "direct_rows": more.direct_rows(found.direct),
+        "rules": more.rule_gain(found.gains, rules) if rules else None,
     }
     for table in (tables.answers, tables.doubling, tables.comparison, tables.coefficients, tables.estimator,
                   tables.transformer_forms, tables.direct):  # fmt: skip
@@ -202,36 +227,15 @@ def sections(found, published):
     published : DataFrame
         From ``load("published")``.
     """
-    published, comparison = Published(published), found.comparison
-    close, main = _inseparable(comparison), comparison.loc[MAIN]
-    variants, shares, system = _variants(found), _published_shares(found, published), _frontier_system(found)
-    build_up, rules = _build_up(found, published), _rules(found, published)
-    whole = {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]}
+    published = Published(published)
+    of = _quantities(found, published)
     return prose.sections(
         __file__,
-        _blocks(found, published, variants, shares, build_up, rules, system, whole),
+        _blocks(found, published, of),
+        **of,
         found=found,
         published=published,
-        comparison=comparison,
-        close=close,
-        close_by_paper=_inseparable(comparison, "dse_by_paper"),
-        close_medians={k: times(found.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
-        medians={k: table.loc["all", "q50"] for k, table in found.gain_times.items() if k <= 15},
-        variant_medians={wording.VARIANT_NAMES.get(name, name): q["q50"] for name, (_, q) in variants.items()},
-        decades=np.log10(rate_at_optimum.COMPUTE / _largest(found.table)),
-        best_still=comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
-        ridge=_ridge(found),
-        unfit={
-            noise: sorted(k for k, tests in each.items() if rejected_by(tests)) for noise, each in found.misfit.items()
-        },
-        better=_better_with_effects(found),
-        reductions=[_reduction(found.variants[name]) for name in tables.FORMS] if variants else [],
-        futures=None if found.futures is None else _futures(found.futures),
-        attribution=_attribution(found, shares),
-        build_up=build_up,
-        rules=rules,
-        system=system,
-        whole=whole,
+        comparison=found.comparison,
         ends=_ends,
         equal_to=numbers.equal_to,
         in_words=numbers.in_words,
