@@ -30,7 +30,8 @@ DRAWN_FILES |= {
     f"reports/{name}.py"
     for name in ("cache/again", "cache/ahead", "render", "anchors", "output", "build", "pages/__init__", "summaries")
 }
-DRAWN_FILES |= {f"reports/pages/progress/{name}.py" for name in ("forest", "wording", "conclusions")}
+DRAWN_FILES |= {f"reports/pages/progress/{name}.py" for name in ("forest", "wording", "tables")}
+DRAWN_FILES |= {"reports/pages/since/tables.py"}
 DRAWN_ENDS = ("page.py", "figures.py")
 
 

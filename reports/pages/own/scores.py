@@ -10,7 +10,7 @@ from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
 from ...drawing import checks, tables
 from ...entries import fit_entry
-from ..since.page import periods_table
+from ..since import tables as since_tables
 from ..since.sensitivity import periods
 from .runs import laws_table, main_of, said_of
 
@@ -42,7 +42,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     best = main_of(fits, comparison)
     entry, rows = document["laws"][best], fits[best].rows
     source = html.escape(str(rows.attrs.get("source", "a table")))
-    progress = [periods_table(entry)] if "periods" in entry else []
+    progress = [since_tables.periods(entry)] if "periods" in entry else []
     return [
         {
             "title": "Capabilities",
