@@ -6,7 +6,7 @@ from ....datasets.wording import p_value
 from ....inference.checks.law_tests import BY_COLUMN
 from ....inference.checks.sensitivity import SENSITIVE
 from ....inference.progress.change_points import NONE, acceleration
-from ....inference.progress.rate_at_optimum import transformer_gain
+from ....inference.progress.contributions import transformer_gain
 from ....inference.words import in_words, probability
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import tables
