@@ -23,7 +23,7 @@ from ...inference.record import versions
 LARGEST = 2_000_000_000  # bytes of all results; those that were used longest ago are deleted first
 SUFFIX = ".stage"
 TIMES = "times.json"
-PACKAGE = Path(__file__).parents[2]
+PACKAGE, NAME = Path(__file__).parents[2], __name__.partition(".")[0]  # a checkout may be in a folder of any name
 FOLDERS = ("datasets", "inference", "models", "reports", "training")  # all files that a report is made of
 DRAWING = ("plotly", "jinja2")
 
@@ -32,15 +32,7 @@ DRAWING = ("plotly", "jinja2")
 
 
 def key_of(module, **origins):
-    """Return the key of a result.
-
-    Parameters
-    ----------
-    module : str or None
-        Dotted name of the module that makes the result, None where any file of the package may matter.
-    **origins
-        What the result follows from besides code and versions, as JSON.
-    """
+    """Return the key of a result that a module, by its dotted name, makes, or any file of the package if it is None."""
     made_by = {"code": code(module), "versions": versions(), "drawing": [] if module else list(map(version, DRAWING))}
     return hashlib.sha256(json.dumps(origins | made_by, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -65,7 +57,8 @@ def code(module, package=PACKAGE):
 def modules(module, package=PACKAGE):
     """Return the files of the modules that a module reaches by import, itself included; imports in functions count.
 
-    From ``__init__.py`` of a package, or the stub that it reads, only the names that a module imports are followed.
+    Where names are imported from a package, its ``__init__.py`` and the stub that this reads are followed for these
+    names alone; the packages around a module are not.
     """
     steps, done, files = [(tuple(module.split(".")), None)], set(), set()
     while steps:
@@ -74,6 +67,8 @@ def modules(module, package=PACKAGE):
             more_files, more_steps = _followed(package, *step)
             files.update(more_files)
             steps += more_steps
+    if not files:
+        raise ModuleNotFoundError(f"{module} is no module of {NAME}")
     return files
 
 
@@ -82,7 +77,7 @@ def _followed(package, parts, name):
     path = _file(package, parts)
     if path is None:  # another library
         return [], []
-    files = [path, *(stub for stub in [path.with_suffix(".pyi")] if stub.is_file())]
+    files = [file for file in (path, path.with_suffix(".pyi")) if file.is_file()]
     if name is None or path.name != "__init__.py":
         return files, [step for file in files for _, *steps in _read(package, file)[0] for step in steps]
     binding = [(file, steps) for file in files for bound, *steps in _read(package, file)[0] if bound == name]
@@ -92,13 +87,15 @@ def _followed(package, parts, name):
         return [path], [step for _, *steps in _read(package, path)[0] for step in steps]
     if _file(package, (*parts, name)):
         return [], []
-    return [path, *path.parent.rglob("*.py")], []  # a name that cannot be traced may come from any module
+    # A name that cannot be traced may come from any module of the package.
+    files = [file.relative_to(package).with_suffix("") for file in path.parent.rglob("*.py")]
+    return [], [((NAME, *file.parts), None) for file in files]
 
 
 @functools.cache
 def _read(package, path):
     """Return the imports of a file, each as the name that it binds and what to follow, and names that it defines."""
-    here, imports, names = (package.name, *path.parent.relative_to(package).parts), [], set()
+    here, imports, names = (NAME, *path.parent.relative_to(package).parts), [], set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             imports += [(alias.asname or alias.name, (tuple(alias.name.split(".")), None)) for alias in node.names]
@@ -117,7 +114,8 @@ def _read(package, path):
 
 @functools.cache
 def _file(package, parts):
-    if parts[0] != package.name:
+    """Return the file of a module of the package, by the parts of its name."""
+    if parts[0] != NAME:
         return None
     path = package.joinpath(*parts[1:])
     return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)

@@ -30,7 +30,7 @@ def restore(out, key):
     report = store.get(key)
     if report is None or any(store.has(name) != there for name, there in report["stages"].items()):
         return None
-    if any(_digests(out).get(name) != digest for name, digest in report["posteriors"].items()):
+    if any(_digest(out / POSTERIORS / name) != digest for name, digest in report["posteriors"].items()):
         return None
     write_pages(out, report["document"], report["html"])
     warn_again(report["warned"])
@@ -40,12 +40,16 @@ def restore(out, key):
 def save(out, key, stage):
     """Save the texts of a report made with `stage`, which of its stages were cached, and digests of its posteriors."""
     report = {"document": (out / RESULTS).read_text(encoding="utf-8"), "html": (out / PAGE).read_text(encoding="utf-8")}
-    report |= {"warned": stage.warned, "posteriors": _digests(out)}
-    store.put(key, report | {"stages": {name: store.has(name) for name in stage.keys}})
+    report["posteriors"] = {path.name: _digest(path) for path in (out / POSTERIORS).glob("*.nc")}
+    report |= {"warned": stage.warned, "stages": {name: store.has(name) for name in stage.keys}}
+    store.put(key, report)
 
 
-def _digests(out):
-    return {path.name: sha256_of_file(path) for path in (out / POSTERIORS).glob("*.nc")}
+def _digest(path):
+    try:
+        return sha256_of_file(path)
+    except OSError:
+        return None
 
 
 def parts(names):

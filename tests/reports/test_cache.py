@@ -274,14 +274,14 @@ FILES = {
     "points/huber.py": "",
     "points/slopes.py": "",
     "lazy/__init__.py": "names = lazy(['hidden.name'])\n",
-    "lazy/hidden.py": "",
+    "lazy/hidden.py": "from ..shared import late\n",
     "pages/__init__.py": "",
-    "pages/numbers.py": "def compute():\n    import package.shared.late as late\n    return late\n",
+    "pages/numbers.py": "def compute():\n    import bayescaling.shared.late as late\n    return late\n",
     "pages/one/__init__.py": "from .analysis import analyse\nfrom .page import draw\n",
     "pages/one/analysis.py": "from ...models import Linear\nfrom .. import numbers\n",
     "pages/one/page.py": "import plotly\nfrom .analysis import analyse\n",
     "pages/two/__init__.py": "",
-    "pages/two/analysis.py": "from package.points import fit_huber\nfrom ...models import KINDS\n"
+    "pages/two/analysis.py": "from bayescaling.points import fit_huber\nfrom ...models import KINDS\n"
     "from ...shared.late import *\n",
     "pages/three/analysis.py": "from ... import points\nfrom ...lazy import name\n",
     "shared/late.py": "",
@@ -293,22 +293,22 @@ REACHED = {
     "two": "models/__init__.py models/laws.py models/linear.py models/base.py __init__.py points/__init__.pyi "
     "points/huber.py pages/two/analysis.py shared/late.py",
     "three": "points/__init__.py points/__init__.pyi points/huber.py points/slopes.py pages/three/analysis.py "
-    "lazy/__init__.py lazy/hidden.py",
+    "lazy/__init__.py lazy/hidden.py shared/late.py",
 }
 
 
 def written(folder, changed=None):
     """Write a small package, one of whose files has a comment added."""
     for name, text in FILES.items():
-        path = folder / "package" / name
+        path = folder / "checkout" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "# changed\n" * (name == changed))
-    return folder / "package"
+    return folder / "checkout"
 
 
 @pytest.mark.parametrize("page", REACHED)
 def test_a_change_in_a_module_that_is_reached_by_import_is_another_key_and_no_other_change_is(page, tmp_path):
-    module = f"package.pages.{page}.analysis"
+    module = f"bayescaling.pages.{page}.analysis"
     before = store.code(module, written(tmp_path / "before"))
     assert store.code(module, written(tmp_path / "same")) == before
     changed = {name for name in FILES if store.code(module, written(tmp_path / name, name)) != before}
@@ -378,3 +378,8 @@ def test_what_a_stage_computes_of_fits_they_hold_when_it_is_cached(fit_default):
         with stages(seed=1) as stage:
             assert stage("one", lambda work=work, fit=fit: work(fit), of={"law": fit}) == "result"
         assert fit.computed["mean"] == 5
+
+
+def test_a_module_that_is_not_there_is_no_origin_of_a_result():
+    with pytest.raises(ModuleNotFoundError, match=r"bayescaling\.nowhere"):
+        store.key_of("bayescaling.nowhere")
