@@ -5,7 +5,7 @@ from ..datasets.wording import printable
 from ..errors import InputError
 from ..inference.checks.chains import sentence
 from . import results
-from .render import render
+from .html.render import render
 
 RESULTS, PAGE, POSTERIORS = "results.json", "index.html", "posteriors"
 

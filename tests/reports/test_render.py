@@ -4,12 +4,12 @@ import re
 
 import pandas as pd
 import pytest
-from bayescaling.reports.anchors import Anchors
 from bayescaling.reports.drawing import tables
 from bayescaling.reports.drawing.captions import alternative, caption
 from bayescaling.reports.drawing.sources import SOURCES
 from bayescaling.reports.drawing.style import figure, line
-from bayescaling.reports.render import render
+from bayescaling.reports.html.anchors import Anchors
+from bayescaling.reports.html.render import render
 
 DOCUMENT = {
     "diagnostics": {

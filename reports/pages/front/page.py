@@ -29,7 +29,8 @@ def front(document):
     if not document["answers"]:
         return None
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([HERE, HERE.parent]), autoescape=True, undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader([HERE, HERE.parents[1] / "html"]), autoescape=True,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template("front.html.jinja").render(

@@ -11,12 +11,12 @@ import jinja2
 import numpy as np
 from markupsafe import Markup, escape
 
-from ..datasets.wording import plural
+from ...datasets.wording import plural
+from ..drawing.captions import alternative, caption, named
+from ..drawing.sources import SOURCES, software
+from ..drawing.tables import MINUS, Table
+from ..drawing.verdicts import FIT, laws_of, marks
 from .anchors import Anchors
-from .drawing.captions import alternative, caption, named
-from .drawing.sources import SOURCES, software
-from .drawing.tables import MINUS, Table
-from .drawing.verdicts import FIT, laws_of, marks
 
 HERE = Path(__file__).parent
 TEMPLATE = "page.html.jinja"

@@ -1,0 +1,96 @@
+"""The prose of a page: `page.md.jinja` beside its code, rendered and read as sections.
+
+The template is Markdown with HTML inside lines. A section begins with ``## Title {role}``; paragraphs are parted by
+blank lines; lines that begin with ``- `` are points; a line ``::: name other`` puts the figures and tables of these
+names in their place.
+"""
+
+import re
+from pathlib import Path
+
+import jinja2
+
+from ...datasets.wording import p_value, plural
+from ...inference import words
+from ..drawing import tables
+
+NAME = "page.md.jinja"
+HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
+POINT, BLOCKS = "- ", ":::"
+FILTERS = {
+    "f": format,
+    "flop": words.flop,
+    "interval": tables.interval,
+    "months": words.months,
+    "p_value": p_value,
+    "plain": words.plain,
+    "plural": plural,
+    "probability": words.probability,
+    "si": words.si,
+    "size": words.size,
+    "sizes": words.sizes,
+    "times": words.times,
+    "yearly": words.yearly,
+}
+
+
+def sections(module, blocks, **known):
+    """Return the sections of a page, as `Page.sections` describes them.
+
+    Parameters
+    ----------
+    module : str
+        The ``__file__`` of the page's module, beside which its template lies.
+    blocks : dict of str to figure, table, list of these or callable
+        By the names that the template calls them; what is callable is made where it stands, None is left out.
+    **known
+        What the template may name.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(module).parent), undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= FILTERS
+    return list(_read(environment.get_template(NAME).render(**known), blocks))
+
+
+def _read(text, blocks):
+    """Yield the sections of rendered prose."""
+    section = None
+    for part in re.split(r"\n\s*\n", text.strip()):
+        lines = [line.strip() for line in part.strip().split("\n")]
+        if heading := HEADING.match(lines[0]):
+            if section:
+                yield section
+            section = {"title": heading["title"], "text": [], "points": [], "blocks": []}
+            section |= {"role": heading["role"]} if heading["role"] else {}
+            del lines[0]
+        if not lines:
+            continue
+        if lines[0].startswith(POINT):
+            section["points"] += _points(lines)
+        elif lines[0].startswith(BLOCKS):
+            section["blocks"] += [each for line in lines for each in _blocks(line, blocks)]
+        else:
+            section["text"].append(" ".join(lines))
+    yield section
+
+
+def _points(lines):
+    """Join the lines of each point."""
+    points = []
+    for line in lines:
+        if line.startswith(POINT):
+            points.append(line.removeprefix(POINT))
+        else:
+            points[-1] += f" {line}"
+    return points
+
+
+def _blocks(line, blocks):
+    """Return the figures and tables that a line names."""
+    found = []
+    for name in line.removeprefix(BLOCKS).split():
+        block = blocks[name]() if callable(blocks[name]) else blocks[name]
+        found += block if isinstance(block, list) else [] if block is None else [block]
+    return found

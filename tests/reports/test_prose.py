@@ -1,0 +1,49 @@
+import pytest
+from bayescaling.reports.html import prose
+
+PAGE = """
+## Answer {answer}
+
+The exponent is {{ q | interval("{:.2f}") }},
+as before.
+
+Second.
+
+::: one two
+
+- first
+- second point
+  goes on
+
+## More
+
+::: late none
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / prose.NAME).write_text(PAGE, encoding="utf-8")
+    return tmp_path / "page.py"
+
+
+def test_a_template_is_read_as_sections(page):
+    blocks = {"one": 1, "two": [2, 3], "late": lambda: 4, "none": None}
+    found = prose.sections(page, blocks, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
+    assert found == [
+        {
+            "title": "Answer",
+            "role": "answer",
+            "text": ["The exponent is 1.00 [0.50, never], as before.", "Second."],
+            "points": ["first", "second point goes on"],
+            "blocks": [1, 2, 3],
+        },
+        {"title": "More", "text": [], "points": [], "blocks": [4]},
+    ]
+
+
+def test_a_name_that_is_not_known_is_an_error(page):
+    with pytest.raises(Exception, match="'q' is undefined"):
+        prose.sections(page, {})
+    with pytest.raises(KeyError, match="one"):
+        prose.sections(page, {}, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
