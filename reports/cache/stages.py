@@ -13,7 +13,7 @@ from ...inference.progress_messages import lasting
 from . import store
 
 EVERY = 60.0  # seconds between two lines
-LATER = ("verdict", "created", "seconds")  # entries of a fit's record that do not change what follows from its draws
+IGNORED = ("verdict", "created", "seconds")  # entries of a record of a fit that nothing in a report follows from
 
 
 class Stages:
@@ -160,7 +160,7 @@ class Stages:
 
 def digest(fit):
     """Return the digest of a fit: of its record and its draws, not of when it was made."""
-    record = {name: entry for name, entry in fit.record.items() if name not in LATER}
+    record = {name: entry for name, entry in fit.record.items() if name not in IGNORED}
     found = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
     for name, draws in sorted(fit["posterior"].data_vars.items()):
         found.update(name.encode() + draws.values.tobytes())
