@@ -128,7 +128,7 @@ def test_what_a_module_imports_is_a_declared_dependency(path):
 
 
 def test_the_check_of_dependencies_sees_them():
-    assert "platformdirs" in set(third_party_modules(Path("reports/cache/kept.py")))
+    assert "platformdirs" in set(third_party_modules(Path("reports/cache/store.py")))
     assert "numpyro" in declared("numpyro") and "numpyro" not in declared()
 
 

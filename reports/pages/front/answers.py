@@ -31,6 +31,7 @@ from ....inference.words import (
     yearly,
 )
 from ...drawing import optimum
+from ...laws import DEFAULT
 
 COLUMNS = 80
 
@@ -234,7 +235,7 @@ def _embeddings(document):
     entry = document["reconciliation"]
     by_law, direction = entry["by_law"], entry["direction"]
     accepted = {name: by_law[name] for name in direction["laws"]}
-    name = optimum.DEFAULT if optimum.DEFAULT in accepted else next(iter(accepted))
+    name = DEFAULT if DEFAULT in accepted else next(iter(accepted))
     without, counted = (accepted[name][basis] for basis in ("nonembedding", "total"))
     medians = [each["nonembedding"][MIDDLE] for each in accepted.values()]
     others = "; ".join(

@@ -160,7 +160,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
     found.extras = stage.extras
     for name, make in WORK.items():
-        stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
+        stage.update(found, name, partial(make, work=work), **more_of(make, stage, work))
     # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
     found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
@@ -175,9 +175,9 @@ def _of_extras(found):
 
 
 def more_of(make, stage, work):
-    """Say what only the last stages ask: which extras are there, and whether Chinchilla's law was fitted too."""
+    """Return what only the last stages follow from: the extras that were made, and the fit of Chinchilla's law."""
     if make is _rules:
-        return {"chinchilla": work.chinchilla is not None}
+        return {"of": {"chinchilla": work.chinchilla} if work.chinchilla is not None else {}}
     return {"extras": stage.there(*EXTRAS)} if make is _asked else {}
 
 

@@ -106,9 +106,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     # Readings of one curve share the luck of their run.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    alone = stage.extra(
-        LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}, default={}
-    )
+    alone = stage(LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}) or {}
     found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone, extras=stage.extras)
 
     def frontiers(found):
@@ -120,14 +118,14 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "small models: why E is missed", lambda found: _changed(found, laws, options))
     if "embedding-weighted" in earlier:
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
+    found.calibration = stage(CALIBRATION, lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
     found.unsaved = {
         "small models, embeddings weighted": found.weighted,
         "small models with Chinchilla's runs": found.joint,
     } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
     extras = stage.there(LEFT_OUT, CALIBRATION)
-    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits.values(), extras=extras)
+    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits, extras=extras)
     found.document = {"small_lm": found.entry}
     return found
 
