@@ -1,6 +1,13 @@
 """The command ``calibrate``: a law fitted to tables simulated from it."""
 
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
 from . import options, parsing, tables
+
+HEADER = ("", "error in sd", "50% covers", "90% covers", "p uniform")
 
 
 @options.works
@@ -8,9 +15,14 @@ from . import options, parsing, tables
 def calibrate(
     law: options.LawName,
     data: options.AnyTable = None,
-    truth: options.Truth = "posterior",
-    simulations: options.Simulations = 100,
-    out: options.RanksOut = None,
+    truth: Annotated[str, Option(help="Distribution that truths are drawn from: posterior or prior.")] = "posterior",
+    simulations: Annotated[int, Option(help="Tables to simulate and fit.")] = 100,
+    out: Annotated[
+        Path | None,
+        Option(
+            help="Write ranks to this netCDF file as they come; simulations that it holds are kept.", metavar="FILE.nc"
+        ),
+    ] = None,
     *,
     fitting,
 ):
@@ -25,7 +37,7 @@ def calibrate(
     from ..inference.checks.calibration import sentence
     from ..reports import results
 
-    found = calibrate_law(
+    calibration = calibrate_law(
         chosen,
         table,
         truth=truth,
@@ -35,9 +47,28 @@ def calibrate(
         **parsing.sampler_settings(fitting),
     )
     if fitting.json:
-        tables.print_json({"law": law, **results.calibration_entry(found)})
+        tables.print_json({"law": law, **results.calibration_entry(calibration)})
         return
-    summary = found.table()
-    tables.print_calibration(f"{law}, {len(found['simulation'])} truths from the {truth}", summary)
+    summary = calibration.table()
+    _print(f"{law}, {len(calibration['simulation'])} truths from the {truth}", summary)
     print(sentence(summary))
     tables.print_written(out)
+
+
+def _print(title, summary):
+    from ..datasets.wording import p_value
+
+    shown, left_out = tables.few_levels(summary.index)
+    rows = [
+        (
+            name,
+            f"{row['error']:+.2f} ± {row['error_se']:.2f}",
+            f"{row['coverage_50']:.0%}",
+            f"{row['coverage_90']:.0%}",
+            p_value(row["p_uniform"], ""),
+        )
+        for name, row in summary.loc[shown].iterrows()
+    ]
+    tables.print_table(title, HEADER, rows)
+    if left_out:
+        print(left_out)
