@@ -10,15 +10,15 @@ from ..errors import InputError
 from . import options, parsing, tables
 
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
-             "training_compute", "inference_compute", "total_compute", "saved")  # fmt: skip
-NEAR = {
+             "training_compute", "inference_compute", "total_compute")  # fmt: skip
+LABELS = {  # of further quantities
+    "saved": "share saved by planning for demand",
     "parameters_near_low": "least parameters nearly as good",
     "parameters_near_high": "most parameters nearly as good",
     "tokens_near_low": "their tokens, least",
     "tokens_near_high": "their tokens, most",
 }
-LABELS = {"saved": "share saved by planning for demand", **NEAR}
-QUANTILES = ("q2.5", "q50", "q97.5")
+RESERVED = {"fit", "compute", "loss", "demand", "near_optimal", "beyond", "robust"}  # of `allocate`
 MOST_TABLES = 4  # of one answer each; more answers share a table
 
 
@@ -67,6 +67,8 @@ def allocate(
     from ..reports import results
 
     planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | parsing.values(plan, "--plan")
+    if reserved := sorted(RESERVED & planned.keys()):
+        raise InputError(f"--plan {reserved[0]!r}: not what a law knows of runs; see the options of --help")
     if bool(compute) == bool(loss):
         which = "both" if loss else "neither"
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
@@ -97,12 +99,12 @@ def _print_one(entry):
 
     rows = [
         _row(entry, name)
-        for name in (*ALLOCATED, *NEAR)
+        for name in (*ALLOCATED, *LABELS)
         if name in entry and not (name == "loss" and "target" in entry)
     ]
     title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
     tables.print_table(title, tables.SUMMARY_HEADER, rows, least=("mean", "sd"))
-    if None not in (entry["parameters"][q] for q in QUANTILES):
+    if None not in (entry["parameters"][q] for q in tables.QUANTILES):
         print(sentence(entry))
     for line in remarks(entry):
         print(line)
@@ -140,7 +142,7 @@ def _beyond(entry):
 
 def _row(entry, name):
     moments = (tables.number(entry[name][key]) for key in ("mean", "sd"))
-    return LABELS.get(name, name), *moments, *(_quantile(entry, name, q) for q in QUANTILES)
+    return LABELS.get(name, name), *moments, *(_quantile(entry, name, q) for q in tables.QUANTILES)
 
 
 def _quantile(entry, name, q):

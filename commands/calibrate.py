@@ -27,12 +27,7 @@ def calibrate(
     fitting,
 ):
     """Fit a law to tables simulated from it, to check that its intervals cover at their nominal rate."""
-    from ..datasets.files import check_writable
-
-    chosen = parsing.law_named(law, fitting)
-    table = parsing.table_for(chosen, data, fitting)
-    if out:
-        check_writable(out)
+    chosen, table = parsing.law_and_table(law, data, fitting, out)
     from ..inference import calibrate as calibrate_law
     from ..inference.checks.calibration import sentence
     from ..reports import results
@@ -63,8 +58,7 @@ def _print(title, summary):
         (
             name,
             f"{row['error']:+.2f} ± {row['error_se']:.2f}",
-            f"{row['coverage_50']:.0%}",
-            f"{row['coverage_90']:.0%}",
+            *(f"{row[column]:.0%}" for column in ("coverage_50", "coverage_90")),
             p_value(row["p_uniform"], ""),
         )
         for name, row in summary.loc[shown].iterrows()

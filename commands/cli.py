@@ -95,12 +95,9 @@ def main():
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        status = _refuse(f"{error.format_message().rstrip('.')}; see {_command(error)} --help")
+        command = getattr(getattr(error, "ctx", None), "command_path", "bayescaling")
+        status = _refuse(f"{error.format_message().rstrip('.')}; see {command} --help")
     sys.exit(status if isinstance(status, int) else 0)
-
-
-def _command(error):
-    return getattr(getattr(error, "ctx", None), "command_path", "bayescaling")
 
 
 def _refuse(message):

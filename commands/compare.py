@@ -34,12 +34,10 @@ def compare(
     json: options.Json = False,
 ):
     """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
-    if [str(path) for path in files] != ["progress"]:
-        of_files(files, weighting, json)
-    elif paper_grid:
-        of_paper(seed, json)
+    if [str(path) for path in files] == ["progress"]:
+        (of_paper if paper_grid else of_specifications)(seed, json)
     else:
-        of_specifications(seed, json)
+        of_files(files, weighting, json)
 
 
 def of_files(files, weighting, json):
@@ -55,10 +53,8 @@ def of_files(files, weighting, json):
     if json:
         tables.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
         return
-    rows = [
-        (name, *(tables.number(row[column], ".3g" if column == "weight" else ".4g") for column in OF_LAWS))
-        for name, row in table.iterrows()
-    ]
+    forms = {"weight": ".3g"}
+    rows = [(name, *(tables.number(row[c], forms.get(c, ".4g")) for c in OF_LAWS)) for name, row in table.iterrows()]
     tables.print_table(f"leave-one-out, {weighting} weights", ("", *OF_LAWS), rows, least=LEAST_OF_LAWS)
     _print_sentences(table)
     if weighting != "rollout" and all(fit.law.kind == "runs" for fit in fits.values()):
@@ -105,10 +101,7 @@ def of_specifications(seed, json):
     if json:
         tables.print_json(results.comparison_document(table))
         return
-    rows = [
-        (f"progress-{number}", *(tables.number(row[column], ".3g") for column in OF_PROGRESS))
-        for number, row in table.iterrows()
-    ]
+    rows = [(f"progress-{k}", *(tables.number(row[c], ".3g") for c in OF_PROGRESS)) for k, row in table.iterrows()]
     title = "the 20 specifications by leave-one-out"
     tables.print_table(title, ("", *OF_PROGRESS), rows, least=LEAST_OF_PROGRESS)
     _print_sentences(table)

@@ -8,8 +8,6 @@ from typer import Argument, Option
 
 from . import options, tables
 
-QUANTILES = {"q2.5": "2.5%", "q50": "50%", "q97.5": "97.5%"}
-
 
 def doubling(
     files: Annotated[list[Path], Argument(help="Fits of progress-N.", metavar="FILE.nc...")],
@@ -53,10 +51,7 @@ def doubling(
         }
         tables.print_json(document)
         return
-    if at:
-        _print_at_optimum(times, at)
-    else:
-        _print_at_evaluations(times)
+    _print(times, at)
     for name, fit in fits.items():
         tables.print_diagnostics(name, fit.diagnostics)
         left_out = int(times[name]["no_optimum"].sum()) if at else 0
@@ -64,29 +59,21 @@ def doubling(
             print(f"warning: {name}: {left_out} draws have no optimum and are left out", file=sys.stderr)
 
 
-def _print_at_evaluations(times):
-    header = ("", "evaluations", "number", "P(progress)", *QUANTILES.values())
+def _print(times, at):
+    """Print doubling times by fit, at the budget and year of `at` or, where it is None, at the evaluations."""
+    optimal, where = {}, "at the evaluations' own sizes and dates"
+    if at:
+        optimal = {f"optimal_{q}": f"optimal scaling {text}" for q, text in tables.QUANTILES.items()}
+        where = f"at {at['compute']:.3g} FLOP in {at['year']:g}".replace("e+", "e")
+    columns = tables.QUANTILES | optimal
     rows = [
-        (name, label, int(row["count"]), f"{row['p_progress']:.3f}", *(_months(row[q]) for q in QUANTILES))
+        (name, label, *(() if at else (int(row["count"]),)), f"{row['p_progress']:.3f}", *map(_months, row[[*columns]]))
         for name, table in times.items()
         for label, row in table.iterrows()
     ]
-    title = "months in which effective compute doubles, at the evaluations' own sizes and dates"
-    tables.print_table(title, header, rows, least=("P(progress)",))
-
-
-def _print_at_optimum(times, at):
-    columns = [*QUANTILES, *(f"optimal_{q}" for q in QUANTILES)]
-    optimal = tuple(f"optimal scaling {text}" for text in QUANTILES.values())
-    rows = [
-        (name, label, f"{row['p_progress']:.3f}", *(_months(row[column]) for column in columns))
-        for name, table in times.items()
-        for label, row in table.iterrows()
-    ]
-    where = f"at {at['compute']:.3g} FLOP in {at['year']:g}".replace("e+", "e")
+    header = ("", *([""] if at else ["evaluations", "number"]), "P(progress)", *columns.values())
     title = f"months in which effective compute doubles, {where}"
-    header = ("", "", "P(progress)", *QUANTILES.values(), *optimal)
-    tables.print_table(title, header, rows, least=(*optimal, "P(progress)"))
+    tables.print_table(title, header, rows, least=(*optimal.values(), "P(progress)"))
 
 
 def _months(x):

@@ -32,12 +32,7 @@ def fit(
     fitting,
 ):
     """Fit a law, by default the coupled one, to a table of runs with NUTS."""
-    from ..datasets.files import check_writable
-
-    chosen = parsing.law_named(law, fitting)
-    table = parsing.table_for(chosen, data, fitting)
-    if out:
-        check_writable(out)
+    chosen, table = parsing.law_and_table(law, data, fitting, out)
     # Only now, for these take longer than reading a table that may have to be refused.
     from ..inference import fit as fit_law
     from ..inference.checks.wider_laws import suggestion, worth_trying

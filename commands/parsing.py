@@ -107,6 +107,17 @@ def _refuse_columns(asked, built_in, fix=""):
         raise InputError(f"{' and '.join(refused)}: for files, not for the built-in table {built_in!r}{fix}")
 
 
+def law_and_table(name, data, fitting, out=None):
+    """Make the law called `name` and read its table; a file `out` that cannot be written is refused before any work."""
+    from ..datasets.files import check_writable
+
+    law = law_named(name, fitting)
+    table = table_for(law, data, fitting)
+    if out:
+        check_writable(out)
+    return law, table
+
+
 def table_for(law, data, fitting):
     """Read the table that a law is fitted to, a built-in one or a file; without `data` the law's usual one."""
     from ..datasets import KINDS

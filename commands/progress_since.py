@@ -16,8 +16,7 @@ TITLES = {
     "factor": "fall of compute at fixed capability, a factor a year",
     "halving": "months in which compute at fixed capability halves",
 }
-HEADER = ("", "unit", "2.5%", "50%", "97.5%")
-SHOWN = ("q2.5", "q50", "q97.5")
+HEADER = ("", "unit", *tables.QUANTILES.values())
 DECADE = math.log(10)
 
 
@@ -122,8 +121,7 @@ def _comparison(fits):
     left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in left_out.items()})
-    table = differences(pointwise, high_k).assign(elpd=pointwise.sum())
-    table = table.sort_values("elpd", ascending=False)
+    table = differences(pointwise, high_k).assign(elpd=pointwise.sum()).sort_values("elpd", ascending=False)
     return {"table": table, "k_above_0.7": high_k, "sentence": sentence(table, left_out="models")}
 
 
@@ -138,7 +136,7 @@ def _print(table, fits, summaries):
     rows = {key: row for name in (BREAK, LINEAR) for key, row in summaries[name].iterrows()}
     for name, title in TITLES.items():
         lines = [
-            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in SHOWN))
+            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in tables.QUANTILES))
             for (period, unit), row in rows.items()
             if period in labels
         ]

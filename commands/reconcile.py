@@ -28,8 +28,8 @@ def reconcile(
     at_least = float((exponents["nonembedding"]["size"] >= KAPLAN_EXPONENT).mean())
     entries = {basis: {n: intervals.summary(x, ratio=True) for n, x in e.items()} for basis, e in exponents.items()}
     if json:
-        document = {"exponents": entries, "p_exponent_above_0.73": at_least, "diagnostics": fit.diagnostics}
-        tables.print_json(document)
+        checks = {"p_exponent_above_0.73": at_least, "diagnostics": fit.diagnostics}
+        tables.print_json({"exponents": entries} | checks)
         return
     for basis, entry in entries.items():
         rows = [tables.summary_row(LABELS[name], q) for name, q in entry.items()]

@@ -30,15 +30,12 @@ def rollout(
     fitting,
 ):
     """Fit a law to the rows below each cutoff, predict the others, and say how well."""
-    from ..datasets.files import check_writable
     from ..inference import rollout as roll_out
     from ..reports.drawing.rollout import check_format, draw
 
-    chosen = parsing.law_named(law, fitting)
-    table = parsing.table_for(chosen, data, fitting)
+    chosen, table = parsing.law_and_table(law, data, fitting, figure)
     if figure:
         check_format(figure)
-        check_writable(figure)
     settings = parsing.sampler_settings(fitting) | {"progress": tables.interactive(fitting.json)}
     scores, rows = roll_out(chosen, table, by, below, beyond=beyond, **settings)
     if figure:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 
-SUMMARY_HEADER = ("", "mean", "sd", "2.5%", "50%", "97.5%")
+QUANTILES = {"q2.5": "2.5%", "q50": "50%", "q97.5": "97.5%"}
+SUMMARY_HEADER = ("", "mean", "sd", *QUANTILES.values())
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
 # In the names of parameters that each run has: too many to print.
 OF_RUNS = "_run["
@@ -23,15 +24,8 @@ def interactive(json):
 def print_table(title, header, rows, *, least=()):
     """Print a table to standard output, its first column to the left and the others to the right.
 
-    No cell is cut: where the terminal is too narrow whole columns are left out and named below.
-
-    Parameters
-    ----------
-    title : str
-    header : sequence of str
-    rows : sequence of sequences
-    least : sequence of str
-        Columns that are left out first, in this order; then those at the right.
+    No cell is cut: where the terminal is too narrow whole columns are left out and named below, first those that
+    `least` names, in its order, then those at the right.
     """
     from rich import box
     from rich.console import Console
@@ -117,7 +111,7 @@ def number(x, form=".4g"):
 
 def summary_row(name, q):
     """Return the row of a table under `SUMMARY_HEADER`, of a quantity's mean, sd and quantiles."""
-    return name, *(number(q[key]) for key in ("mean", "sd", "q2.5", "q50", "q97.5"))
+    return name, *(number(q[key]) for key in ("mean", "sd", *QUANTILES))
 
 
 def few_levels(names):

@@ -111,15 +111,9 @@ def _run(training, file, preset, options, *, accuracies=None):
 
 
 def _trained(training, sweep, options):
+    settings = {name: getattr(options, name) for name in ("scheduler", "device", "time_limit")}
     try:
-        return training.train(
-            sweep,
-            options.out,
-            scheduler=options.scheduler,
-            device=options.device,
-            time_limit=options.time_limit,
-            progress=not options.json,
-        )
+        return training.train(sweep, options.out, progress=not options.json, **settings)
     except KeyboardInterrupt as interrupt:
         exit_status.taken(interrupt.args)
         count = len(list((options.out / "runs").glob("*.nc")))
