@@ -17,7 +17,7 @@ from .loss.embedding.weighted import EmbeddingWeighted
 from .loss.frontier import Frontier
 from .loss.grouped import Grouped
 from .loss.kaplan import Kaplan
-from .loss.law import LossLaw
+from .loss.law import LossLaw, Sampled
 from .loss.offsets import Offsets
 from .progress.law import Progress
 from .progress.specifications import SPECIFICATIONS, Specification
@@ -37,6 +37,7 @@ __all__ = [
     "LossLaw",
     "Offsets",
     "Progress",
+    "Sampled",
     "Scores",
     "Specification",
     "names",

@@ -133,7 +133,7 @@ def test_the_density_is_that_of_the_priors_the_units_and_the_scores(prior):
     expected = prior.log_likelihood().values[0].sum(-1)
     for i, (name, own) in enumerate(law.prior_of.items()):
         expected = expected + own.frozen.logpdf(v[name]) + own.from_unconstrained(prior.z[0, :, i])[1]
-    raw, capability = prior._units[0][0].copy(), prior.capability[0]
+    raw, capability = prior.units[0][0].copy(), prior.capability[0]
     # Logits at where the benchmark's models should be: the difficulty is that origin and they over the slope.
     origins = np.array([expected_origin(law, prior.rows, name) for name in prior.reference["benchmarks"]])
     expected = expected - raw[..., 0].sum(-1)
