@@ -25,6 +25,14 @@ class Findings:
     unsaved: dict = field(default_factory=dict)
 
 
+NOT_MADE = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
+
+
+def made(found, stage):
+    """Return the sentence on when an extra stage was made, or on how it can be had where it was not."""
+    return f"Made on {found.extras[stage]}." if found.extras.get(stage) else NOT_MADE
+
+
 def section(found, stage, title, make):
     """Write a section on what an extra stage gives, or say how it can be had where it was not made.
 
@@ -37,7 +45,6 @@ def section(found, stage, title, make):
         Without arguments, returns the rest of the section, a dict.
     """
     if not found.extras.get(stage):
-        said = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
-        return {"title": title, "text": [said], "blocks": []}
+        return {"title": title, "text": [made(found, stage)], "blocks": []}
     rest = make()
-    return {"title": title} | rest | {"text": [*rest.get("text", []), f"Made on {found.extras[stage]}."]}
+    return {"title": title} | rest | {"text": [*rest.get("text", []), made(found, stage)]}

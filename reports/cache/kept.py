@@ -24,7 +24,7 @@ TIMES = "times.json"
 PACKAGE = Path(__file__).parents[2]
 COMPUTED = ("datasets", "inference", "models", "reports")
 # What only draws and prints: folders, files by their whole names, and by their ends.
-DRAWN = {"reports/drawing", "reports/pages/front"}
+DRAWN = {"reports/drawing", "reports/html", "reports/pages/front"}
 DRAWN_FILES = {"__main__.py"}
 DRAWN_FILES |= {
     f"reports/{name}.py"
