@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+NOT_MADE = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
+
 
 @dataclass(kw_only=True)
 class Findings:
@@ -24,13 +26,21 @@ class Findings:
     posteriors: dict = field(default_factory=dict)
     unsaved: dict = field(default_factory=dict)
 
+    def if_made(self, stage, caller):
+        """Return what a template says of an extra stage, or how that stage can be made.
 
-NOT_MADE = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
+        Parameters
+        ----------
+        stage : str
+        caller : callable
+            Without arguments, returns the text; Jinja passes it where a template has ``{% call found.if_made(...) %}``.
 
-
-def made(found, stage):
-    """Return the sentence on when an extra stage was made, or on how it can be had where it was not."""
-    return f"Made on {found.extras[stage]}." if found.extras.get(stage) else NOT_MADE
+        Returns
+        -------
+        str
+        """
+        made = self.extras.get(stage)
+        return f"{caller()}\n\nMade on {made}.\n" if made else f"{NOT_MADE}\n"
 
 
 def section(found, stage, title, make):
@@ -45,6 +55,6 @@ def section(found, stage, title, make):
         Without arguments, returns the rest of the section, a dict.
     """
     if not found.extras.get(stage):
-        return {"title": title, "text": [made(found, stage)], "blocks": []}
+        return {"title": title, "text": [NOT_MADE], "blocks": []}
     rest = make()
-    return {"title": title} | rest | {"text": [*rest.get("text", []), made(found, stage)]}
+    return {"title": title} | rest | {"text": [*rest.get("text", []), f"Made on {found.extras[stage]}."]}

@@ -1,11 +1,11 @@
 from collections import defaultdict
-from types import SimpleNamespace
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from bayescaling.reports.findings import Findings
 from bayescaling.reports.html import prose
 from bayescaling.reports.pages.arithmetic import figures, page
 from bayescaling.reports.pages.arithmetic.analysis import abacus, offsets_entry
@@ -27,7 +27,8 @@ def found(learned, further, p_first=0.88):
     }
     lengths = {"contrasts": [contrast], "lengths": {"typical": typical}}
     index = pd.MultiIndex.from_product([NAMES, [0.5]])
-    return SimpleNamespace(
+    result = Findings()
+    vars(result).update(
         document={"equal_cost": equal | FITS, "lengths": lengths | FITS},
         counts=bs.load("arithmetic_runs"),
         arms=bs.load("arithmetic_offsets"),
@@ -38,8 +39,8 @@ def found(learned, further, p_first=0.88):
             dims=("chain", "draw", "condition", "length_a"),
             coords={"condition": NAMES, "length_a": [33.0]},
         ),
-        extras={},
     )
+    return result
 
 
 def sections(learned, further):

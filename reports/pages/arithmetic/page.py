@@ -1,7 +1,5 @@
 """The page on arithmetic: how far beyond the lengths of training a model goes, by its embedding of positions."""
 
-from functools import partial
-
 import pandas as pd
 
 from ....inference.intervals import summary
@@ -10,7 +8,6 @@ from ....inference.words import digits as words_of
 from ....inference.words import equal_to, position, probability
 from ....training.arithmetic.exposure import rows_trained
 from ...drawing import tables, verdicts
-from ...findings import made
 from ...html import prose
 from . import figures
 from .analysis import ABACUS, BEYOND, JUDGED, LEFT_OUT, MAIN, abacus, observed
@@ -189,9 +186,7 @@ def sections(found, published):
         "own_runs": figures.own_runs(found),
         "lengths": _lengths_table(found),
         "contrasts": _contrast_table(found),
-        "comparison": tables.comparison(found.comparison, note=_comparison_note(found.counts))
-        if found.extras.get(LEFT_OUT)
-        else None,
+        "comparison": lambda: tables.comparison(found.comparison, note=_comparison_note(found.counts)),
         "each_seed": _by_seed(found.arms),
         "by_offset": figures.by_offset(offsets),
         "rows_seen": figures.rows_seen(offsets),
@@ -215,7 +210,6 @@ def named(found, published):
         "offsets": offsets,
         "seen": rows_trained(int(first["train_digits"]), int(first["k_max"])),
         "by_offset": by_offset(offsets),
-        "made": partial(made, found),
         "digits": words_of,
         "equal_to": equal_to,
         "position": position,

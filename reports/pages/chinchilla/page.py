@@ -1,7 +1,5 @@
 """The page on the Chinchilla law: the posterior, published estimates, checks and decisions."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
@@ -9,7 +7,6 @@ from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
 from ....models.loss.law import describe
 from ...drawing import allocation, checks, law, optimum, tables, verdicts
-from ...findings import made
 from ...html import prose
 from ...published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws_page
@@ -179,14 +176,13 @@ def sections(found, published):
     return prose.sections(
         __file__,
         blocks,
+        found=found,
         document=document,
         runs=main.rows,
         best=name,
         apart=apart,
         widest=widest,
         no_variance=float((main["posterior"]["nu"] <= 2).mean()),
-        extras=found.extras,
-        made=partial(made, found),
         words=laws_page.WORDS,
         calibrated=CALIBRATED,
         optimum=optimum,

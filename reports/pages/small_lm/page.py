@@ -1,7 +1,5 @@
 """The page on small language models trained for this package, whose true floor is known."""
 
-from functools import partial
-
 import pandas as pd
 
 from ....datasets.wording import p_value
@@ -9,7 +7,6 @@ from ....inference.points.curves import COUNTED
 from ....inference.words import probability
 from ...drawing import tables, verdicts
 from ...drawing.style import BASIS_LABELS
-from ...findings import made
 from ...html import prose
 from . import figures
 from .analysis import CALIBRATION, COUPLED, LEFT_OUT, MAIN, ONE_RATE, SCHEMES
@@ -193,8 +190,8 @@ def sections(found, published):
         "changed": _changed_table(found),
         "exponents": figures.exponents(found, SCHEMES, theirs),
         "exponents_table": _exponent_table(found, theirs),
-        "left_out": _runs_table(found) if found.extras.get(LEFT_OUT) else None,
-        "calibration": _calibration_table(found) if found.extras.get(CALIBRATION) else None,
+        "left_out": lambda: _runs_table(found),
+        "calibration": lambda: _calibration_table(found),
         "omega": figures.omega(found.omega | found.elsewhere),
     }
     return prose.sections(
@@ -210,7 +207,6 @@ def sections(found, published):
         ],
         better=better,
         missed=[name for name in better if not truth[name][COUPLED]["holds"]],
-        made=partial(made, found),
         replicated=_replicated,
         verdicts=verdicts,
         CALIBRATION=CALIBRATION,
