@@ -47,3 +47,14 @@ def test_a_name_that_is_not_known_is_an_error(page):
         prose.sections(page, {})
     with pytest.raises(KeyError, match="one"):
         prose.sections(page, {}, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
+
+
+def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
+    (tmp_path / "own.md.jinja").write_text(
+        "{% macro bold(x) %}<b>{{ x }}</b>{% endmacro %}\n## Does {{ name }} fit?\n\nOf {{ bold(name) }}.\n\n- x<sub>1</sub>",
+        encoding="utf-8",
+    )
+    name = "<i>\n\n## a & b"
+    (found,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
+    assert found["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
+    assert found["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and found["points"] == ["x<sub>1</sub>"]
