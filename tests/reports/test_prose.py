@@ -50,10 +50,15 @@ def test_a_name_that_is_not_known_is_an_error(page):
 
 
 def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
-    (tmp_path / "own.md.jinja").write_text(
-        "{% macro bold(x) %}<b>{{ x }}</b>{% endmacro %}\n## Does {{ name }} fit?\n\nOf {{ bold(name) }}.\n\n- x<sub>1</sub>",
-        encoding="utf-8",
-    )
+    text = """
+    {% macro bold(x) %}<b>{{ x }}</b>{% endmacro %}
+    ## Does {{ name }} fit?
+
+    Of {{ bold(name) }}.
+
+    - x<sub>1</sub>
+    """
+    (tmp_path / "own.md.jinja").write_text(text, encoding="utf-8")
     name = "<i>\n\n## a & b"
     (found,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
     assert found["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
