@@ -244,7 +244,7 @@ def _truth(document):
 
 
 # By the key of results.json that an answer is made of: the page that says more, and what gives the answer's facts, the
-# names of the fits that it rests on, and what the template names.
+# names of the fits that it depends on, and what the template names.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", _progress),
     "since": ("since", _since),
