@@ -5,6 +5,6 @@ from . import options, tables
 
 def cache(clear: options.Clear = False, json: options.Json = False):
     """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
-    from ..reports.cache import kept
+    from ..reports.cache import store
 
-    tables.print_kept(kept.folder(), kept.clear() if clear else kept.listed(), cleared=clear, json=json)
+    tables.print_kept(store.folder(), store.clear() if clear else store.listed(), cleared=clear, json=json)

@@ -54,7 +54,7 @@ def of_specifications(seed, json):
     # As many at a time as are fitted at once.
     parts = [tuple(numbers[i : i + processes()]) for i in range(0, len(numbers), processes())]
     names = {part: f"specification {', '.join(map(str, part))}" for part in parts}
-    made = {"table": sha256(table), "seed": seed, "of": "compare progress"}
+    made = {"module": __name__, "table": sha256(table), "seed": seed}
     with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_all(fitter=fitter, specifications=part, seed=seed))

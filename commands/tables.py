@@ -394,13 +394,18 @@ def print_estimates(found):
     """Print point estimates, constants of parametric fits and exponents of envelopes, and why others are missing."""
     names = ("A", "B", "alpha", "beta", "E")
     rows = [
-        (name, *(number(e.constants[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
+        (name, *(number(e[n], ".5g") for n in names), e.rows, "yes" if e.converged else "NO")
         for name, e in found.parametric.items()
     ]
     if rows:
         print_table("parametric fits", ("", *names, "rows", "converged"), rows)
     rows = [
-        (name, number(e.exponent), number(e.standard_error, ".2g"), f"{e.points['used'].sum()} of {len(e.points)}")
+        (
+            name,
+            number(e["exponent"]),
+            number(e.errors["exponent"], ".2g"),
+            f"{e.points['used'].sum()} of {len(e.points)}",
+        )
         for name, e in found.envelopes.items()
         if e.converged
     ]

@@ -41,6 +41,17 @@ def finite(x):
     return None if x is None or not math.isfinite(x) else float(x)
 
 
+def named(values, probabilities=(0.025, 0.5, 0.975), prefix=""):
+    """Return quantiles by their names, a dict of float.
+
+    Examples
+    --------
+    >>> named([1, 2], (0.05, 0.5), "factor_")
+    {'factor_q5': 1.0, 'factor_q50': 2.0}
+    """
+    return {f"{prefix}q{100 * p:g}": float(x) for p, x in zip(probabilities, values, strict=True)}
+
+
 def parameters(fit):
     """Summarise every scalar of the posterior, ``alpha_year[ptb]`` where it has levels.
 

@@ -205,7 +205,7 @@ def _of_scores(fit, of, fits):
 def _doubling(fit):
     """Write the doubling time at the evaluations, and the probability of progress."""
     gain = gain_times(fit).loc["all"]
-    q = {name: gain[name] if gain[name] < float("inf") else None for name in (LOW, MIDDLE, HIGH)}
+    q = {name: intervals.finite(gain[name]) for name in (LOW, MIDDLE, HIGH)}
     return months(q), probability(gain["p_progress"])
 
 

@@ -1,11 +1,10 @@
-"""Sampled quantities side by side on the real line: where each stands, what its prior says there, its name."""
+"""Blocks of coordinates on the real line: where each quantity stands, what its prior says there, its name."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..datasets.deferred import xr
-from .draws import DRAWS, draw_coordinates
+from .draws import DRAWS
 
 
 @dataclass(frozen=True)
@@ -17,20 +16,26 @@ class Coordinates:
     priors : dict of str to Prior
     several : dict of str to (str, int)
         Dimension and number of the values of a quantity that has several; without any, it has no coordinate.
+    axis : str, optional
+        The block has one row of coordinates for each member of this, such as a group.
+    members : int
+        How many there are.
 
     Examples
     --------
     >>> from bayescaling.models.priors import Prior
     >>> coordinates = Coordinates({"omega": Prior.parse("LogNormal(0, 1)"), "shift": Prior.parse("Normal(2, 1)")})
-    >>> coordinates.start()
+    >>> coordinates.start
     array([0., 2.])
-    >>> values, _ = coordinates.values(coordinates.start())
+    >>> values, _ = coordinates.values(coordinates.start)
     >>> float(values["omega"])
     1.0
     """
 
     priors: dict
     several: dict = field(default_factory=dict)
+    axis: str | None = None
+    members: int = 1
 
     def _placed(self):
         """Pairs of a name and its place: an index of the one value, or a slice of several."""
@@ -44,32 +49,75 @@ class Coordinates:
     def __len__(self):
         return sum(count for _, count in self.several.values()) + len(self.priors.keys() - self.several.keys())
 
+    @property
     def start(self):
-        """Medians of the priors, (coordinate,)."""
+        """Medians of the priors, (coordinate,) or (member, coordinate)."""
         found = np.empty(len(self))
         for name, place in self._placed():
             found[place] = self.priors[name].to_unconstrained(self.priors[name].frozen.median())
-        return found
+        return found if self.axis is None else np.tile(found, (self.members, 1))
 
-    def values(self, z):
-        """Value and log density of each quantity at coordinates, (coordinate,) of any array library.
+    def values(self, z, known=None):
+        """Value and log prior density of each quantity at coordinates of any array library.
+
+        Parameters
+        ----------
+        z : array_like, shape (coordinate,) or (member, coordinate)
+        known : dict of str to array_like, optional
+            Values of the blocks before, which a prior may depend on.
 
         Returns
         -------
         values, densities : dict of str to array_like
-            Scalars or, of several values, (value,).
+            Scalars or, of several values or members, (value,).
         """
+        z = z if self.axis is None else z.T
         pairs = {name: self.priors[name].of_coordinate(z[place]) for name, place in self._placed()}
         return {name: x for name, (x, _) in pairs.items()}, {name: density for name, (_, density) in pairs.items()}
 
-    def named(self, z):
-        """Variables of a Dataset by name, from coordinates (chain, draw, coordinate); those after the last are left."""
-        found = {}
-        for name, place in self._placed():
-            dims = (*DRAWS, self.several[name][0]) if name in self.several else DRAWS
-            found[name] = (dims, self.priors[name].from_unconstrained(z[..., place])[0])
-        return found
+    def dims_of(self, name):
+        """Dims of a quantity besides those of draws."""
+        return tuple(dim for dim in (self.several.get(name, (None,))[0], self.axis) if dim)
 
-    def dataset(self, z):
-        """Return a Dataset of the quantities at coordinates (chain, draw, coordinate)."""
-        return xr.Dataset(self.named(z), draw_coordinates(*z.shape[:2]))
+    def named(self, z):
+        """Variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
+        z = z if self.axis is None else z.reshape(*z.shape[:2], self.members, len(self))
+        return {
+            name: ((*DRAWS, *self.dims_of(name)), self.priors[name].from_unconstrained(z[..., place])[0])
+            for name, place in self._placed()
+        }
+
+    def variables(self, known):
+        """Register the quantities in the PyMC model of the context; `known` are those of the blocks before."""
+        return {name: self.priors[name].variable(name, dims=self.dims_of(name) or None) for name, _ in self._placed()}
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Coordinates of one kind that the law gives a density, such as the capabilities of models.
+
+    Parameters
+    ----------
+    name : str
+    dims : tuple of str
+        Of what they are called by, besides those of draws.
+    start : ndarray
+    axis : str, optional
+        What the first axis of `start` is of, where a table may have any number of them.
+    """
+
+    name: str
+    dims: tuple
+    start: np.ndarray
+    axis: str | None = None
+
+    def __len__(self):
+        return self.start.size
+
+    def values(self, z, known=None):
+        """Return the coordinates by their name, and no prior; see `Coordinates.values`."""
+        return {self.name: z}, {}
+
+    def named(self, z):
+        """Variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
+        return {self.name: ((*DRAWS, *self.dims), z.reshape(*z.shape[:2], *self.start.shape[: len(self.dims)]))}

@@ -5,43 +5,56 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..datasets.deferred import xr
+from .draws import draw_coordinates
+
+POTENTIAL = "potential"  # the density of what informs a law besides its observations
+
 
 class Density(NamedTuple):
     """A log posterior density of coordinates on the real line, with its data.
 
-    Coordinates come in blocks, the first a vector. Another block has one row for each member of an axis of the table,
-    such as a group or a model.
-
     Attributes
     ----------
-    terms : callable
-        ``terms(blocks, arrays)`` returns a tuple of scalars and arrays whose elements sum to the density. It is written
-        in the functions of `arrays`, so that it can be traced, differentiated and compiled.
-    start : tuple of ndarray
-        Blocks of coordinates about which chains start, (coordinate,) and (member, coordinate).
+    blocks : tuple of Coordinates or Units
+        What is sampled: quantities with priors of their own, and what the law gives a density. The first is a vector of
+        coordinates. A block with an axis has one row for each member of it, such as a group or a model.
+    rest : callable
+        ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all but the
+        priors, given the values of what is sampled: under the name of each block of `Units` their density, under
+        `POTENTIAL` that of what informs the law besides its observations, under others that of the observations. It is
+        written in the functions of `arrays`, so that it can be traced, differentiated, compiled, and run on JAX and
+        PyTensor.
     arrays : dict of str to ndarray
         Data of the density, by name.
     axes : dict of str to (str or None)
         What the first axis of each array is of, where a table may have any number of them; None where it may not.
-    named : callable
-        ``named(z)`` returns the sampled variables, a Dataset, at coordinates (chain, draw, coordinate).
     key : hashable
-        What the code of `terms` follows from: the law with its options.
-    block_axes : tuple of str
-        What the blocks after the first have one row for.
+        What the code follows from: the law with its options.
+    labels : dict of str to list of str
+        Names along the dims of what is sampled.
     used : ndarray of bool, shape (coordinate,), optional
         Which coordinates are sampled; all by default. The others are switched off by data, and the density does not
         depend on them but for their own standard normal terms.
     """
 
-    terms: Callable[[tuple, dict], tuple]
-    start: tuple
+    blocks: tuple
+    rest: Callable[[dict, dict], dict]
     arrays: dict[str, np.ndarray]
     axes: dict[str, str | None]
-    named: Callable[[np.ndarray], Any]
     key: Hashable
-    block_axes: tuple = ()
+    labels: dict[str, list] = {}  # noqa: RUF012
     used: np.ndarray | None = None
+
+    @property
+    def start(self) -> tuple:
+        """Return blocks of coordinates about which chains start, (coordinate,) and (member, coordinate)."""
+        return tuple(block.start for block in self.blocks)
+
+    @property
+    def block_axes(self) -> tuple:
+        """Return what blocks of several rows have one row for."""
+        return tuple(block.axis for block in self.blocks if block.start.ndim > 1)
 
     @property
     def program(self) -> Hashable:
@@ -49,3 +62,22 @@ class Density(NamedTuple):
         blocks = tuple(block.shape for block in self.start)
         arrays = tuple((name, x.shape if self.axes[name] is None else x.shape[1:]) for name, x in self.arrays.items())
         return self.key, blocks, arrays
+
+    def terms(self, coordinates: tuple, arrays: dict) -> tuple:
+        """Return scalars and arrays whose elements sum to the density, at blocks of coordinates."""
+        values, priors = {}, []
+        for block, z in zip(self.blocks, coordinates, strict=True):
+            own, densities = block.values(z, values)
+            values |= own
+            priors += densities.values()
+        return (*priors, *self.rest(values, arrays).values())
+
+    def named(self, z: np.ndarray) -> Any:
+        """Return what is sampled, a Dataset, at coordinates (chain, draw, coordinate)."""
+        found, at = {}, 0
+        for block in self.blocks:
+            size = block.start.size
+            found |= block.named(z[..., at : at + size])
+            at += size
+        labels = {dim: names for dim, names in self.labels.items() if names}
+        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | labels)

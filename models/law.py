@@ -13,6 +13,7 @@ import pandas as pd
 from ..datasets import KINDS, fractional_years
 from ..datasets.wording import shortened, unknown
 from ..errors import InputError
+from . import pymc_model
 
 
 @dataclass(frozen=True)
@@ -201,8 +202,8 @@ class Law:
     # The model and its draws -----------------------------------------------------------------------------------------
 
     def model(self, rows, reference=None):
-        """Build the PyMC model, which serves every law whose density is of the same program."""
-        raise NotImplementedError
+        """Build the PyMC model, which serves every law whose density is of the same program; see `pymc_model.model`."""
+        return pymc_model.model(self, rows, reference)
 
     def density(self, rows, reference):
         """Return the `Density` of the law on rows; it compiles in a second where it can be traced."""

@@ -4,14 +4,13 @@ import json
 from functools import partial
 from pathlib import Path
 
-from ..datasets import load, sha256
+from ..datasets import load
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.fitting import check_options
 from . import results
-from .cache import again
-from .cache.ahead import make_ahead
-from .cache.stages import Stages, told
+from .cache import store, whole
+from .cache.stages import Stages
 from .output import judge_chains, prepare, write
 from .pages import PAGES, SHOWN
 from .pages.front import answers, claims, front, optimum_grid
@@ -29,12 +28,9 @@ def build(out, *, pages=None, full=False, seed=1, sampler=None, progress=False, 
             raise InputError(unknown("page", page, PAGES))
     prepare(out)
     options = {"seed": seed, "sampler": sampler, **settings}
-    key = again.key_of(pages=pages, full=full, options=options)
-    document, warned = (None, []) if fresh else again.again(out, key)
-    if document is None:
-        return _made(out, pages, key, progress, full=full, fresh=fresh, options=options)
-    told(warned)
-    return document
+    key = store.key_of(None, pages=pages, full=full, options=options)
+    document = None if fresh else whole.restore(out, key)
+    return document or _made(out, pages, key, progress, full=full, fresh=fresh, options=options)
 
 
 def _made(out, pages, key, progress, **choice):
@@ -44,16 +40,15 @@ def _made(out, pages, key, progress, **choice):
     document, posteriors, unsaved, analysed = {"schema": results.SCHEMA}, {}, {}, []
     names = [name for page in chosen for name in page.stages]
     extras = [name for page in chosen for name in page.extras]
-    ahead = partial(make_ahead, [page.name for page in chosen], out, written, **choice)
+    ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, **choice)
     with Stages(names, progress, extras=extras, ahead=ahead, **choice) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:
-            own = stage.of(tables={name: sha256(load(name)) for name in page.tables})
-            found = page.analyse(own, published, posteriors, **options)
+            found = page.analyse(stage, published, posteriors, **options)
             posteriors |= found.posteriors
             unsaved |= found.unsaved
             _merge(document, found.document)
-            analysed.append((page, found, page.drawn(own, found, published, pages)))
+            analysed.append((page, found, page.drawn(stage, found, published, pages)))
         document["extras"] = stage.extras
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
@@ -73,7 +68,7 @@ def _made(out, pages, key, progress, **choice):
             for page, found, sections in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
         ]
         write(out, document, posteriors, TITLE, parts, stage.warned, front(document), written=written)
-        again.keep(out, key, stage)
+        whole.save(out, key, stage)
     return json.loads(results.to_json(document))
 
 

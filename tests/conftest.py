@@ -1,6 +1,8 @@
+import importlib.util
 import json
 import signal
 import warnings
+from pathlib import Path
 
 import bayescaling as bs
 import numpy as np
@@ -15,19 +17,28 @@ from bayescaling.models.progress.family import DIMENSION
 
 # What a test is given of these was compiled and sampled, which takes seconds to minutes.
 COMPILED = ("fit", "fitter", "studied", "sweep")
-RUNS = ("fit", "compare", "bridge", "robust", "misfit", "allocate", "storage", "noise", "coupled", "offsets", "kaplan",
-        "examples")  # fmt: skip
+RUNS = ("fit", "fitting", "compare", "bridge", "sandwich", "law_tests", "allocate", "storage", "noise", "coupled",
+        "offsets", "kaplan", "examples")  # fmt: skip
 # Under which pytest's cache has how long tests took.
 KEPT = "bayescaling/seconds"
 # What names of tests hold that fit the same laws, those that take longest to compile or that most tests share; in the
 # order in which they are tried and, in several processes, begun.
 TOGETHER = {
     "lengths": ("lengths",),
-    "progress": ("progress", "test_refits", "test_growth", "test_gain"),
+    "progress": ("progress", "test_refits"),
     "since": ("test_since_page.py::",),
     "reports": ("tests/reports",),
     "runs": tuple(f"test_{name}.py::" for name in RUNS),
 }
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """Build a PyMC model of a law that is written by hand; see `oracle.py`."""
+    spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.model
 
 
 def pytest_addoption(parser):

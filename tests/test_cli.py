@@ -421,7 +421,7 @@ def test_points_gives_what_can_be_had_and_says_what_cannot(tmp_path):
     document = json.loads(succeeded("points", *levels, "--json", folder=tmp_path))
     runs = bs.load("chinchilla_runs")
     expected = bs.points.fit_isoflop(runs, budgets=[1e20, 1e21, 3e21], width=0.4, minimum_runs=9)
-    assert document["point_estimates"]["isoflop"]["exponent"] == pytest.approx(expected.exponent)
+    assert document["point_estimates"]["isoflop"]["exponent"] == pytest.approx(expected["exponent"])
     bs.load("chinchilla_runs").head(4).to_csv(tmp_path / "four.csv", index=False)
     said = call("points", "--data", "four.csv", folder=tmp_path)
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)

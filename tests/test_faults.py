@@ -35,7 +35,7 @@ from bayescaling.inference.fitter import fitter_of
 from bayescaling.inference.record import record, table_entry
 from bayescaling.inference.settings import Settings
 from bayescaling.models.priors import DISTRIBUTIONS, Prior
-from bayescaling.reports.cache import kept as cache
+from bayescaling.reports.cache import store as cache
 from bayescaling.training import arithmetic
 
 LIMIT = 10  # seconds

@@ -80,6 +80,18 @@ def test_imports_point_one_way(path):
     assert set(imported_parts(path)) - {part} <= MAY_IMPORT[part]
 
 
+# Rooms of inference by question, which know no kind of table, and those of one kind.
+GENERAL = {"checks", "comparison", "engine", "estimands", "points", "samplers"}
+OF_ONE_KIND = {"lengths", "progress", "scores"}
+
+
+@pytest.mark.parametrize("room", sorted(GENERAL))
+def test_what_holds_for_every_law_imports_nothing_of_one_kind(room):
+    paths = [path for path in MODULES if path.parts[:2] == ("inference", room)]
+    names = {name for path in paths for name in imported_names(path) if name[1] == "inference" and len(name) > 2}
+    assert paths and not {name[2] for name in names} & OF_ONE_KIND
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_imports_no_other_page(page):
     names = {
@@ -116,7 +128,7 @@ def test_what_a_module_imports_is_a_declared_dependency(path):
 
 
 def test_the_check_of_dependencies_sees_them():
-    assert "platformdirs" in set(third_party_modules(Path("reports/cache/kept.py")))
+    assert "platformdirs" in set(third_party_modules(Path("reports/cache/store.py")))
     assert "numpyro" in declared("numpyro") and "numpyro" not in declared()
 
 

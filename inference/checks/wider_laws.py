@@ -15,7 +15,9 @@ import pandas as pd
 from ...errors import DiagnosticWarning, InputError
 from ..comparison.groups import loo_by_group, unmended
 from ..comparison.weights import sum_error
+from ..intervals import named
 from ..printed import Printed, Text
+from ..words import plain
 from ..workers import mapped
 from .chains import PARETO_K_LIMIT
 from .check import EXPONENT, FITS, verdict_sentence
@@ -178,7 +180,7 @@ def exponent_of(fit):
     if EXPONENT not in fit["posterior"]:
         return {}
     values = np.quantile(quotable(fit, {EXPONENT: fit["posterior"][EXPONENT]})[EXPONENT], [0.025, 0.5, 0.975])
-    return {EXPONENT: dict(zip(("q2.5", "q50", "q97.5"), map(float, values), strict=True))}
+    return {EXPONENT: named(values)}
 
 
 def suggestion(fit, others):
@@ -203,7 +205,7 @@ def suggestion(fit, others):
     said = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
     own, theirs = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
     if own and theirs:
-        said += f" and moves the exponent of N* from {_interval(own)} to {_interval(theirs)}"
+        said += f" and moves the exponent of N* from {plain(own)} to {plain(theirs)}"
     return f"{said}; there {verdict_sentence(best['verdict'])}"
 
 
@@ -240,7 +242,3 @@ def _doubt(entry):
         f"; Pareto k is above {PARETO_K_LIMIT} at {entry['unreliable_sizes']} of {entry['sizes']} sizes, so the "
         "difference by size may be wrong: check it with loo_by_group(fit, by='parameters')"
     )
-
-
-def _interval(q):
-    return f"{q['q50']:.3f} [{q['q2.5']:.3f}, {q['q97.5']:.3f}]"

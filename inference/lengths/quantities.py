@@ -20,6 +20,7 @@ from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
 from ...models.lengths.law import draw_counts
+from ..intervals import named
 from ..needs import of_kind
 
 if TYPE_CHECKING:
@@ -42,18 +43,41 @@ def conditions(fit):
     return conditions_of(fitted.rows, fitted.law.effects)
 
 
-def _curves(fitted, seeds, chosen, seed):
-    """Parameters of curves, (chain, draw, which), their conditions, and the name of the dimension."""
-    if seeds not in SEEDS:
-        raise InputError(unknown("seeds", seeds, SEEDS))
-    if seeds == "runs":
-        if chosen is not None:
-            raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
-        return fitted.curve, fitted.runs, "run"
-    known = conditions_of(fitted.rows, fitted.law.effects)
+class _Curves:
+    """Parameters of curves, (chain, draw, which), of the conditions or runs `which`."""
+
+    def __init__(self, fit, seeds, chosen, seed):
+        self.fitted = fitted = of_kind(fit, "counts").draws
+        if seeds not in SEEDS:
+            raise InputError(unknown("seeds", seeds, SEEDS))
+        if seeds == "runs":
+            if chosen is not None:
+                raise InputError("conditions are for seeds='typical' and 'new'; leave them out for the fitted runs")
+            self.parameters, self.which, self.dimension = fitted.curve, fitted.runs, "run"
+            return
+        self.which, self.dimension = _chosen(conditions_of(fitted.rows, fitted.law.effects), chosen), "condition"
+        typical = seeds == "typical"
+        self.parameters = fitted.typical(self.which) if typical else fitted.new(self.which, np.random.default_rng(seed))
+
+    def array(self, values, dimension, coords):
+        """Label values, (chain, draw, which, one more dimension)."""
+        draws = {name: self.fitted.sampled[name].values for name in DRAWS}
+        labels = {self.dimension: self.which.index.to_numpy(object)}
+        return xr.DataArray(values, dims=(*DRAWS, self.dimension, dimension), coords=draws | labels | coords)
+
+    def right_and_wrong(self, length_a, length_b):
+        """Share of problems right and wrong by cell, the precision of counts, and the coordinates of cells."""
+        a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
+        constants = {name: x[..., None] for name, x in natural(self.parameters, log_train(self.which)).items()}
+        right, wrong = right_and_wrong(constants, longer, ratio, self.fitted.law.shape)
+        return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
+
+
+def _chosen(known, chosen):
+    """Conditions by their labels, or as a table with the columns of those of the runs."""
     if chosen is None:
-        chosen = known
-    elif not isinstance(chosen, pd.DataFrame):
+        return known
+    if not isinstance(chosen, pd.DataFrame):
         chosen = [chosen] if isinstance(chosen, str) else list(chosen)
         for label in chosen:
             if label not in known.index:
@@ -61,12 +85,11 @@ def _curves(fitted, seeds, chosen, seed):
                     f"condition {quoted(label)} is in no run that was fitted{suggestion(label, known.index)}; there "
                     f"are {', '.join(known.index)}"
                 )
-        chosen = known.loc[chosen]
+        return known.loc[chosen]
     for column in known:
         if column not in chosen:
             raise InputError(f"conditions need the column {quoted(column)}; conditions(fit) shows those of the runs")
-    curve = fitted.typical(chosen) if seeds == "typical" else fitted.new(chosen, np.random.default_rng(seed))
-    return curve, chosen, "condition"
+    return chosen
 
 
 def length_at_accuracy(
@@ -113,16 +136,10 @@ def length_at_accuracy(
     shares = np.atleast_1d(np.asarray(shares, float))
     if not ((shares > 0) & (shares < 1)).all():
         raise InputError(f"shares must lie between 0 and 1, not {shares.tolist()}")
-    fitted = of_kind(fit, "counts").draws
-    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
-    curve = {name: x[..., None] for name, x in curve.items()}
-    found = length_at(curve, log_train(which)[:, None], shares, fitted.law.shape)
-    return _array(fitted, found, (dimension, "share"), {dimension: which.index.to_numpy(object), "share": shares})
-
-
-def _array(fitted, values, dims, coords):
-    draws = {name: fitted.sampled[name].values for name in DRAWS}
-    return xr.DataArray(values, dims=(*DRAWS, *dims), coords=draws | coords)
+    curves = _Curves(fit, seeds, conditions, seed)
+    parameters = {name: x[..., None] for name, x in curves.parameters.items()}
+    lengths = length_at(parameters, log_train(curves.which)[:, None], shares, curves.fitted.law.shape)
+    return curves.array(lengths, "share", {"share": shares})
 
 
 def quantiles(draws, probabilities=PROBABILITIES):
@@ -158,8 +175,8 @@ def summary(
     for label in found[dimension].values:
         for share in found["share"].values:
             draws = found.sel({dimension: label, "share": share}).values
-            found_quantiles = dict(zip(("q2.5", "q50", "q97.5"), quantiles(draws), strict=True))
-            rows.append({dimension: label, "share": share, **found_quantiles, "p_none": float((draws == 0).mean())})
+            none = float((draws == 0).mean())
+            rows.append({dimension: label, "share": share} | named(quantiles(draws)) | {"p_none": none})
     return pd.DataFrame(rows).set_index([dimension, "share"])
 
 
@@ -203,17 +220,9 @@ def accuracy_at_length(
     >>> bool((curve.isel(cell=0) > curve.isel(cell=1)).all())
     True
     """
-    fitted = of_kind(fit, "counts").draws
-    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
-    right, _, _, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
-    return _array(fitted, right, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
-
-
-def _right_and_wrong(fitted, curve, which, length_a, length_b):
-    a, b, longer, ratio = _logs(length_a, length_a if length_b is None else length_b)
-    constants = {name: x[..., None] for name, x in natural(curve, log_train(which)).items()}
-    right, wrong = right_and_wrong(constants, longer, ratio, fitted.law.shape)
-    return right, wrong, constants.get("precision"), {"length_a": ("cell", a), "length_b": ("cell", b)}
+    curves = _Curves(fit, seeds, conditions, seed)
+    right, _, _, coords = curves.right_and_wrong(length_a, length_b)
+    return curves.array(right, "cell", coords)
 
 
 def predict_counts(
@@ -252,11 +261,9 @@ def predict_counts(
     totals = np.asarray(total)
     if totals.dtype.kind not in "iu" or not (totals > 0).all():
         raise InputError(f"total must be whole numbers above 0, not {total!r}")
-    fitted = of_kind(fit, "counts").draws
-    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
-    right, wrong, precision, coords = _right_and_wrong(fitted, curve, which, length_a, length_b)
-    counts = draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1]))
-    return _array(fitted, counts, (dimension, "cell"), {dimension: which.index.to_numpy(object)} | coords)
+    curves = _Curves(fit, seeds, conditions, seed)
+    right, wrong, precision, coords = curves.right_and_wrong(length_a, length_b)
+    return curves.array(draw_counts(right, wrong, precision, totals, np.random.default_rng([seed, 1])), "cell", coords)
 
 
 def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
@@ -269,8 +276,8 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
     DataArray
         Dims chain, draw, condition (or run), region; NaN where a region has no cell.
     """
-    fitted = of_kind(fit, "counts").draws
-    curve, which, dimension = _curves(fitted, seeds, conditions, seed)
+    curves = _Curves(fit, seeds, conditions, seed)
+    fitted, which, curve = curves.fitted, curves.which, curves.parameters
     regions = [name for name in ("id", "ood", "ood100") if (fitted.rows["split"] == name).any()]
     found = np.full((*next(iter(curve.values())).shape, len(regions)), np.nan)
     cells = fitted.rows[["train_digits", "split", "length_a", "length_b"]].drop_duplicates()
@@ -279,7 +286,7 @@ def region_accuracy(fit, *, seeds="typical", conditions=None, seed=0):
             chosen = cells[(cells["split"] == region) & (cells["train_digits"] == digits)]
             if len(chosen):
                 found[..., i, j] = _mean_accuracy(fitted, {n: x[..., i] for n, x in curve.items()}, digits, chosen)
-    return _array(fitted, found, (dimension, "region"), {dimension: which.index.to_numpy(object), "region": regions})
+    return curves.array(found, "region", {"region": regions})
 
 
 def _mean_accuracy(fitted, curve, digits, cells):
@@ -379,7 +386,7 @@ def _contrast(first, second, of, draws, above, left_out):
         "first": first,
         "second": second,
         "of": of,
-        **dict(zip(("q2.5", "q50", "q97.5"), shown, strict=True)),
+        **named(shown),
         "p_first": probability,
         "p_left_out": left_out,
     }

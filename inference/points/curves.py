@@ -11,38 +11,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
+import pandas as pd
 
 from ...datasets.requirements import positive_columns
 from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ..estimands.study_exponents import check_basis
+from .result import PointEstimate
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import ArrayLike
 
 COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
 BUDGETS = 100
 
 
-def curve_frontier(
-    runs: pd.DataFrame, losses: ArrayLike | None = None, *, basis: str = "total", budgets: int = BUDGETS
-) -> xr.Dataset:
+def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
     """Exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
 
     Runs of one size make a curve: their log losses at each D, averaged over runs (seeds), joined by straight lines in
     log compute. At each of `budgets` levels of compute, even in its logarithm, the curve of least loss is found; a
     level counts where at least two curves are there to choose from. Slopes of logarithms against that of compute follow
-    by least squares. Few sizes make steps of N*, which bias the slope; so a posterior is best set beside it in the same
-    steps: give the losses that each draw predicts.
+    by least squares. Few sizes make steps of N*, which bias the slope; so a posterior is best compared in the same
+    steps, see `exponents_by_curves`.
 
     Parameters
     ----------
     runs : DataFrame
         One row a reading: ``parameters``, ``parameters_nonembedding``, ``tokens`` and ``loss`` (nats per token).
-    losses : array_like, shape (row,) or (draw, row), optional
-        Losses to read instead of the table's.
     basis : {"nonembedding", "total"}
         Which parameters are counted, in sizes and in compute, as Kaplan et al. (2020) and Hoffmann et al. (2022) do.
     budgets : int
@@ -50,10 +46,10 @@ def curve_frontier(
 
     Returns
     -------
-    Dataset
-        ``size``, ``tokens`` and ``loss`` (draw, if losses have it): exponents of N*, D* and L in compute, NaN where all
-        levels have one best size; and by level ``compute`` (FLOP), ``best`` (parameters counted, NaN where a level does
-        not count) and ``least`` (its loss).
+    PointEstimate
+        ``exponent``, ``exponent_tokens`` and ``exponent_loss`` of N*, D* and L in compute, NaN where all levels have
+        one best size. `points` has a row a level: ``training_flop`` (FLOP), ``parameters`` counted in the best curve
+        and its ``loss``, NaN where a level does not count, and whether it was ``used``.
 
     Raises
     ------
@@ -65,40 +61,69 @@ def curve_frontier(
     >>> import bayescaling as bs
     >>> runs = bs.load("small_lm_runs")
     >>> curves = runs[runs["budget_fraction"] == 1]
-    >>> bool(float(bs.points.curve_frontier(curves, basis="total")["size"]) > 0)
+    >>> bs.points.curve_frontier(curves, basis="total")["exponent"] > 0
     True
     """
+    levels, log_size, log_loss = _envelope(runs, basis, budgets)
+    log_tokens = levels - np.log(FLOP_PER_PARAMETER_TOKEN) - log_size
+    slopes = {"exponent": log_size, "exponent_tokens": log_tokens, "exponent_loss": log_loss}
+    used = np.isfinite(log_size)
+    points = {"training_flop": levels, "parameters": log_size, "loss": log_loss}
+    exponents = {name: float(_slope(levels, y)) for name, y in slopes.items()}
+    return PointEstimate(
+        estimator=f"Lower envelope of training curves, basis {basis}",
+        estimates=exponents,
+        source=runs.attrs.get("source", "the table"),
+        rows=len(runs),
+        converged=bool(np.isfinite(exponents["exponent"])),
+        message=f"{used.sum()} of {budgets} levels of compute have two curves or more to choose from",
+        points=pd.DataFrame({name: np.exp(x) for name, x in points.items()} | {"used": used}),
+    )
+
+
+def exponents_by_curves(runs: pd.DataFrame, losses: ArrayLike, *, basis: str = "total") -> np.ndarray:
+    """Return the exponents of size that `curve_frontier` finds in tables of the same runs with other losses.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As for `curve_frontier`.
+    losses : array_like, shape (run, table)
+    basis : {"nonembedding", "total"}
+
+    Returns
+    -------
+    ndarray, shape (table,)
+
+    Raises
+    ------
+    InputError
+        As `curve_frontier` does.
+    """
+    levels, log_size, _ = _envelope(runs, basis, BUDGETS, np.asarray(losses, float).T)
+    return _slope(levels, log_size)
+
+
+def _envelope(runs, basis, budgets, losses=None):
+    """Log compute of the levels, (level,), and log size and loss of the best curve, (..., level), NaN of too few."""
     check_basis(basis)
     columns = positive_columns(runs, ("parameters", *COUNTED.values(), "tokens", "loss"), purpose="curve_frontier")
-    log_losses = np.log(columns["loss"] if losses is None else np.asarray(losses, float))
+    log_losses = np.log(columns["loss"] if losses is None else losses)
     sizes = np.unique(columns["parameters"])
     if len(sizes) < 2:
         place = runs.attrs.get("source", "the table")
         raise InputError(f"{place}: column 'parameters' is {sizes[0]:g} in every row; a frontier needs several sizes")
-    counted = np.array([columns[COUNTED[basis]][columns["parameters"] == n][0] for n in sizes])
+    of_size = [columns["parameters"] == n for n in sizes]
+    counted = np.array([columns[COUNTED[basis]][rows][0] for rows in of_size])
     log_compute = np.log(FLOP_PER_PARAMETER_TOKEN * columns[COUNTED[basis]] * columns["tokens"])
     levels = np.linspace(log_compute.min(), log_compute.max(), budgets)
-    of_size = [columns["parameters"] == n for n in sizes]
     curves = np.stack([_curve(log_compute[rows], log_losses[..., rows], levels) for rows in of_size])
     there = np.isfinite(curves.reshape(len(sizes), -1, budgets)).all(1)
-    least = np.where(np.isnan(curves), np.inf, curves)
-    best = least.argmin(0)
-    least = np.take_along_axis(least, best[None], 0)[0]
+    log_loss = np.where(np.isnan(curves), np.inf, curves)
+    best = log_loss.argmin(0)
+    log_loss = np.take_along_axis(log_loss, best[None], 0)[0]
     used = there.sum(0) >= 2
-    log_size = np.where(used, np.log(counted)[best], np.nan)
-    least = np.where(used, least, np.nan)
-    dims = ("draw",)[: log_losses.ndim - 1]
-    log_tokens = levels - np.log(FLOP_PER_PARAMETER_TOKEN) - log_size
-    return xr.Dataset(
-        {
-            "size": (dims, _slope(levels, log_size)),
-            "tokens": (dims, _slope(levels, log_tokens)),
-            "loss": (dims, _slope(levels, least)),
-            "best": ((*dims, "level"), np.exp(log_size)),
-            "least": ((*dims, "level"), np.exp(least)),
-        },
-        {"compute": ("level", np.exp(levels))},
-    )
+    return levels, np.where(used, np.log(counted)[best], np.nan), np.where(used, log_loss, np.nan)
 
 
 def _curve(log_compute, log_losses, levels):

@@ -10,7 +10,6 @@ References
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +18,7 @@ import pandas as pd
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from .result import PointEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,65 +31,13 @@ FEWEST_OPTIMA = 3
 FEWEST_SIZES = 4
 
 
-@dataclass(frozen=True)
-class PowerLaw:
-    """Power law of compute-optimal size, through one optimum for each level of compute.
-
-    Parameters
-    ----------
-    estimator : str
-        How the optima were found.
-    exponent : float
-        Exponent a of N* in C; NaN without enough optima.
-    standard_error : float
-        Ordinary standard error of `exponent`, of a regression on the optima found.
-    coefficient : float
-        G of ``N* = G C**a``, C in FLOP.
-    exponent_tokens, coefficient_tokens : float
-        The same of D*, in tokens.
-    points : DataFrame
-        One row a level of compute: ``training_flop`` (FLOP), ``runs``, the optimum's ``parameters``, ``tokens`` and
-        ``loss`` (nats per token; NaN if there is none), whether it was ``used`` and the ``reason`` if not.
-    rows : int
-        Runs in the levels that were used.
-    converged : bool
-        Whether there were at least 3 optima.
-    message : str
-        Whether and why the search is to be trusted.
-    """
-
-    estimator: str
-    exponent: float
-    standard_error: float
-    coefficient: float
-    exponent_tokens: float
-    coefficient_tokens: float
-    points: pd.DataFrame
-    rows: int
-    converged: bool
-    message: str
-
-    def to_dict(self):
-        """Everything as types that JSON knows; NaN becomes None."""
-        numbers = ("exponent", "standard_error", "coefficient", "exponent_tokens", "coefficient_tokens")
-        points = [{name: _plain(value) for name, value in row.items()} for row in self.points.to_dict("records")]
-        return {
-            "estimator": self.estimator,
-            **{name: _plain(getattr(self, name)) for name in numbers},
-            "points": points,
-            "rows": self.rows,
-            "converged": self.converged,
-            "message": self.message,
-        }
-
-
 def fit_isoflop(
     runs: pd.DataFrame,
     *,
     budgets: Sequence[float] | None = None,
     width: float = WIDTH,
     minimum_runs: int = MINIMUM_RUNS,
-) -> PowerLaw:
+) -> PointEstimate:
     """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
 
     Runs of about one compute make a group; a parabola of their loss in log N has its minimum at N*, and
@@ -111,8 +59,12 @@ def fit_isoflop(
 
     Returns
     -------
-    PowerLaw
-        The law and the minimum of each group.
+    PointEstimate
+        ``exponent`` a and ``coefficient`` G of ``N* = G C**a``, C in FLOP, and ``exponent_tokens`` and
+        ``coefficient_tokens`` of D*, NaN without 3 optima. The error of the exponent is the ordinary one of a
+        regression on the optima. `points` has a row a group: ``training_flop`` (FLOP), ``runs``, the optimum's
+        ``parameters``, ``tokens`` and ``loss`` (nats per token, NaN if there is none), whether it was ``used`` and the
+        ``reason`` if not; `rows` counts the runs of those used.
 
     Raises
     ------
@@ -127,14 +79,14 @@ def fit_isoflop(
     Examples
     --------
     >>> import bayescaling as bs
-    >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs")).exponent < 0.7
+    >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
     check_isoflop(budgets=budgets, width=width, minimum_runs=minimum_runs)
     columns = positive_columns(runs, COLUMNS, purpose="fit_isoflop")
     groups = _equal_compute(columns, runs, budgets, width, minimum_runs)
     points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
-    return _power_law("isoFLOP parabolas", points)
+    return _power_law("isoFLOP parabolas", points, runs)
 
 
 def exponents_by_isoflop(runs, losses):
@@ -184,12 +136,7 @@ def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMU
 
 
 def check_isoflop(*, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
-    """Refuse options of `fit_isoflop` that no table could be used with.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise `InputError` for options of `fit_isoflop` that no table could be used with."""
     if not (np.isfinite(width) and width > 0):
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
     if minimum_runs < FEWEST_SIZES:
@@ -200,7 +147,7 @@ def check_isoflop(*, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
             raise InputError(f"budgets must be positive numbers of FLOP, not {budgets.tolist()!r}")
 
 
-def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PowerLaw:
+def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
     """Power law through the best run at each level of compute, a rough form of approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
@@ -219,8 +166,8 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
 
     Returns
     -------
-    PowerLaw
-        The law and the best run of each bin that holds any.
+    PointEstimate
+        As of `fit_isoflop`; `points` has the best run of each bin that holds any.
 
     Raises
     ------
@@ -235,7 +182,7 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
     Examples
     --------
     >>> import bayescaling as bs
-    >>> 0.3 < bs.points.fit_frontier(bs.load("chinchilla_runs")).exponent < 0.7
+    >>> 0.3 < bs.points.fit_frontier(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
     if bins < FEWEST_OPTIMA:
@@ -245,7 +192,7 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
     columns = positive_columns(runs, COLUMNS, purpose="fit_frontier")
     groups = _bins_of_compute(columns, bins)
     points = [_best_run({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
-    return _power_law("frontier of final losses", points)
+    return _power_law("frontier of final losses", points, runs)
 
 
 def exponents_by_frontier(runs, losses):
@@ -347,32 +294,30 @@ def _best_run(group, minimum_runs):
     return _point(compute[best], len(loss), parameters[best], tokens[best], loss[best], reason=reason)
 
 
-def _power_law(estimator, points):
+def _power_law(estimator, points, runs):
     points = pd.DataFrame(points)
     used = points[points["used"]]
     converged = len(used) >= FEWEST_OPTIMA
+    message = f"{len(used)} of {len(points)} levels of compute have an optimum"
+    laws = ((np.nan,) * 3,) * 2
     if converged:
-        exponent, coefficient, standard_error = _regress(used["training_flop"], used["parameters"])
-        exponent_tokens, coefficient_tokens, _ = _regress(used["training_flop"], used["tokens"])
-        message = f"{len(used)} of {len(points)} levels of compute have an optimum"
+        laws = [_regress(used["training_flop"], used[size]) for size in ("parameters", "tokens")]
     else:
-        exponent = coefficient = standard_error = exponent_tokens = coefficient_tokens = float("nan")
         message = (
-            f"{estimator}: {len(used)} of {len(points)} levels of compute have an optimum, and a power law needs "
-            f"{FEWEST_OPTIMA}; add runs of other sizes at equal compute"
+            f"{estimator}: {message}, and a power law needs {FEWEST_OPTIMA}; add runs of other sizes at equal compute"
         )
         warnings.warn(message, DiagnosticWarning, stacklevel=3)
-    return PowerLaw(
+    (exponent, coefficient, error), (exponent_tokens, coefficient_tokens, _) = laws
+    of_tokens = {"exponent_tokens": exponent_tokens, "coefficient_tokens": coefficient_tokens}
+    return PointEstimate(
         estimator=estimator,
-        exponent=exponent,
-        standard_error=standard_error,
-        coefficient=coefficient,
-        exponent_tokens=exponent_tokens,
-        coefficient_tokens=coefficient_tokens,
-        points=points,
+        estimates={"exponent": exponent, "coefficient": coefficient} | of_tokens,
+        source=runs.attrs.get("source", "the table"),
         rows=int(used["runs"].sum()),
         converged=converged,
         message=message,
+        errors={"exponent": error},
+        points=points,
     )
 
 
@@ -401,9 +346,3 @@ def _regress(compute, size):
     variance = residuals @ residuals / (len(residuals) - 2)
     coefficient = np.exp(log_size.mean() - exponent * log_compute.mean())
     return float(exponent), float(coefficient), float(np.sqrt(variance / spread))
-
-
-def _plain(value):
-    if isinstance(value, float) and np.isnan(value):
-        return None
-    return value.item() if isinstance(value, np.generic) else value

@@ -26,31 +26,14 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class Sample:
-    """Logarithms of the runs, those of N and D centred at their means.
-
-    Parameters
-    ----------
-    log_parameters, log_tokens, log_loss : ndarray
-        Centred log N, centred log D and log of the loss in nats per token, one entry a run.
-    """
+    """Logarithms of the runs, (run,): of N and D, centred at their means, and of the loss in nats per token."""
 
     log_parameters: np.ndarray
     log_tokens: np.ndarray
     log_loss: np.ndarray
 
     def predict(self, theta):
-        """Predicted log loss and the shares of its three terms.
-
-        Parameters
-        ----------
-        theta : ndarray
-            One point or several, constants last.
-
-        Returns
-        -------
-        tuple of ndarray
-            Log loss of shape ``(..., runs)`` and shares of shape ``(3, ..., runs)``.
-        """
+        """Return the predicted log loss at points (..., 5), (..., run), and the shares of its terms, (3, ..., run)."""
         a, b, e, alpha, beta = np.moveaxis(np.asarray(theta, dtype=float)[..., None], -2, 0)
         terms = np.stack(np.broadcast_arrays(a - alpha * self.log_parameters, b - beta * self.log_tokens, e))
         largest = terms.max(axis=0)
@@ -101,22 +84,7 @@ def penalty(residuals, delta):
 
 
 def expand(sample, theta, delta):
-    """Exact derivatives of the sum of h_delta.
-
-    Parameters
-    ----------
-    sample : Sample
-        The runs.
-    theta : ndarray
-        The point, of shape (5,).
-    delta : float
-        Half-width of the quadratic zone, in log loss.
-
-    Returns
-    -------
-    Expansion
-        Value and derivatives.
-    """
+    """Return the `Expansion` of the sum of h_delta at a point, (5,); delta is in log loss."""
     predicted, (share_a, share_b, share_e) = sample.predict(theta)
     residuals = sample.log_loss - predicted
     n, d = sample.log_parameters, sample.log_tokens
@@ -146,13 +114,7 @@ def expand(sample, theta, delta):
 
 
 def trust_region_step(gradient, hessian, radius):
-    """Minimise a quadratic model within a ball, by the eigenvalues of its Hessian.
-
-    Returns
-    -------
-    tuple
-        The step and the decrease that the model predicts.
-    """
+    """Return the step to the minimum of a quadratic model within a ball, and the decrease that the model predicts."""
     curvature, axes = np.linalg.eigh(hessian)
     slopes = axes.T @ gradient
     if curvature[0] > 0 and np.linalg.norm(slopes / curvature) <= radius:
@@ -169,14 +131,9 @@ def trust_region_step(gradient, hessian, radius):
 
 
 def minimise(sample, theta, delta, *, iterations=100):
-    """Newton's method in a trust region, from `theta` at one delta.
+    """Minimise by Newton's method in a trust region from `theta` at one delta: the point reached and its `Expansion`.
 
     Where the predicted decrease is lost in the rounding of the sum, a step counts if it lowers the gradient.
-
-    Returns
-    -------
-    tuple
-        The point reached and its `Expansion`.
     """
     here, radius = expand(sample, theta, delta), 1.0
     for _ in range(iterations):
@@ -199,13 +156,7 @@ def minimise(sample, theta, delta, *, iterations=100):
 
 
 def follow(sample, theta, here, delta, target):
-    """Follow the path of minima from `delta`, where `theta` is one, to `target`.
-
-    Returns
-    -------
-    tuple
-        The point reached and its `Expansion` at `target`.
-    """
+    """Follow the path of minima from `delta`, where `theta` is one, to `target`; return point and `Expansion`."""
     halvings = max(1, int(np.ceil(abs(np.log2(target / delta)))))
     for after in np.geomspace(delta, target, halvings + 1)[1:]:
         extrapolated = theta - np.linalg.lstsq(here.hessian, here.drift)[0] * (after - delta)
@@ -217,17 +168,9 @@ def follow(sample, theta, here, delta, target):
 
 
 def coarse_minimum(sample, theta, floor):
-    """Minimum from an arbitrary start, at a delta wide enough to see no kinks.
+    """Minimise from an arbitrary start, at a delta of at least `floor` and wide enough to see no kinks.
 
-    Parameters
-    ----------
-    floor : float
-        Least delta to use.
-
-    Returns
-    -------
-    tuple
-        The point, its `Expansion` and its delta.
+    The point, its `Expansion` and its delta are returned.
     """
     delta = max(floor, float(np.median(np.abs(sample.residuals(theta)))))
     theta, here = minimise(sample, theta, delta, iterations=200)
@@ -236,21 +179,10 @@ def coarse_minimum(sample, theta, floor):
 
 
 def profile_scale(residuals, threshold):
-    """Scale of greatest likelihood under the Huber density, in closed form.
+    """Return the scale of greatest likelihood under the Huber density, in closed form; 0 if every residual is 0.
 
-    It solves ``sum(psi(r/s) r/s) = runs``, a quadratic in s once it is known which residuals lie within the threshold.
-
-    Parameters
-    ----------
-    residuals : array_like
-        Residuals r of the log loss.
-    threshold : float
-        Threshold k in units of the scale.
-
-    Returns
-    -------
-    float
-        The scale s; 0 if every residual is 0.
+    It solves ``sum(psi(r/s) r/s) = runs``, a quadratic in s once it is known which residuals r of the log loss lie
+    within the threshold, which is in units of the scale s.
     """
     size = np.sort(np.abs(residuals))
     squares = np.cumsum(size**2)
@@ -262,12 +194,9 @@ def profile_scale(residuals, threshold):
 
 
 def joint_derivatives(sample, theta, scale, threshold):
-    """Negative log likelihood of the Huber density and its derivatives by (theta, log scale).
+    """Return the negative log likelihood of the Huber density in nats, its gradient (6,) and its Hessian.
 
-    Returns
-    -------
-    tuple
-        Value in nats, gradient of shape (6,) and Hessian of shape (6, 6).
+    The derivatives are by theta and the log of the scale.
     """
     part = expand(sample, theta, threshold * scale)
     units = part.residuals / scale

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,73 +21,43 @@ from scipy.special import expit
 from ...datasets import require
 from ...datasets.wording import quoted, suggestion, unknown
 from ...errors import InputError
+from .result import PointEstimate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PENALTY, FARTHEST, SLOPES = 0.1, 10.0, (0.1, 10.0)  # those of [1]_
 
 
-@dataclass(frozen=True)
-class ItemResponse:
-    """Capabilities and benchmarks by least squares.
-
-    Attributes
-    ----------
-    capability : Series
-        By model.
-    difficulty, slope : Series
-        By benchmark.
-    cost : float
-        Half the sum of squared residuals, that of the penalty included.
-    converged : bool
-    """
-
-    capability: pd.Series
-    difficulty: pd.Series
-    slope: pd.Series
-    cost: float
-    converged: bool
-
-    def anchored(self, anchors):
-        """Capabilities on the scale on which two models have given values.
-
-        Parameters
-        ----------
-        anchors : dict of str to float
-            Two models with their values, such as ``{"Claude 3.5 Sonnet": 130, "GPT-5": 150}``.
-
-        Returns
-        -------
-        Series
-
-        Raises
-        ------
-        InputError
-            If there are not two, or one was not fitted.
-        """
-        origin, unit, low = between_anchors(anchors, self.capability, list(self.capability.index))
-        return low + unit * (self.capability - origin)
-
-
-def between_anchors(anchors, capability, models):
-    """Map capabilities to the scale on which two models have given values.
+def anchored(capability: pd.Series, anchors: Mapping[str, float]) -> pd.Series:
+    """Return capabilities on the scale on which two models have given values.
 
     Parameters
     ----------
+    capability : Series
+        By model, such as that of `fit_item_response`.
     anchors : dict of str to float
-    capability : mapping of str to array_like
-        By model.
-    models : sequence of str
-        Those that there are.
-
-    Returns
-    -------
-    origin, unit : array_like
-    low : float
-        The value of a capability c is ``low + unit * (c - origin)``.
+        Two models with their values, such as ``{"Claude 3.5 Sonnet": 130, "GPT-5": 150}``.
 
     Raises
     ------
     InputError
         If there are not two anchors of different values, or one is not among the models.
+
+    Examples
+    --------
+    >>> anchored(pd.Series({"a": 0.0, "b": 1.0, "c": 3.0}), {"a": 130, "b": 150}).to_dict()
+    {'a': 130.0, 'b': 150.0, 'c': 190.0}
+    """
+    origin, unit, low = between_anchors(anchors, capability, list(capability.index))
+    return low + unit * (capability - origin)
+
+
+def between_anchors(anchors, capability, models):
+    """Return the origin, the unit and the lower value of the scale on which two models have given values.
+
+    The value of a capability c is ``low + unit * (c - origin)``. `capability` maps a model to its value or its draws,
+    `models` are the names that there are; see `anchored`.
     """
     if len(anchors) != 2 or len(set(anchors.values())) != 2:
         raise InputError(f"anchors must be two models with two values, not {anchors!r}")
@@ -100,7 +70,7 @@ def between_anchors(anchors, capability, models):
     return origin, (high - low) / (capability[second] - origin), low
 
 
-def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0) -> ItemResponse:
+def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0) -> PointEstimate:
     """Fit capabilities, difficulties and slopes to scores by penalised least squares.
 
     It is the estimator of the Epoch Capabilities Index [1]_.
@@ -116,7 +86,9 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
 
     Returns
     -------
-    ItemResponse
+    PointEstimate
+        Series ``capability`` by model, and ``difficulty`` and ``slope`` by benchmark. In `search` is ``cost``, half the
+        sum of squared residuals, that of the penalty included.
 
     Raises
     ------
@@ -126,8 +98,8 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     Examples
     --------
     >>> import bayescaling as bs
-    >>> found = bs.points.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
-    >>> round(found.cost, 4), round(float(found.capability["LLaMA-65B"]), 3)
+    >>> estimate = bs.points.fit_item_response(bs.load("rosetta_scores"), benchmark="Winogrande")
+    >>> round(estimate.search["cost"], 4), round(float(estimate["capability"]["LLaMA-65B"]), 3)
     (3.4474, 1.076)
     """
     from scipy.optimize import least_squares
@@ -156,12 +128,19 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
         )
     capability, difficulty, slope = places.named(found.x)
     shift = difficulty[places.anchor]
-    return ItemResponse(
-        pd.Series(capability - shift, pd.Index(models, name="model"), name="capability"),
-        pd.Series(difficulty - shift, pd.Index(benchmarks, name="benchmark"), name="difficulty"),
-        pd.Series(slope, pd.Index(benchmarks, name="benchmark"), name="slope"),
-        float(found.cost),
-        bool(found.status > 0),
+    models, benchmarks = pd.Index(models, name="model"), pd.Index(benchmarks, name="benchmark")
+    return PointEstimate(
+        estimator=f"Penalised least squares of scores, slope 1 of {benchmark}",
+        estimates={
+            "capability": pd.Series(capability - shift, models, name="capability"),
+            "difficulty": pd.Series(difficulty - shift, benchmarks, name="difficulty"),
+            "slope": pd.Series(slope, benchmarks, name="slope"),
+        },
+        source=scores.attrs.get("source", "the table"),
+        rows=len(scores),
+        converged=bool(found.status > 0),
+        message=f"half the sum of squares is {found.cost:.5g}; {found.message.rstrip('.')}",
+        search={"cost": float(found.cost)},
     )
 
 

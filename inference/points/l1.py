@@ -39,13 +39,7 @@ class Minimum:
 
 
 def subgradient(theta, gradient, weights):
-    """Element of least size of the subgradient, one entry a coefficient.
-
-    Parameters
-    ----------
-    theta, gradient, weights : ndarray
-        The point, the gradient of the smooth function there, and the weights of the absolute values, at least 0.
-    """
+    """Return the element of least size of the subgradient at a point, given the gradient of the smooth function."""
     beyond = np.sign(gradient) * np.maximum(np.abs(gradient) - weights, 0)
     return np.where(theta == 0, beyond, gradient + weights * np.sign(theta))
 
@@ -65,22 +59,10 @@ def judge(expand, theta, weights):
 
 
 def minimise(expand, theta, weights, *, iterations=500):
-    """Descend from `theta` to a minimum.
+    """Descend from `theta` to a `Minimum`, in at most so many iterations.
 
-    Parameters
-    ----------
-    expand : callable
-        Value, gradient and Hessian of the smooth function at a point.
-    theta : ndarray
-        The start.
-    weights : ndarray
-        Weights of the absolute values, at least 0.
-    iterations : int
-        Most steps.
-
-    Returns
-    -------
-    Minimum
+    `expand` returns value, gradient and Hessian of the smooth function at a point; the weights of the absolute values
+    are at least 0.
     """
     theta, radius, stuck = np.array(theta, float), 1.0, False
     here = expand(theta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
 from . import huber
+from .result import PointEstimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,68 +38,6 @@ ROUNDS = 200
 
 
 @dataclass(frozen=True)
-class PointFit:
-    """Point estimate of the Chinchilla law.
-
-    Parameters
-    ----------
-    estimator : str
-        What was minimised.
-    constants : dict of str to float
-        ``E``, ``A``, ``B``, ``alpha``, ``beta`` of the loss in nats per token.
-    threshold : float
-        Huber threshold: in units of `scale` if that is free, else in log loss.
-    scale : float or None
-        Scale of the Huber density, in log loss; None if it was fixed.
-    objective : float
-        Free scale: negative log likelihood in nats. Fixed: sum of Huber's function of the residuals.
-    starts : int
-        Starts that were solved in full.
-    starts_at_best : int
-        Those that ended at this optimum.
-    other_optima : list of dict
-        Other minima that starts converged to: ``objective`` and number of ``starts``.
-    starts_unconverged : int
-        Starts that reached no minimum.
-    gradient_norm : float
-        Largest absolute gradient by a constant, as a share of the most that the runs could pull on it (0 to 1).
-    hessian_min_eigenvalue : float
-        Least eigenvalue of the objective's Hessian, scaled to a unit diagonal, by log constants at the centre of the
-        runs, exponents and, where free, log scale; positive at a minimum.
-    converged : bool
-        Whether gradient and Hessian confirm a minimum.
-    message : str
-        Whether and why the search is to be trusted.
-    rows : int
-        Runs fitted.
-    """
-
-    estimator: str
-    constants: dict
-    threshold: float
-    scale: float | None
-    objective: float
-    starts: int
-    starts_at_best: int
-    other_optima: list
-    starts_unconverged: int
-    gradient_norm: float
-    hessian_min_eigenvalue: float
-    converged: bool
-    message: str
-    rows: int
-
-    @property
-    def exponent(self):
-        """Exponent of compute-optimal parameters in compute, ``beta/(alpha+beta)``."""
-        return chinchilla.parameter_exponent(**{name: self.constants[name] for name in ("alpha", "beta")})
-
-    def to_dict(self):
-        """Everything as types that JSON knows, the `exponent` included."""
-        return asdict(self) | {"exponent": self.exponent}
-
-
-@dataclass(frozen=True)
 class _Solution:
     theta: np.ndarray
     scale: float | None
@@ -119,7 +58,7 @@ def fit_huber(
     scale: str = "free",
     starts: int | ArrayLike | None = None,
     drop_highest: int = 0,
-) -> PointFit:
+) -> PointEstimate:
     """Fit ``E + A/N**alpha + B/D**beta`` to log loss by Huber's criterion.
 
     With ``scale="fixed"`` the sum of Huber's function of the residuals of the log loss is minimised, as equation 3 of
@@ -147,8 +86,18 @@ def fit_huber(
 
     Returns
     -------
-    PointFit
-        The best end of all starts, with its message.
+    PointEstimate
+        The best end of all starts: ``constants`` E, A, B, alpha and beta of the loss in nats per token, and the
+        ``exponent`` of compute-optimal parameters in compute, ``beta/(alpha+beta)``. In `search` are
+
+        - ``threshold`` and ``scale`` of the Huber density, in log loss; None if the scale was fixed;
+        - ``objective``: with a free scale the negative log likelihood in nats, else the sum of Huber's function;
+        - ``starts``, ``starts_at_best`` that ended at this optimum and ``starts_unconverged`` that reached no minimum;
+        - ``other_optima``: ``objective`` and number of ``starts`` of other minima that starts converged to;
+        - ``gradient_norm``: largest absolute gradient by a constant, as a share of the most that the runs could pull on
+          it (0 to 1);
+        - ``hessian_min_eigenvalue``: the least, scaled to a unit diagonal, by log constants at the centre of the runs,
+          exponents and, where free, log scale; positive at a minimum.
 
     Raises
     ------
@@ -170,7 +119,7 @@ def fit_huber(
     --------
     >>> import bayescaling as bs
     >>> runs = bs.load("chinchilla_runs").nsmallest(240, "loss")
-    >>> round(bs.points.fit_huber(runs).constants["E"], 2)
+    >>> round(bs.points.fit_huber(runs)["E"], 2)
     1.82
     """
     check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)
@@ -178,19 +127,14 @@ def fit_huber(
     points = _starts(starts, sample, centre)
     solve = _solve_free if scale == "free" else _solve_fixed
     solutions = [solve(sample, theta, float(threshold)) for theta in points]
-    fit = _summary(solutions, sample, centre, threshold)
-    if not fit.converged or min(fit.constants["alpha"], fit.constants["beta"]) <= 0:
+    fit = _summary(solutions, sample, centre, threshold, runs)
+    if not fit.converged or min(fit["alpha"], fit["beta"]) <= 0:
         warnings.warn(f"fit_huber: {fit.message}", DiagnosticWarning, stacklevel=2)
     return fit
 
 
 def check_huber(*, threshold=1e-3, scale="free", drop_highest=0):
-    """Refuse options of `fit_huber` that no table could be used with.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise `InputError` for options of `fit_huber` that no table could be used with."""
     if scale not in SCALES:
         raise InputError(f"scale {scale!r} is unknown; choose one of {', '.join(SCALES)}")
     if not (isinstance(threshold, (int, float)) and 0 < threshold < np.inf):
@@ -290,7 +234,7 @@ def _least_eigenvalue(hessian):
     return float(np.linalg.eigvalsh(hessian / np.outer(unit, unit))[0])
 
 
-def _summary(solutions, sample, centre, threshold):
+def _summary(solutions, sample, centre, threshold, runs):
     rows = len(sample.log_loss)
     lowest = min(solutions, key=lambda s: s.objective)
     free = lowest.scale is not None
@@ -299,6 +243,8 @@ def _summary(solutions, sample, centre, threshold):
     at_best = [s for s in minima if s.objective <= lowest.objective + tolerance]
     best = at_best[0] if at_best else lowest
     a, b, e, alpha, beta = best.theta
+    with np.errstate(invalid="ignore"):  # 0/0 where the loss depends on neither size
+        exponent = float(chinchilla.parameter_exponent(alpha=alpha, beta=beta))
     constants = {
         "E": float(np.exp(e)),
         "A": float(np.exp(a + alpha * centre[0])),
@@ -306,21 +252,25 @@ def _summary(solutions, sample, centre, threshold):
         "alpha": float(alpha),
         "beta": float(beta),
     }
-    return PointFit(
+    search = {
+        "threshold": float(threshold),
+        "scale": best.scale,
+        "objective": best.objective,
+        "starts": len(solutions),
+        "starts_at_best": len(at_best),
+        "other_optima": _distinct([s.objective for s in minima[len(at_best) :]], tolerance),
+        "starts_unconverged": len(solutions) - len(minima),
+        "gradient_norm": best.optimality,
+        "hessian_min_eigenvalue": best.eigenvalue,
+    }
+    return PointEstimate(
         estimator=f"Huber, {'free' if free else 'fixed'} scale",
-        constants=constants,
-        threshold=float(threshold),
-        scale=best.scale,
-        objective=best.objective,
-        starts=len(solutions),
-        starts_at_best=len(at_best),
-        other_optima=_distinct([s.objective for s in minima[len(at_best) :]], tolerance),
-        starts_unconverged=len(solutions) - len(minima),
-        gradient_norm=best.optimality,
-        hessian_min_eigenvalue=best.eigenvalue,
+        estimates={"constants": constants, "exponent": exponent},
+        source=runs.attrs.get("source", "the table"),
+        rows=rows,
         converged=best.converged,
         message=_message(best, constants, threshold, len(at_best), len(solutions)),
-        rows=rows,
+        search=search,
     )
 
 

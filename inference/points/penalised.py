@@ -10,7 +10,7 @@ References
 .. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from ...models.progress.specifications import SPECIFICATIONS
 from ..progress_messages import counted
 from ..workers import mapped
 from . import l1
+from .result import PointEstimate
 
 DELTAS = (0, 0.001, 0.0025, 0.005, 0.01, 0.02)
 STEMS = {
@@ -44,55 +45,6 @@ RANDOM_STARTS = 30
 OPTIMAL = 1e-8  # largest subgradient of an optimum, nats^2 per unit of a coefficient, as delta is
 SADDLE = -1e-9  # least scaled eigenvalue, below which a direction leads down
 SAME = 1e-9  # difference of two objectives below which they are one optimum
-
-
-@dataclass(frozen=True)
-class PenalisedFit:
-    """Point estimate of a specification of algorithmic progress.
-
-    Parameters
-    ----------
-    specification : int or str
-        Number in table 10 of Ho et al. (2024), or the formulas of one's own.
-    delta : float
-        Weight of the penalty.
-    coefficients : dict of str to float
-        By the paper's names.
-    objective : float
-        Mean squared error plus penalty, nats^2.
-    mse : float
-        Mean squared error of log(perplexity), nats^2.
-    iterations : int
-        Of SLSQP from zeros; those of the converged optimum are not counted.
-    subgradient : float
-        Least size of an element of the subgradient, the largest over coefficients; 0 at an optimum.
-    converged : bool
-        Whether subgradient and Hessian confirm an optimum. SLSQP at its default settings stops before one.
-    message : str
-        Whether and why the search is to be trusted.
-    doubling_months : float or None
-        Months in which effective compute doubles, ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where
-        the specification has both; on wt103 and for transformers where slopes differ. None without progress (16, 17),
-        at a rate that changes with compute (14, 15), where a rate is not positive or where an exponent is not.
-    rows : int
-        Evaluations fitted.
-    """
-
-    specification: int | str
-    delta: float
-    coefficients: dict
-    objective: float
-    mse: float
-    iterations: int
-    subgradient: float
-    converged: bool
-    message: str
-    doubling_months: float | None
-    rows: int
-
-    def to_dict(self):
-        """Everything as types that JSON knows."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -156,7 +108,18 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
 
     Returns
     -------
-    PenalisedFit
+    PointEstimate
+        ``coefficients`` by the paper's names, and ``doubling_months``: months in which effective compute doubles,
+        ``12 log 2 / (alpha_year/alpha_param + beta_year/beta_data)`` where the specification has both; on wt103 and for
+        transformers where slopes differ. It is None without progress (16, 17), at a rate that changes with compute (14,
+        15), where a rate is not positive or where an exponent is not. In `search` are
+
+        - ``specification`` (a number or formulas) and ``delta``;
+        - ``objective``, the mean squared error plus the penalty, and ``mse``, that error alone, in nats^2;
+        - ``iterations`` of SLSQP from zeros, without those of the converged optimum;
+        - ``subgradient``: least size of an element, the largest over coefficients; 0 at an optimum.
+
+        `converged` is whether subgradient and Hessian confirm an optimum; SLSQP stops before one.
 
     Raises
     ------
@@ -170,15 +133,15 @@ def penalised_fit(specification, table, *, delta=0.0025, converged=False):
     law = Progress(specification)
     problem = _problem(law, table)
     delta = _weight(delta)
-    stop = _slsqp(problem, delta)
+    stop, weights = _slsqp(problem, delta), np.full(len(problem.names), delta)
     if not converged:
-        end = l1.judge(problem.expand, stop.x, _weights(problem, delta))
+        end = l1.judge(problem.expand, stop.x, weights)
         ending = f"SLSQP from zeros: {stop.message[:1].lower()}{stop.message[1:]} after {stop.nit} iterations"
-        return _summary(law, problem, delta, end, stop.nit, ending)
-    ends = _optima(problem, delta, stop.x)
+        return _summary(law, problem, delta, end, stop.nit, ending, table)
+    ends = [l1.minimise(problem.expand, start, weights) for start in _starts(problem, stop.x)]
     best = min(ends, key=lambda end: end.value)
     at_best = sum(end.value <= best.value + SAME for end in ends)
-    return _summary(law, problem, delta, best, stop.nit, f"reached from {at_best} of {len(ends)} starts")
+    return _summary(law, problem, delta, best, stop.nit, f"reached from {at_best} of {len(ends)} starts", table)
 
 
 def penalised_grid(
@@ -264,10 +227,6 @@ def _weight(delta):
     return weight
 
 
-def _weights(problem, delta):
-    return np.full(len(problem.names), delta)
-
-
 def _problem(law, table):
     rows = law.kept(table)
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
@@ -313,12 +272,10 @@ def _slsqp(problem, delta, start=None):
         return minimize(objective, np.zeros(len(problem.names)) if start is None else start, method="SLSQP")
 
 
-def _optima(problem, delta, stop):
-    weights = _weights(problem, delta)
-    rng = np.random.default_rng(1)
+def _starts(problem, stop):
     spread = np.array([_spread(name) for name in problem.names])
-    starts = [stop, np.zeros(len(stop)), *(spread * rng.standard_normal((RANDOM_STARTS, len(stop))))]
-    return [l1.minimise(problem.expand, start, weights) for start in starts]
+    noise = np.random.default_rng(1).standard_normal((RANDOM_STARTS, len(stop)))
+    return [stop, np.zeros(len(stop)), *(spread * noise)]
 
 
 def _spread(name):
@@ -328,23 +285,27 @@ def _spread(name):
     return 1.0 if "const" in name else 0.1
 
 
-def _summary(law, problem, delta, end, iterations, ending):
+def _summary(law, problem, delta, end, iterations, ending, table):
     optimal = bool(end.residual <= OPTIMAL and end.eigenvalue >= SADDLE)
     coefficients = dict(zip(problem.names, end.theta.tolist(), strict=True))
     measures = f"subgradient {end.residual:.1e}, least scaled eigenvalue {end.eigenvalue:.1e}"
     number = law.specification if isinstance(law.specification, int) else f"{law.spec.parameters} | {law.spec.data}"
-    return PenalisedFit(
-        specification=number,
-        delta=delta,
-        coefficients=coefficients,
-        objective=end.value,
-        mse=float(problem.mse(end.theta)),
-        iterations=int(iterations),
-        subgradient=end.residual,
+    search = {
+        "specification": number,
+        "delta": delta,
+        "objective": end.value,
+        "mse": float(problem.mse(end.theta)),
+        "iterations": int(iterations),
+        "subgradient": end.residual,
+    }
+    return PointEstimate(
+        estimator=f"Penalised least squares of {law.label}",
+        estimates={"coefficients": coefficients, "doubling_months": _doubling(law, coefficients)},
+        source=table.attrs.get("source", "the table"),
+        rows=len(problem.loss),
         converged=optimal,
         message=f"{'an optimum' if optimal else 'no optimum'} ({measures}); {ending}",
-        doubling_months=_doubling(law, coefficients),
-        rows=len(problem.loss),
+        search=search,
     )
 
 

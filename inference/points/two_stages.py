@@ -7,7 +7,6 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 from ...datasets import require
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
+from .result import PointEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,33 +23,7 @@ if TYPE_CHECKING:
 LEAST_IN_FAMILY, LEAST_MODELS = 2, 3
 
 
-@dataclass(frozen=True)
-class TwoStages:
-    """Progress at fixed compute by two least squares.
-
-    Attributes
-    ----------
-    slopes : Series
-        Capability an e-fold of compute, by family.
-    slope : float
-        Their mean.
-    yearly_gain, yearly_gain_se : float
-        Capability a year at fixed compute and its standard error, that of the slope left out.
-    factor : float
-        Fall of the compute for a capability, a factor a year: exp(yearly_gain / slope).
-    models : int
-        Models that the yearly gain rests on.
-    """
-
-    slopes: pd.Series
-    slope: float
-    yearly_gain: float
-    yearly_gain_se: float
-    factor: float
-    models: int
-
-
-def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> TwoStages:
+def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mapping[str, Sequence[str]]) -> PointEstimate:
     """Estimate progress at fixed compute in two stages.
 
     The slope of capability in the logarithm of compute is the mean of those of some families; capability less slope
@@ -66,7 +40,10 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
 
     Returns
     -------
-    TwoStages
+    PointEstimate
+        ``slope``, capability an e-fold of compute, the mean of the Series ``slopes`` by family; ``yearly_gain``,
+        capability a year at fixed compute, whose error leaves out that of the slope; and ``factor``, by which the
+        compute for a capability falls in a year, ``exp(yearly_gain / slope)``. `rows` counts the models of the gain.
 
     Raises
     ------
@@ -84,7 +61,7 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
     ...     }
     ... )
     >>> capability = pd.Series([0.0, 2.0, 3.0, 4.0], list("abcd"))
-    >>> round(fit_two_stages(capability, models, {"first": ["a", "b"]}).factor, 1)
+    >>> round(fit_two_stages(capability, models, {"first": ["a", "b"]})["factor"], 1)
     10.0
     """
     require(models, ("model", "year", "training_compute_flop"), purpose="progress in two stages")
@@ -106,14 +83,20 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
             "of several dates and a family"
         )
     slope = float(np.mean(list(slopes.values())))
-    (gain, _), covariance = _line(known["year"], value - slope * log_compute)
-    return TwoStages(
-        pd.Series(slopes, name="slope"),
-        slope,
-        float(gain),
-        float(np.sqrt(covariance)),
-        float(np.exp(gain / slope)),
-        len(known),
+    (gain, _), variance = _line(known["year"], value - slope * log_compute)
+    return PointEstimate(
+        estimator="Progress at fixed compute in two stages",
+        estimates={
+            "slope": slope,
+            "yearly_gain": float(gain),
+            "factor": float(np.exp(gain / slope)),
+            "slopes": pd.Series(slopes, name="slope"),
+        },
+        source=models.attrs.get("source", "the table"),
+        rows=len(known),
+        converged=True,
+        message="the error of the yearly gain leaves out that of the slope",
+        errors={"yearly_gain": float(np.sqrt(variance))},
     )
 
 

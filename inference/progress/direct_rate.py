@@ -25,6 +25,7 @@ from ...datasets.requirements import positive_columns
 from ...datasets.wording import unknown
 from ...errors import InputError
 from ...models.progress.growth import doubling_months
+from ..intervals import finite, named
 
 REFERENCES = {"Megatron-LM (355M)": 1.1, "GPT-2 (1542M)": 1.075, "Gopher (280B)": 1.25}
 BENCHMARK = "wt103"
@@ -118,14 +119,13 @@ class DirectDoubling:
 
     def to_dict(self):
         """Everything but the draws as types that JSON knows; a doubling time of None is "never"."""
-        months = [] if self.posterior is None else self.doubling_quantiles()
-        named = [f"q{100 * p:g}" for p in SHOWN]
+        months = {} if self.posterior is None else named(self.doubling_quantiles(), SHOWN)
         return {
             "system": self.system,
             "factor": self.factor,
             "systems": self.rows["system"].tolist(),
             "p_progress": self.p_progress,
-            "doubling_months": {n: float(m) if np.isfinite(m) else None for n, m in zip(named, months, strict=False)},
+            "doubling_months": {name: finite(time) for name, time in months.items()},
             "message": self.message,
         }
 

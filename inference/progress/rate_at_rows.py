@@ -16,9 +16,8 @@ import xarray as xr
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ...models.progress import family
-from ...models.progress.growth import doubling_quantiles
 from ..needs import of_kind
-from .rate_at_optimum import DoublingTimes, linear
+from .rate_at_optimum import PROBABILITIES, DoublingTimes, linear, rate_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +122,7 @@ def gains_by_group(fit):
     return {name: _gain(*slopes, chosen) for name, chosen in groups.items() if chosen.any()}
 
 
-def gain_times(fit: Fit, *, probabilities: Sequence[float] = (0.025, 0.5, 0.975)) -> DoublingTimes:
+def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> DoublingTimes:
     """Doubling time of compute-equivalent gain at the evaluations' own sizes: all rows, by benchmark and by date.
 
     Parameters
@@ -157,8 +156,6 @@ def times_of(gains, probabilities=(0.025, 0.5, 0.975)):
     """Give the table of `gain_times` for what `gains_by_group` found."""
     found = {}
     for name, gain in gains.items():
-        months = doubling_quantiles(gain.values, probabilities)
-        found[name] = {"count": gain.attrs["rows"], "p_progress": float((gain > 0).mean())}
-        found[name] |= dict(zip((f"q{100 * p:g}" for p in probabilities), months, strict=True))
+        found[name] = {"count": gain.attrs["rows"]} | rate_summary(gain, probabilities)
         found[name]["not_positive"] = gain.attrs["not_positive"]
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("rows").astype({"count": int})

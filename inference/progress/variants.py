@@ -1,11 +1,7 @@
 """Variants of a specification, and the doubling time under each."""
 
-import numpy as np
-
 from ...models.draws import flatten
-from ...models.progress.growth import doubling_quantiles
 from ...models.progress.law import Progress
-from ..checks.sensitivity import PROBABILITIES, first_rate
 
 VARIANTS = {
     "student_t": {"noise": "student_t"},
@@ -45,14 +41,6 @@ def fit_variants(fitter, *, specification=7, variants=VARIANTS, seed=1, **settin
     """
     laws = {name: Progress(specification, **options) for name, options in variants.items()}
     return fitter.fit_each(laws, seed=seed, **settings)
-
-
-def rate_summary(fit):
-    """Quantiles of the doubling time in months, and P(progress), of the first label of a fit."""
-    rate = first_rate(fit).values
-    rate = rate[np.isfinite(rate)]
-    quantiles = dict(zip(("q2.5", "q50", "q97.5"), doubling_quantiles(rate, PROBABILITIES), strict=True))
-    return {"p_progress": float((rate > 0).mean())} | quantiles
 
 
 def coefficients(fit):

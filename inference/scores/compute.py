@@ -13,6 +13,7 @@ from ...errors import InputError
 from ...models.progress.growth import doubling_quantiles
 from ...models.scores.draws import AFTER, BEFORE
 from ..checks.sandwich import robust_sds
+from ..intervals import named
 from ..needs import of_kind
 
 if TYPE_CHECKING:
@@ -145,17 +146,11 @@ def _spread(values, ratio):
 
 
 def _row(gain, rate, period):
-    row = {}
     with np.errstate(over="ignore"):
-        for name, values in (("factor", np.exp(np.quantile(rate, PROBABILITIES))), ("gain", _quantiles(gain))):
-            row |= _named(name, values)
+        factor = np.exp(np.quantile(rate, PROBABILITIES))
     times = doubling_quantiles(rate, PROBABILITIES) if period != "change" else [np.nan] * len(PROBABILITIES)
-    return row | _named("halving", times) | {"p_progress": float((gain > 0).mean())}
-
-
-def _quantiles(values):
-    return np.quantile(values, PROBABILITIES)
-
-
-def _named(name, values):
-    return {f"{name}_q{100 * p:g}": float(x) for p, x in zip(PROBABILITIES, values, strict=True)}
+    quantiles = {"factor": factor, "gain": np.quantile(gain, PROBABILITIES), "halving": times}
+    row = {}
+    for name, values in quantiles.items():
+        row |= named(values, PROBABILITIES, f"{name}_")
+    return row | {"p_progress": float((gain > 0).mean())}

@@ -12,11 +12,11 @@ from ...datasets.wording import not_a_switch, quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
 from ..contrasts import Contrast, ordinals, slopes
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, Units
 from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
-from . import design, graph, modes
+from . import design, modes
 from .curve import PARTS, SHAPES, natural, right_and_wrong, terms
 from .draws import UNITS, LengthsDraws
 from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
@@ -197,7 +197,7 @@ class Lengths(Law):
         return design.groups(rows, reference["runs"], longest=self.operands == "longest")
 
     def design_arrays(self, rows, reference):
-        """Arrays that the PyMC model holds as data: columns of runs, groups of cells, and each run's centre.
+        """Arrays of the density: columns of runs, groups of cells, and each run's centre.
 
         Parameters
         ----------
@@ -252,35 +252,38 @@ class Lengths(Law):
                 found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
         return found
 
-    model = graph.model
-
     def density(self, rows, reference):
-        """Return the `Density`; runs start where their counts and conditions put them."""
+        """Return the `Density`; runs start where their counts and conditions put them.
+
+        A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
+        put u at m with information i, and a condition that puts it at mu with spread s, u has mean
+        ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is then nearly standard normal
+        whatever the spread, from a run of many cells to one of none.
+        """
         arrays = self.design_arrays(rows, reference)
-        coordinates = self._coordinates(len(reference["levels"]), len(reference["effects"]))
-        units = (np.zeros((len(reference["runs"]), len(self.parts))),) if self.seeds else ()
-
-        def named(z):
-            """Name the coefficients and spreads, and the runs' units ``z``."""
-            values = coordinates.named(z)
-            if self.seeds:
-                of_runs = z[..., len(coordinates) :].reshape(*z.shape[:2], -1, len(self.parts))
-                values[UNITS] = ((*DRAWS, "run", "part"), of_runs)
-            known = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
-            labels = {dim: names for dim, names in known.items() if names}
-            return xr.Dataset(values, draw_coordinates(*z.shape[:2]) | labels)
-
-        start = (coordinates.start(), *units)
-        axes = {name: _axis(name) for name in arrays}
-        return Density(self._terms, start, arrays, axes, named, self.key, block_axes=("run",))
-
-    def _terms(self, blocks, data):
-        """Log density of each prior, of the runs' units, and of the counts."""
-        values, priors = self._coordinates(data["levels"].shape[1], data["effects"].shape[1]).values(blocks[0])
+        blocks = (self._coordinates(len(reference["levels"]), len(reference["effects"])),)
         if self.seeds:
-            values[UNITS] = blocks[1]
+            start = np.zeros((len(reference["runs"]), len(self.parts)))
+            blocks += (Units(UNITS, ("run", "part"), start, "run"),)
+        axes = {name: _axis(name) for name in arrays}
+        labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
+        return Density(blocks, self._rest, arrays, axes, self.key, labels)
+
+    def _rest(self, values, data):
+        """Log density of the runs' units, and of the counts."""
         curve, of_units = self.curves(values, data)
-        return *priors.values(), of_units, *(x for x, _ in terms(curve, data["log_train"], data, self.shape))
+        counted = terms(curve, data["log_train"], data, self.shape)
+        return {UNITS: of_units} | {f"counts {i}": x for i, (x, _) in enumerate(counted)}
+
+    def draw_units(self, values, rows, reference, rng):
+        """Draw the runs' units z given coefficients and spreads, a list of one array (..., run, part)."""
+        arrays, found = self.design_arrays(rows, reference), []
+        for i, (part, typical) in enumerate(self.typical(values, arrays).items()):
+            sd, away = values[f"{part}_sd"][..., None], arrays["centre"][..., i] - typical
+            known = arrays["information"][..., i] * sd**2
+            deviation = sd * rng.standard_normal(typical.shape)
+            found.append((deviation - known / (1 + known) * away) * (1 + known) ** 0.5 / sd)
+        return [np.stack(found, -1)]
 
     def _coordinates(self, levels, effects):
         """Coordinates of all but the runs' units, for so many embeddings and effects."""

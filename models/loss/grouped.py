@@ -302,13 +302,12 @@ class Grouped(Law):
     # The density -----------------------------------------------------------------------------------------------------
 
     density = grouped_density.density
-    model = grouped_density.model
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
         """Return the `GroupedDraws` of a Dataset that holds the sampled quantities."""
-        return GroupedDraws(self, reference, rows, sampled)
+        return GroupedDraws(self, reference, rows, sampled[list(self.prior_of)])
 
     prior_draws = unseen_groups.prior_draws
     with_group = unseen_groups.with_group

@@ -1,4 +1,4 @@
-"""What every law of the loss of one training set-up has in common: options, priors, noise, the PyMC model."""
+"""What every law of the loss of one training set-up has in common: options, priors, noise, the density."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,10 +15,9 @@ from .. import effects
 from ..arrays import log
 from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..coordinates import Coordinates
-from ..density import Density
+from ..density import POTENTIAL, Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
-from . import graph
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, WITH_EFFECTS, Noise
@@ -283,7 +282,7 @@ class LossLaw(Law):
         return {column: rows[column].to_numpy(float) for column in self.columns}
 
     def design_arrays(self, rows, reference=None):
-        """Arrays that the PyMC model holds as data: sizes, the observations and their reading errors."""
+        """Arrays of the density: sizes, the observations and their reading errors."""
         arrays = self.sizes(rows) | {"observed": self.on_scale(rows[self.observed].to_numpy(float))}
         if self.measurement_error:
             arrays["halfwidth"] = self.halfwidth(rows)
@@ -324,23 +323,19 @@ class LossLaw(Law):
         width = np.asarray(rows["loss_halfwidth"], float)
         return width / np.asarray(rows["loss"], float) if self.scale == "log_loss" else width
 
-    model = graph.model
-    observe = graph.observe
-
     def density(self, rows, reference):
         """Return the `Density`: all of a table is data, the reference too."""
         arrays = self.design_arrays(rows, reference) | {name: np.asarray(x) for name, x in reference.items()}
         axes = {
             name: None if x.ndim == 0 else "effect" if name == "effect_counts" else "row" for name, x in arrays.items()
         }
-        coordinates = Coordinates(self.prior_of)
-        return Density(self._terms, (coordinates.start(),), arrays, axes, coordinates.dataset, self.key)
+        return Density((Coordinates(self.prior_of),), self._rest, arrays, axes, self.key)
 
-    def _terms(self, blocks, data):
-        """Log density of each prior, of what else informs the law, and of the rows or effects."""
-        values, priors = Coordinates(self.prior_of).values(*blocks)
+    def _rest(self, values, data):
+        """Log density of what else informs the law, and of the rows or effects."""
         potential = self.potential(values, data)
-        return (*priors.values(), *(() if potential is None else (potential,)), self.density_of_rows(values, data))
+        informed = {} if potential is None else {POTENTIAL: potential}
+        return informed | {self.scale: self.density_of_rows(values, data)}
 
     def density_of_rows(self, values, data, constants=None):
         """Log density of each row or of the rows of each effect together, from the arrays of `density`.

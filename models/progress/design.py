@@ -208,9 +208,3 @@ def _coding(keys, slots):
 def axes(name):
     """Return what each axis of an array of `family.DESIGN` is of, a list of str."""
     return family.DESIGN[name].split(")")[0].strip("(").replace(" ", "").split(",")
-
-
-def static_shape(name, array):
-    """Shape of an array in the compiled graph: only numbers of rows and papers may change."""
-    lengths = zip(axes(name), array.shape, strict=False)
-    return tuple(None if axis in ("row", "paper") else length for axis, length in lengths)

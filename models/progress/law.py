@@ -10,10 +10,10 @@ from ...datasets import require
 from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, shown, unknown
 from ...errors import InputError
-from ..backend import pymc
 from ..contrasts import Contrast, groupings, means, slopes
+from ..coordinates import Units
 from ..density import Density
-from ..draws import DRAWS, draw_coordinates
+from ..draws import DRAWS
 from ..law import Effort, Law
 from . import design, family
 from . import points as placing
@@ -334,37 +334,19 @@ class Progress(Law):
     def density(self, rows, reference):
         """Return the `Density`: one program serves every specification with the same features."""
         arrays = self.design_arrays(rows, reference)
-        start = (np.zeros(family.DIMENSION),)
+        blocks = (Units("z", ("z_dim",), np.zeros(family.DIMENSION)),)
         axes = {name: axis if (axis := design.axes(name)[0]) in ("row", "paper") else None for name in arrays}
         used = arrays["used"].astype(bool)
-        return Density(self._terms, start, arrays, axes, _named, ("progress", self.features), used=used)
+        return Density(blocks, self._rest, arrays, axes, ("progress", self.features), used=used)
 
-    def model(self, rows, reference=None):
-        """Return the PyMC model of the family with this law's features, switched to its specification by its data.
-
-        Parameters
-        ----------
-        rows : DataFrame
-        reference : dict, optional
-        """
-        pm = pymc()
-
-        arrays = self.design_arrays(rows, reference or self.reference(rows))
-        with pm.Model() as model:
-            d = {name: pm.Data(name, x, shape=design.static_shape(name, x)) for name, x in arrays.items()}
-            prior, likelihood = self._terms((pm.Flat("z", shape=family.DIMENSION),), d)
-            pm.Potential("log_prior", prior)
-            pm.Potential("log_likelihood", likelihood.sum())
-        return model
-
-    def _terms(self, blocks, data):
-        """Log density of the prior, and of the rows or papers."""
-        (z,) = blocks
+    def _rest(self, values, data):
+        """Log density of the coordinates z, and of the rows or papers."""
+        z = values["z"]
         switches = {name: float(value) for name, value in design.switches(self).items()}
         d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
         c = family.coefficients(z, d)
         rule = family.paper_log_likelihood if self.paper_effects else family.log_likelihood
-        return family.log_prior(z, c, d), rule(c, d)
+        return {"z": family.log_prior(z, c, d), self.scale: rule(c, d)}
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
@@ -373,6 +355,10 @@ class Progress(Law):
         z = sampled["z"].values
         active = z[..., self.active()] if z.shape[-1] == family.DIMENSION else z
         return ProgressDraws(self, reference, rows, all_coordinates(self, active))
+
+    def draw_units(self, values, rows, reference, rng):
+        """Draw the coordinates z, a list of one array."""
+        return [rng.standard_normal(family.DIMENSION)]
 
     def prior_draws(self, rng, reference, rows, draws=1):
         """Draws of the prior, dims (chain, draw) with one chain."""
@@ -391,8 +377,3 @@ class Progress(Law):
                 f"{self.name} with a penalty has a prior that depends on the number of rows, which simulated rows "
                 "would change; calibrate it without"
             )
-
-
-def _named(z):
-    """Name the coordinates ``z``."""
-    return xr.Dataset({"z": ((*DRAWS, "z_dim"), z)}, draw_coordinates(*z.shape[:2]))

@@ -35,6 +35,8 @@ class ScoresDraws(Draws):
     ----------
     values : dict of str to ndarray, shape (chain, draw)
         Free parameters.
+    units : list of ndarray
+        Coordinates of benchmarks (chain, draw, benchmark, part), models, families, versions and steps.
     items : Items
         Arrays of shape (chain, draw, benchmark).
     capability : ndarray, shape (chain, draw, model)
@@ -47,18 +49,18 @@ class ScoresDraws(Draws):
     def __init__(self, law, reference, rows, z):
         super().__init__(law, reference, rows)
         self.z = z
-        at, self._units = len(Coordinates(law.prior_of)), []
+        at, self.units = len(Coordinates(law.prior_of)), []
         for block in law.units(reference):
-            self._units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
+            self.units.append(z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape))
             at += block.size
         lead = {name: z[..., i] for i, name in enumerate(law.prior_of)}
         self.values = {name: law.prior_of[name].from_unconstrained(x)[0] for name, x in lead.items()}
         self.design = law.design_arrays(rows, reference)
-        self.items = items(self.values, self._units[0], self.design)
-        self.capability = self._units[1][..., 0]
-        effects = law.effects(self._units)
+        self.items = items(self.values, self.units[0], self.design)
+        self.capability = self.units[1][..., 0]
+        effects = law.effects(self.units)
         self.families, self.versions = effects.get("family_units"), None
-        self.steps = law.steps(self._units)
+        self.steps = law.steps(self.units)
         if law.version_effects:
             self.versions = self.values["version_sd"][..., None] * effects["version_units"]
 
@@ -100,15 +102,15 @@ class ScoresDraws(Draws):
         if law.version_effects:
             one = [True] * len(reference["models"])
             reference |= {"versions": self.reference["versions"], "one_version": one}
-        units = [self._units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
+        units = [self.units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
         if law.family_effects:
             known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
             new = rng.standard_normal((*lead, len(known)))
             units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
         if law.version_effects:
-            units.append(self._units[3 if law.family_effects else 2])
+            units.append(self.units[3 if law.family_effects else 2])
         if law.pace == "random_walk":
-            units.append(self._units[-1])
+            units.append(self.units[-1])
         self._place(law, reference, rows, self.values, units)
         return ScoresDraws.of(law, reference, rows, self.values, units)
 
@@ -219,7 +221,7 @@ class ScoresDraws(Draws):
         found = np.empty((*self.z.shape[:2], len(self.rows)))
         score = self.rows["score"].to_numpy(float)
         low, high = design.at_low(score), design.at_high(score)
-        parts = dict(self.law.parts(self.values, self._units, self.design))
+        parts = self.law.parts(self.values, self.units, self.design)
         for name, own in zip(design.WHERE, (~low & ~high, low, high), strict=True):
             found[..., own] = parts[name]
         return found
@@ -267,7 +269,7 @@ class ScoresDraws(Draws):
         for i, prior in enumerate(self.law.prior_of.values()):
             x, log_slope = prior.from_unconstrained(self.z[..., i])
             total = total + prior.frozen.logpdf(x) + log_slope
-        for _, term in self.law.parts(self.values, self._units, self.design):
+        for term in self.law.parts(self.values, self.units, self.design).values():
             total = total + term.sum(-1)
         return self._array(total)
 

@@ -8,16 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, shown, unknown
 from ...errors import InputError
 from ..arrays import pick
 from ..contrasts import Contrast, groupings, slopes
-from ..coordinates import Coordinates
+from ..coordinates import Coordinates, Units
 from ..density import Density
-from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
-from . import design, graph
+from . import design
 from .draws import ScoresDraws
 from .item import PARTS, expected, items, logits, parts_of, prior_of_items
 from .noise import NOISES
@@ -143,7 +141,6 @@ class Scores(Law):
     unit: ClassVar[str] = "row"
     observed: ClassVar[str] = "score"
     scale: ClassVar[str] = "score"  # type: ignore[misc]
-    traceable: ClassVar[bool] = True
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
     clusters: ClassVar[tuple] = ("model", "family")
     axes: ClassVar[dict] = {"date": "year", "compute": "training_compute_flop"}
@@ -277,32 +274,19 @@ class Scores(Law):
 
     # The density -----------------------------------------------------------------------------------------------------
 
-    model = graph.model
-
     def density(self, rows, reference):
         """Return the `Density`; arrays name in their first word what they are of."""
-        arrays, units = self.design_arrays(rows, reference), self.units(reference)
-        coordinates = Coordinates(self.prior_of)
-
-        def named(z):
-            """Name the free parameters and the coordinates of benchmarks, models, families and versions."""
-            values, at = coordinates.named(z), len(coordinates)
-            for (name, dims), block in zip(self._blocks(), units, strict=True):
-                values[name] = (
-                    (*DRAWS, *dims),
-                    z[..., at : at + block.size].reshape(*z.shape[:2], *block.shape[: len(dims)]),
-                )
-                at += block.size
-            return xr.Dataset(values, draw_coordinates(*z.shape[:2]))
-
-        start = (coordinates.start(), *units)
+        arrays = self.design_arrays(rows, reference)
+        units = (
+            Units(name, dims, start, None if name == STEPS else dims[0])
+            for (name, dims), start in zip(self._blocks(), self.units(reference), strict=True)
+        )
         axes = {name: name.split("_")[0] for name in arrays}
-        return Density(self._terms, start, arrays, axes, named, self.key, block_axes=self._axes())
+        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
-    def _terms(self, blocks, data):
-        """Log density of each prior, of benchmarks, of models, and of scores by where they lie."""
-        values, priors = Coordinates(self.prior_of).values(blocks[0])
-        return (*priors.values(), *(term for _, term in self.parts(values, blocks[1:], data)))
+    def _rest(self, values, data):
+        """Log density of benchmarks, of models, and of scores by where they lie."""
+        return self.parts(values, [values[name] for name, _ in self._blocks()], data)
 
     def parts(self, values, units, data):
         """Log densities of what is sampled by benchmark, model, family and version, and of the scores, with names.
@@ -321,13 +305,12 @@ class Scores(Law):
         families, versions = own.get(FAMILY_UNITS), own.get(VERSION_UNITS)
         benchmarks = items(values, raw, data)
         density = SCATTERS[self.scatter].log_density
-        found = [
-            (BENCHMARK_UNITS, prior_of_items(values, raw, data)),
-            (CAPABILITY, density(capability, *expected(values, self.pace, data, families, self.steps(units)))),
-            *((name, Normal.log_density(x, 0.0, 1.0)) for name, x in own.items()),
-        ]
+        found = {
+            BENCHMARK_UNITS: prior_of_items(values, raw, data),
+            CAPABILITY: density(capability, *expected(values, self.pace, data, families, self.steps(units))),
+        } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in own.items()}
         if self.pace == "random_walk":
-            found.append((STEPS, Normal.log_density(units[-1], 0.0, 1.0)))
+            found[STEPS] = Normal.log_density(units[-1], 0.0, 1.0)
         noise = NOISES[self.noise]
         for where in design.WHERE:
             ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
@@ -339,7 +322,7 @@ class Scores(Law):
                 term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
             else:
                 term = noise.log_below(eta if where == "low" else -eta, own)
-            found.append((where, term))
+            found[where] = term
         return found
 
     def effects(self, units):
@@ -374,6 +357,10 @@ class Scores(Law):
         """Draws of the prior, dims (chain, draw) with one chain."""
         values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
         return ScoresDraws.at_random(self, reference, rows, values, rng)
+
+    def draw_units(self, values, rows, reference, rng):
+        """Draw coordinates of benchmarks, models, families, versions and steps given free parameters, a list."""
+        return ScoresDraws.at_random(self, reference, rows, values, rng).units
 
     def known_draws(self, values, reference, rows, rng=None):
         """One draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""

@@ -1,1 +1,1 @@
-"""What is computed once for a report is read again, while code and data stay the same."""
+"""The cache of reports: results of stages on disk, each read again while code, data and options stay the same."""

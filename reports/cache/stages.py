@@ -1,20 +1,23 @@
-"""The stages of a report: their results, made once and kept, and what is said of the one that runs."""
+"""The stages of a job: their results, made once and then read from the cache, and a display of the one that runs."""
 
 import copy
+import hashlib
+import json
+import operator
 import sys
 import time
 import warnings
-from contextlib import contextmanager
 
 from ...errors import DiagnosticWarning
 from ...inference.progress_messages import lasting
-from . import kept
+from . import store
 
 EVERY = 60.0  # seconds between two lines
+IGNORED = ("verdict", "created", "seconds")  # entries of a record of a fit that nothing in a report follows from
 
 
 class Stages:
-    """Makes the results of the stages of a long job, or takes them from the cache; says which one runs.
+    """Makes the results of the stages of a long job, or reads them from the cache, and shows which one runs.
 
     Parameters
     ----------
@@ -22,16 +25,15 @@ class Stages:
     progress : bool
         On standard error: a bar in a terminal, elsewhere a line a minute while stages begin.
     extras : sequence of str
-        Those that `extra` gives.
-    full : bool
-        Make them where they are not kept.
-    fresh : bool
-        Make every result, whatever is kept.
+        Stages that take long: left out where they are not in the cache, unless `full`.
+    full, fresh : bool
+        Make the extras too; make every result, whatever is in the cache.
+    module : str, optional
+        Dotted name of the module that makes the results; without it they follow from every file of the package.
     journal : Path, optional
         A file to which each stage is written when it begins (+) and when it is done (-).
     ahead : callable, optional
-        Given these stages before the first result is made that is not kept, makes others with it and keeps them all;
-        returns the keys of those that it made.
+        Called with these stages before the first result is made: makes others in parallel, returns their keys.
     **settings
         What all results follow from.
 
@@ -39,34 +41,28 @@ class Stages:
     ----------
     seconds : dict of str to float
         What making each result took, whenever that was.
-    warned : list of str
-        Diagnostic warnings, those of kept results too.
+    warned, keys : list of str
+        Diagnostic warnings of all results, and their keys.
     extras : dict of str to str
-        When each result that `extra` gave was made, None where it was not.
-    keys : list of str
-        Under which results were looked for.
+        When each of the extras was made, None where it was left out.
     """
 
-    def __init__(self, names, progress, *, extras=(), full=False, fresh=False, journal=None, ahead=None, **settings):
-        self._journal, self._fresh, self._once = journal, fresh, {"ahead": ahead, "made": ()}
+    def __init__(
+        self, names, progress, *, extras=(), full=False, fresh=False, module=None, journal=None, ahead=None, **settings
+    ):
+        self._names, self._extras, self._full, self._fresh = names, set(extras), full, fresh
+        self._module, self._settings, self._journal = module, settings, journal
         self.seconds, self.warned, self.extras, self.keys, self._done = {}, [], {}, [], set()
-        self._names, self._full, self._settings = names, full, settings
         terminal = sys.stderr.isatty()
         self._bars, self._lines = progress and terminal, progress and not terminal
-        self._last = {"at": time.monotonic()}  # shared with parts of the job
-        self._asked = set(names) - (set() if full else set(extras))
+        self._shared = {"line": time.monotonic(), "ahead": ahead, "made": ()}  # with parts of the job
 
     def __enter__(self):
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (
-            TextColumn("{task.description:<28}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
+        first, last = TextColumn("{task.description:<28}"), TextColumn("{task.fields[left]}")
+        columns = (first, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), last)
         self._bar = Progress(*columns, console=Console(stderr=True), disable=not self._bars)
         self._bar.start()
         self._task = self._bar.add_task("", total=len(self._names), left=self.time_left())
@@ -75,27 +71,74 @@ class Stages:
     def __exit__(self, *_):
         self._bar.stop()
 
+    def part(self, module=None, **more):
+        """Return the stages of a part of the job: another module makes them, and they follow from more settings."""
+        part = copy.copy(self)
+        part._module, part._settings = module, self._settings | more
+        return part
+
+    def __call__(self, name, make, *, of=None, **more):
+        """Return the result of a stage, made now or read from the cache; None for one of the extras that is left out.
+
+        Parameters
+        ----------
+        name : str
+        make : callable
+            Without arguments.
+        of : dict of str to Fit, optional
+            Fits of other stages that the result follows from. Each holds what the stage computed of it, even where the
+            result comes from the cache.
+        **more
+            What the result follows from besides the settings.
+        """
+        fits = of or {}
+        digests = [[label, digest(fit)] for label, fit in fits.items()]
+        key = store.key_of(self._module, stage=name, of=digests, **self._settings, **more)
+        self.keys.append(key)
+        self.show(name)
+        entry = self._cached(key)
+        if entry is None and (self._full or name not in self._extras):
+            if ahead := self._shared.pop("ahead", None):
+                self._shared["made"] = ahead(self)
+                entry = self._cached(key)
+            entry = entry or _made(key, name, make, fits)
+        if name in self._extras:
+            self.extras[name] = entry and entry["made"]
+        if entry is not None:
+            for fit, computed in zip(fits.values(), entry["computed"], strict=True):
+                fit.computed |= computed
+            self.seconds[name] = entry["seconds"]
+            self.warned += entry["warned"]
+            warn_again(entry["warned"], 4)
+        self.advance(name)
+        return entry and entry["result"]
+
+    def update(self, target, name, make, **more):
+        """Set the attributes of an object that ``make(target)`` sets or changes; parameters as for a call."""
+
+        def changed():
+            before = {attribute: _contents(value) for attribute, value in vars(target).items()}
+            make(target)
+            return {name: x for name, x in vars(target).items() if not _same(before.get(name, []), _contents(x))}
+
+        vars(target).update(self(name, changed, **more) or {})
+
+    def _cached(self, key):
+        return None if self._fresh and key not in self._shared["made"] else store.get(key)
+
+    def there(self, *names):
+        """Return those of some extras that are not left out."""
+        return [name for name in names if self.extras.get(name)]
+
     def show(self, name):
         """Show which stage runs."""
         self._write("+", name)
         left = self.time_left()
         self._bar.update(self._task, description=name, left=left)
-        if self._lines and time.monotonic() - self._last["at"] >= EVERY:
-            self._last["at"] = time.monotonic()
+        if self._lines and time.monotonic() - self._shared["line"] >= EVERY:
+            self._shared["line"] = time.monotonic()
             steps = [name, f"{len(self._done)} of {len(self._names)} stages done", *filter(None, [left])]
             print(", ".join(steps), file=sys.stderr, flush=True)
-
-    def _write(self, sign, name):
-        if self._journal is not None:
-            with self._journal.open("a", encoding="utf-8") as file:
-                file.write(f"{sign}{name}\n")
-
-    def time_left(self):
-        """Say how long the stages that are left took when they were made last, if all of them ever were."""
-        times = kept.times()
-        left = self._asked - self._done
-        known = [times[name] for name in left if name in times]
-        return f"about {lasting(sum(known))} left" if left and len(known) == len(left) else ""
 
     def advance(self, name):
         """Show that a stage is done."""
@@ -103,134 +146,58 @@ class Stages:
         self._done.add(name)
         self._bar.update(self._task, completed=len(self._done), left=self.time_left())
 
-    def of(self, **more):
-        """Return the stages of a part of the job, whose results follow from more than the settings."""
-        part = copy.copy(self)
-        part._settings = self._settings | more
-        return part
+    def _write(self, sign, name):
+        if self._journal is not None:
+            with self._journal.open("a", encoding="utf-8") as file:
+                file.write(f"{sign}{name}\n")
 
-    def extra(self, name, make, *, default=None, **more):
-        """Return the result of a stage as a call does, `default` where it is not kept and no full report is made."""
-        self.show(name)
-        found = self._kept(name, more, wanted=self._full)
-        if found is None and not self._full:
-            self.extras[name] = None
-            self.advance(name)
-            return default
-        found = found or self._made(name, make, more)
-        self.extras[name] = found["made"]
-        return self._told(name, found)
-
-    def there(self, *names):
-        """Those of some extra results that are there."""
-        return [name for name in names if self.extras.get(name)]
-
-    def update(self, found, name, make, *, extra=False, **more):
-        """Set the attributes of `found` that ``make(found)`` sets, or those kept; parameters as for a call.
-
-        An `extra` stage sets none where it is not kept and no full report is made.
-        """
-
-        def changed():
-            before, own = vars(found), copy.copy(found)
-            vars(own).update({attribute: _copied(value) for attribute, value in before.items()})
-            make(own)
-            return {name: value for name, value in vars(own).items() if not _same(value, before.get(name))}
-
-        vars(found).update(self.extra(name, changed, default={}, **more) if extra else self(name, changed, **more))
-
-    def __call__(self, name, make, *, of=(), **more):
-        """Return the result of a stage, made now or kept.
-
-        Parameters
-        ----------
-        name : str
-        make : callable
-            Without arguments.
-        of : iterable of Fit
-            Fits whose results the stage computes: each holds them, whether the stage is made now or was cached.
-        **more
-            What the result follows from besides the settings.
-        """
-        self.show(name)
-        found = self._kept(name, more)
-        if found is None:
-            found = self._made(name, make, more, of)
-        else:
-            for fit, computed in zip(of, found["computed"], strict=True):
-                fit.computed |= computed
-        return self._told(name, found)
-
-    def _key(self, name, more):
-        return kept.key_of(stage=name, **self._settings, **more)
-
-    def _kept(self, name, more, *, wanted=True):
-        """Return a result that is kept; where it is not and is wanted, after those of all pages were made ahead."""
-        key = self._key(name, more)
-        self.keys.append(key)
-        found = self._known(key)
-        ahead = self._once.pop("ahead", None) if found is None and wanted else None
-        if ahead is None:
-            return found
-        self._once["made"] = ahead(self)
-        return self._known(key)
-
-    def _known(self, key):
-        """Return a result that is kept and may be used."""
-        return None if self._fresh and key not in self._once["made"] else kept.get(key)
-
-    def _made(self, name, make, more, of=()):
-        """Make a result and keep it, with all that is said of it."""
-        start = time.perf_counter()
-        with _collected() as warned:
-            result = make()
-        seconds = round(time.perf_counter() - start, 3)
-        found = {"result": result, "seconds": seconds, "warned": warned, "made": time.strftime("%Y-%m-%d")}
-        found["computed"] = [fit.light for fit in of]
-        kept.put(self._key(name, more), found)
-        kept.learn(name, seconds)
-        return found
-
-    def _told(self, name, found):
-        """Say what is said of a result, and return it."""
-        self.seconds[name] = found["seconds"]
-        self.warned += found["warned"]
-        told(found["warned"], 5)
-        self.advance(name)
-        return found["result"]
+    def time_left(self):
+        """Return how long the remaining stages took when they were last made, "" unless all of them ever were."""
+        times, left = store.times(), set(self._names) - (set() if self._full else self._extras) - self._done
+        known = [times[name] for name in left if name in times]
+        return f"about {lasting(sum(known))} left" if left and len(known) == len(left) else ""
 
 
-def told(messages, level=3):
-    """Say diagnostic warnings again."""
+def digest(fit):
+    """Return the digest of a fit: of its record and its draws, not of when it was made."""
+    record = {name: entry for name, entry in fit.record.items() if name not in IGNORED}
+    found = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
+    for name, draws in sorted(fit["posterior"].data_vars.items()):
+        found.update(name.encode() + draws.values.tobytes())
+    return found.hexdigest()
+
+
+def warn_again(messages, level=3):
+    """Issue the diagnostic warnings of cached results."""
     for message in messages:
         warnings.warn(message, DiagnosticWarning, stacklevel=level)
 
 
-def _copied(value):
-    """Copy dicts and lists, those within them too, but nothing that they hold."""
+def _made(key, name, make, fits):
+    """Make a result and save it with its diagnostic warnings, its time, and what the fits computed."""
+    start, warned = time.perf_counter(), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DiagnosticWarning)
+        result = make()
+    seconds = round(time.perf_counter() - start, 3)
+    for warning in caught:
+        if issubclass(warning.category, DiagnosticWarning):
+            warned.append(str(warning.message))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    entry = {"result": result, "seconds": seconds, "warned": warned, "made": time.strftime("%Y-%m-%d")}
+    entry["computed"] = [fit.light for fit in fits.values()]
+    store.put(key, entry)
+    store.learn(name, seconds)
+    return entry
+
+
+def _contents(value):
+    """List what a dict or list holds, and what dicts and lists within it hold, between brackets."""
     if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
+        return ["{", *(x for key, each in value.items() for x in (key, *_contents(each))), "}"]
+    return ["[", *(x for each in value for x in _contents(each)), "]"] if isinstance(value, list) else [value]
 
 
 def _same(one, other):
-    """Whether two values are the same object, or dicts and lists of the same objects."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return one is other
-
-
-@contextmanager
-def _collected():
-    """Give a list that the diagnostic warnings of the block are put into; other warnings are passed on."""
-    messages = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DiagnosticWarning)
-        yield messages
-    for warning in caught:
-        if issubclass(warning.category, DiagnosticWarning):
-            messages.append(str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return len(one) == len(other) and all(map(operator.is_, one, other))

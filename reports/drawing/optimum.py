@@ -1,10 +1,9 @@
 """Which optimum is recommended: that of the law which predicts best, of those that plan alone."""
 
 from ...inference.comparison.differences import is_apart
-from ..laws import PLANNED
+from ..laws import DEFAULT, PLANNED
 
 BUDGET = 1e24
-DEFAULT = "coupled"
 NAMES = {"chinchilla": "Chinchilla", "coupled": "coupled", "offsets": "offsets"}
 
 

@@ -58,8 +58,8 @@ class Page:
 
         Parameters
         ----------
-        stage : callable
-            Given the name of a stage and a function without arguments, returns its result, kept or made now.
+        stage : Stages
+            Those of the report.
         published : DataFrame
             From ``load("published")``.
         earlier : dict of str to Fit
@@ -73,8 +73,12 @@ class Page:
         -------
         Findings
         """
+        from ...datasets import load, sha256
+
         options = {"seed": seed, "sampler": sampler, **settings}
-        return self._package().analyse(stage, published, earlier, **options)
+        tables = {name: sha256(load(name)) for name in self.tables}
+        part = stage.part(f"{__package__}.{self.folder}.analysis", tables=tables)
+        return self._package().analyse(part, published, earlier, **options)
 
     def taken(self, names):
         """Those of some pages whose posteriors this one takes, and whose these take."""
@@ -82,12 +86,10 @@ class Page:
         return own.union(*(PAGES[name].taken(names) for name in own))
 
     def drawn(self, stage, found, published, names):
-        """`sections`, made now or kept, in a report of the pages named."""
-        from ..cache import kept
-
+        """Return `sections`, made now or read from the cache, in a report of the pages named."""
         extras = {name: found.extras.get(name) for name in self.extras}
-        what = {"files": kept.files(), "extras": extras, "taken": sorted(self.taken(names))}
-        return stage(self.drawing, lambda: self.sections(found, published), **what)
+        taken = sorted(self.taken(names))
+        return stage(self.drawing, lambda: self.sections(found, published), extras=extras, taken=taken)
 
     def sections(self, found, published):
         """Sections of the page, in order.

@@ -169,7 +169,7 @@ def test_options_that_cannot_be_used_are_refused(options):
 
 
 def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
-    from bayescaling.inference.checks.sensitivity import prior_grid
+    from bayescaling.inference.progress.influence import prior_grid
 
     fitter, options = bs.progress.new_fitter(), {"seed": 1, **SHORT}
     grid = {"share_spreads": (0.5,), "year_spreads": (0.5, 1.0)}

@@ -14,7 +14,7 @@ import pytest
 from bayescaling.commands.cli import main
 from bayescaling.inference import fitter
 from bayescaling.inference.samplers.choose import compiled as once
-from bayescaling.reports.cache import kept
+from bayescaling.reports.cache import store
 from bayescaling.reports.pages.chinchilla import analysis
 
 SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
@@ -25,7 +25,7 @@ def own_cache(tmp_path_factory):
     """Keep results of stages in a folder of each module's own: tests change what the code of a page says."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "folder", lambda: folder)
+        patch.setattr(store, "folder", lambda: folder)
         yield folder
 
 
@@ -353,7 +353,7 @@ def made(tmp_path_factory):
     laws = {name: law for name, law in analysis.LAWS.items() if "reading error" not in name and "huber" not in name}
     with pytest.MonkeyPatch.context() as patch:
         cache = tmp_path_factory.mktemp("cache")
-        patch.setattr(kept, "folder", lambda: cache)
+        patch.setattr(store, "folder", lambda: cache)
         patch.setattr(analysis, "LAWS", laws)
         patch.setattr(analysis, "SIMULATIONS", 10)
         patch.setattr(warnings, "showwarning", warnings.showwarning)

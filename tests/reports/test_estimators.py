@@ -17,10 +17,10 @@ def test_one_estimator_that_refuses_hides_no_other(runs):
 def test_estimates_of_a_whole_table_are_those_of_each_estimator(runs):
     found = point_estimates(runs, drop_highest=5, width=0.2, minimum_runs=6)
     assert not found.missing
-    assert found.envelopes["isoflop"].exponent == bs.points.fit_isoflop(runs, width=0.2, minimum_runs=6).exponent
-    assert found.envelopes["frontier"].exponent == bs.points.fit_frontier(runs).exponent
-    expected = bs.points.fit_huber(runs, scale="fixed", drop_highest=5).constants
-    assert found.parametric["huber_fixed_threshold"].constants == expected
+    assert found.envelopes["isoflop"]["exponent"] == bs.points.fit_isoflop(runs, width=0.2, minimum_runs=6)["exponent"]
+    assert found.envelopes["frontier"]["exponent"] == bs.points.fit_frontier(runs)["exponent"]
+    expected = bs.points.fit_huber(runs, scale="fixed", drop_highest=5)["constants"]
+    assert found.parametric["huber_fixed_threshold"]["constants"] == expected
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.intervals import parameters
-from bayescaling.reports.cache import kept
+from bayescaling.reports.cache import store
 from bayescaling.reports.pages.own import build
 
 SHORT = {"draws": 200, "tune": 300, "chains": 2}
@@ -151,7 +151,7 @@ def test_options_that_mean_nothing_together_are_refused(given, message):
 
 
 def test_a_report_on_a_table_is_resumed_and_keeps_its_verdicts(runs, tmp_path, own_cache, quiet, monkeypatch):
-    kept.clear()
+    store.clear()
     law, settings, table = bs.laws.Chinchilla(), {"seed": 1} | SHORT, runs.iloc[::2].reset_index(drop=True)
     first = bs.report(tmp_path / "first", laws=[law], table=table, **settings)
     monkeypatch.setattr(build, "fit", refused)

@@ -116,7 +116,7 @@ def test_small_models_are_those_of_the_table(folder, document):
         assert truth["holds"] == (truth["fitted"]["q2.5"] <= known <= truth["fitted"]["q97.5"])
         assert truth["coupled"]["fitted"] == said["changed"][f"{scheme}, coupled"]["fitted"]
         assert agrees(entry["exponent"]["total"]["law"], fit["posterior"]["exponent_parameters"])
-        envelope = float(curve_frontier(table, basis="total")["size"])
+        envelope = curve_frontier(table, basis="total")["exponent"]
         assert entry["exponent"]["total"]["envelope"] == pytest.approx(envelope)
         left_out = entry.get("runs_left_out")
         assert (left_out is not None) == fit.law.run_effects == table["run"].duplicated().any()

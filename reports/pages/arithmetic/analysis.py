@@ -75,7 +75,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         return compare(every)
 
     fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
-    comparison = stage.extra(LEFT_OUT, left_out)
+    comparison = stage(LEFT_OUT, left_out)
     arms = load("arithmetic_offsets")
     equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
     found = ArithmeticFindings(counts, arms, fits, equal, comparison, seed, extras=stage.extras)

@@ -9,11 +9,10 @@ from ....datasets import load
 from ....inference import calibrate, compare, fit, intervals
 from ....inference.checks.sandwich import quotable
 from ... import results
-from ...drawing.optimum import DEFAULT
 from ...entries import fit_entry
 from ...findings import Findings
 from ...laws import CHINCHILLA as MAIN
-from ...laws import LAWS, PLANNED, READING_ERROR
+from ...laws import DEFAULT, LAWS, PLANNED, READING_ERROR
 from ...published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
@@ -47,21 +46,18 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     options = {"seed": seed, "sampler": sampler, **settings}
     fits = {}
     for name, law in LAWS.items():
-        made = stage.extra if name in EXTRAS else stage
-        fits[name] = made(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
+        fits[name] = stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
     fits = {name: each for name, each in fits.items() if each is not None}
     points, trimmed = stage(
         "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
-    elpd = stage(
-        "leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits.values(), laws=list(fits)
-    )
+    elpd = stage("leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits)
     comparison = compare(fits)
     allocations = stage(
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
     said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
-    calibrated = stage.extra(
+    calibrated = stage(
         CALIBRATION,
         lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
     )
@@ -72,7 +68,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     found.document = stage(
         "chinchilla: numbers",
         lambda: _document(found, published),
-        of=fits.values(),
+        of=fits,
         extras=stage.there(*EXTRAS),
     )
     return found
@@ -113,9 +109,9 @@ def _document(found, published):
     if found.calibrated is not None:
         document["calibration"] = {"chinchilla": results.calibration_entry(found.calibrated)}
     document["laws"][MAIN]["point_estimates"] = {
-        **{name: p.constants for name, p in found.points.parametric.items()},
-        **{f"{name}_without_highest_5": p.constants for name, p in found.trimmed.items()},
-        **{name: {"exponent_parameters": e.exponent} for name, e in found.points.envelopes.items()},
+        **{name: p["constants"] for name, p in found.points.parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in found.trimmed.items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in found.points.envelopes.items()},
     }
     return document
 

@@ -17,8 +17,8 @@ class PointEstimates:
 
     Parameters
     ----------
-    parametric : dict of str to PointFit
-    envelopes : dict of str to PowerLaw
+    parametric : dict of str to PointEstimate
+    envelopes : dict of str to PointEstimate
         Those without optima enough too, not ``converged``.
     refused : dict of str to str
         The sentence with which an estimator refused the table.

@@ -74,9 +74,10 @@ def _point_table(found, sets):
     rows = []
     for label, group in (("all runs", found.points.parametric), ("without the five highest losses", found.trimmed)):
         for estimate in group.values():
-            kind = "free scale" if estimate.scale is not None else "fixed threshold"
-            row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate.constants[n]:.5g}" for n in CONSTANTS}
-            verdict = f"{'yes' if estimate.converged else 'NO'}, {estimate.starts_at_best} of {estimate.starts} starts"
+            kind = "free scale" if estimate.search["scale"] is not None else "fixed threshold"
+            row = {"estimator": f"Huber, {kind}, {label}"} | {n: f"{estimate[n]:.5g}" for n in CONSTANTS}
+            starts = "{starts_at_best} of {starts} starts".format(**estimate.search)
+            verdict = f"{'yes' if estimate.converged else 'NO'}, {starts}"
             rows.append(row | {"runs": str(estimate.rows), "converged": verdict})
     for source, constants in sets.items():
         rows.append(
@@ -97,8 +98,8 @@ def _envelope_table(envelopes, document):
     rows = [
         {
             "estimator": {"isoflop": "iso-FLOP parabolas", "frontier": "best run by compute"}[name],
-            "exponent of N* in C": f"{e.exponent:.3f} ± {1.96 * e.standard_error:.3f}",
-            "exponent of D* in C": f"{e.exponent_tokens:.3f}",
+            "exponent of N* in C": f"{e['exponent']:.3f} ± {1.96 * e.errors['exponent']:.3f}",
+            "exponent of D* in C": f"{e['exponent_tokens']:.3f}",
             "points": str(len(e.points)),
             "verdict": e.message,
         }

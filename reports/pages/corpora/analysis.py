@@ -53,7 +53,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "corpora: corpora left out",
         lambda: {name: fits[name].loo(by=BY, seed=seed, **REFITS) for name in LAWS},
     )
-    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits.values())
+    entry = stage("corpora: numbers", lambda: _entry(fits, left_out, seed), of=fits)
     found = CorporaFindings(runs, fits, left_out, entry)
     found.posteriors = {f"corpora, {name}": each for name, each in fits.items()}
     found.document = {"corpora": entry}

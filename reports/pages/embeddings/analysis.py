@@ -114,23 +114,19 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = {name: made[name] if name in made else earlier[name] for name in (*HELD, *LAWS)}
     of_chinchilla = earlier | fits
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
-    compared = list(fits | rivals)
     elpd = stage(
         "embeddings: leave-one-out",
         lambda: {name: f.loo() for name, f in (fits | rivals).items()},
-        of=(fits | rivals).values(),
-        laws=compared,
+        of=fits | rivals,
     )
     comparison = compare(fits)
     sets = chinchilla_constants(published)
     points = estimates(table, CHINCHILLA_VOCABULARY)
     found = EmbeddingsFindings(table, sizes, points, fits, rivals, elpd, comparison, sets)
-    stage.update(found, "reconciliation", _reconcile, laws=compared)
-    stage.update(found, "planning", _plan)
+    stage.update(found, "reconciliation", _reconcile, of=fits | rivals)
+    stage.update(found, "planning", _plan, of=fits)
     found.posteriors = fits | {"configurations": sizes}
-    found.document = stage(
-        "embeddings: numbers", lambda: _document(found), of=fits.values(), made=list(needed), laws=compared
-    )
+    found.document = stage("embeddings: numbers", lambda: _document(found), of=fits | rivals)
     return found
 
 

@@ -25,6 +25,7 @@ from ....inference.words import (
 )
 from ...drawing import optimum
 from ...html import prose
+from ...laws import DEFAULT
 
 COLUMNS = 80
 WORDS = {
@@ -192,7 +193,7 @@ def _embeddings(document):
     entry = document["reconciliation"]
     by_law, direction, decades = entry["by_law"], entry["direction"], entry["decades_beyond"]
     accepted = {name: by_law[name] for name in direction["laws"]}
-    name = optimum.DEFAULT if optimum.DEFAULT in accepted else next(iter(accepted))
+    name = DEFAULT if DEFAULT in accepted else next(iter(accepted))
     without = {each: one["nonembedding"] for each, one in accepted.items()}
     sure = [each["p_rises"] for each in accepted.values()]
     facts = Facts(

@@ -3,7 +3,8 @@
 import math
 
 from ....inference.words import HIGH, LOW, MIDDLE
-from ...drawing.optimum import DEFAULT, NAMES
+from ...drawing.optimum import NAMES
+from ...laws import DEFAULT
 
 WIDER = 1.25  # ratio of the widths of two intervals from which one is called wider
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from ....datasets import KINDS
 from ....errors import InputError
-from ....inference import compare, fit
-from ....inference.fitting import check_options
+from ....inference import compare, fit, fitting
 from ....inference.record import table_entry
 from ....models.laws import as_law
 from ... import results
@@ -19,13 +18,14 @@ PAGES = {"runs": runs, "evaluations": evaluations, "counts": counts, "scores": s
 
 def report_table(out, laws, table, *, backdrop, progress, fresh, seed, sampler, **settings):
     """Fit laws to a table and report on them; parameters as for `report`."""
-    check_options(seed, sampler, settings)
+    fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check_backdrop(chosen, backdrop)
     prepare(Path(out))
     follows = {law.label: _followed(law, law.rows(table)) for law in chosen}
     options = {"seed": seed, "sampler": sampler, **settings}
-    with Stages([f"fit {name}" for name in follows], progress, fresh=fresh, options=options) as stage:
+    choice = {"fresh": fresh, "module": fitting.__name__, "options": options}
+    with Stages([f"fit {name}" for name in follows], progress, **choice) as stage:
         fits = {
             law.label: stage(f"fit {law.label}", partial(fit, law, table, **options), law=follows[law.label])
             for law in chosen
@@ -46,13 +46,12 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
     _check_backdrop([each.law for each in fits.values()], backdrop)
     prepare(out)
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
-    records = {name: {k: x for k, x in each.record.items() if k != "verdict"} for name, each in fits.items()}
-    with Stages(steps, progress, fresh=fresh, fits=records) as stage:
-        elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits.values())
+    with Stages(steps, progress, fresh=fresh, module=__name__) as stage:
+        elpd = stage("leave-one-out", lambda: {name: each.loo() for name, each in fits.items()}, of=fits)
         comparison = _compared(fits)
         main = fits[runs.main_of(fits, comparison)].law
-        behind = stage("backdrop", partial(_behind, main)) if backdrop else None
-        entries = stage("tests and figures", partial(page.entries, fits), of=fits.values())
+        behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
+        entries = stage("tests and figures", partial(page.entries, fits), of=fits)
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()

@@ -9,7 +9,7 @@ from ....inference.words import plain
 from ...drawing import checks, tables
 from ...entries import fit_entry
 from ...html import prose
-from ..since.page import periods_table
+from ..since import tables as since_tables
 from ..since.sensitivity import periods
 from .runs import laws_table, main_of
 
@@ -42,7 +42,7 @@ def sections(fits, document, elpd, comparison, backdrop):
     entry = document["laws"][best]
     blocks = {
         "models": _models_table(entry),
-        "periods": periods_table(entry) if "periods" in entry else None,
+        "periods": since_tables.periods(entry) if "periods" in entry else None,
         "benchmarks": _benchmarks_table(entry),
         "laws": laws_table(fits, document, comparison),
         "tests_of_law": tables.tests_of_law(entry),

@@ -7,24 +7,17 @@ import numpy as np
 import pandas as pd
 
 from ....datasets import load
-from ....inference.checks.sensitivity import (
-    SHARE_SPREADS,
-    YEAR_SPREADS,
-    first_rate,
-    paper_influence,
-    power_scaling,
-    prior_driven,
-    prior_grid,
-)
+from ....inference.checks.sensitivity import power_scaling, prior_driven
 from ....inference.comparison.weights import bootstrapped, stacking
 from ....inference.estimands import rules
 from ....inference.points import penalised
-from ....inference.progress import direct_rate, rate_at_optimum
+from ....inference.progress import contributions, direct_rate, rate_at_optimum
 from ....inference.progress.change_points import Pace, change_of_pace, pace_by_year
 from ....inference.progress.compare import ProgressScores, against, mixed_scores, pooled_rates, score_progress
 from ....inference.progress.compare import compare as compare_progress
 from ....inference.progress.fitting import new_fitter
 from ....inference.progress.futures import by_cutoff, compare_futures
+from ....inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gains_by_group, times_of
 from ....inference.progress.variants import fit_variants
 from ....models.progress.law import Progress
@@ -116,7 +109,7 @@ class ProgressFindings(Findings):
         Shapley shares; Chinchilla's over Kaplan's rule.
     direct, direct_with_reference : dict
         From `direct_doubling`, the reference's own row left out or counted.
-    paper : dict of str to PenalisedFit
+    paper : dict of str to PointEstimate
         The paper's estimator as it stops, and converged.
     """
 
@@ -167,7 +160,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
     found.extras = stage.extras
     for name, make in WORK.items():
-        stage.update(found, name, partial(make, work=work), extra=name in EXTRAS, **more_of(make, stage, work))
+        stage.update(found, name, partial(make, work=work), **more_of(make, stage, work))
     # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
     found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
@@ -182,9 +175,9 @@ def _of_extras(found):
 
 
 def more_of(make, stage, work):
-    """Say what only the last stages ask: which extras are there, and whether Chinchilla's law was fitted too."""
+    """Return what only the last stages follow from: the extras that were made, and the fit of Chinchilla's law."""
     if make is _rules:
-        return {"chinchilla": work.chinchilla is not None}
+        return {"of": {"chinchilla": work.chinchilla} if work.chinchilla is not None else {}}
     return {"extras": stage.there(*EXTRAS)} if make is _asked else {}
 
 
@@ -284,7 +277,7 @@ def _with_weight(comparison):
 
 
 def _scaling(fit):
-    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": first_rate(fit)}
+    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": rate_at_optimum.first_rate(fit)}
     return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
 
 
@@ -324,7 +317,7 @@ def _headline(found, own, seed):
 def _quantities(found, seed):
     for k, fit in found.fits.items():
         found.doubling[k] = rate_at_optimum.doubling_times(fit)
-        (first, *_) = rate_at_optimum.growth_rates(fit).values()
+        first = rate_at_optimum.first_rate(fit)
         found.rates[k] = np.zeros(first.shape) if k in NO_PROGRESS else first.values
     gains = {k: gains_by_group(fit) for k, fit in found.fits.items()}
     own = {k: of["all"].values for k, of in gains.items()}
@@ -338,7 +331,7 @@ def _quantities(found, seed):
     equal = {k: float(k in best) for k in found.rates}
     found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
     found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)
-    found.attribution = rate_at_optimum.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
+    found.attribution = contributions.attribution(found.fits[MAIN], load("attribution_systems"), PAIRS)
     found.direct = direct_rate.direct_doubling(found.table, seed=seed)
     found.direct_with_reference = direct_rate.direct_doubling(found.table, seed=seed, include_reference=True)
     found.paper = {

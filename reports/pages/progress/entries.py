@@ -9,10 +9,10 @@ from ....inference import intervals
 from ....inference.checks.sandwich import quotable
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
-from ....inference.progress import rate_at_optimum
+from ....inference.progress import contributions, rate_at_optimum
 from ....inference.progress.change_points import NONE, acceleration
 from ....inference.progress.rate_at_rows import compute_equivalent_gain
-from ....inference.progress.variants import VARIANTS, rate_summary
+from ....inference.progress.variants import VARIANTS
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
 from ... import results
@@ -190,7 +190,7 @@ def _rate_summary(rate):
 
 
 def _variant(fit):
-    times, record = rate_summary(fit), fit.record
+    times, record = rate_at_optimum.rate_summary(rate_at_optimum.first_rate(fit)), fit.record
     diagnostics = record["diagnostics"]
     return {
         "doubling_months": _named_quantiles(times),
@@ -257,7 +257,7 @@ def _walk(found):
 def _transformer(fit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)
-        gain = rate_at_optimum.transformer_gain(fit)
+        gain = contributions.transformer_gain(fit)
     return {
         "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
         **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in (22, 25)},
@@ -284,7 +284,7 @@ def _within_rows(found):
 
 def _build_up(fit):
     """Factor by which algorithms multiplied effective compute, to 2023."""
-    log_factor = np.ravel(rate_at_optimum.effective_compute(fit, [2023.0]))
+    log_factor = np.ravel(contributions.effective_compute(fit, [2023.0]))
     return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
 

@@ -1,16 +1,29 @@
-"""Figures of algorithmic progress: doubling times, comparison of specifications, and the ridge."""
+"""Figures of algorithmic progress: doubling times, comparison of specifications, the ridge, residuals and years."""
 
 import numpy as np
+import scipy.special
 
 from ....inference.progress import rate_at_optimum
 from ....inference.words import probability
+from ....models.draws import DRAWS
 from ....models.progress.growth import doubling_months
-from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, figure
+from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line
 from .analysis import MAIN
-from .conclusions import EFFECTS_WORDS
 from .forest import forest
 from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
-from .wording import POOLED, PROBABILITIES, VARIANT_NAMES, formula, name_of, quoted_times, times, with_progress
+from .wording import (
+    EFFECTS_WORDS,
+    POOLED,
+    PROBABILITIES,
+    VARIANT_NAMES,
+    formula,
+    name_of,
+    quoted_times,
+    times,
+    with_progress,
+)
+
+COLOURS = {"wt103": BLUE, "wt2": ORANGE, "ptb": GREEN}
 
 
 def doubling(found, published):
@@ -217,3 +230,108 @@ def ridge(alpha_year, beta_year, rate, marks):
         y={"title": "β<sub>year</sub>, yearly fall in the data term (per year)"},
         height=520,
     ).update_layout(legend=LEGEND, margin={"t": 60})
+
+
+def residuals(fit):
+    """Standardised residuals of evaluations against their date, by benchmark: posterior mean and 95% interval."""
+    import plotly.graph_objects as go
+
+    table, draws = fit.rows, fit.draws
+    z = scipy.special.ndtri(np.clip(draws.cdf().transpose(..., "evaluation").values, 1e-300, 1 - 1e-16))
+    low, high = np.quantile(z, [0.025, 0.975], axis=(0, 1))
+    middle = z.mean((0, 1))
+    traces = []
+    for name, colour in COLOURS.items():
+        own = (table["benchmark"] == name).to_numpy()
+        spread = {"type": "data", "array": (high - middle)[own], "arrayminus": (middle - low)[own], "width": 0,
+                  "thickness": 1, "color": "#d1d5db"}  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=table["year"][own],
+                y=middle[own],
+                error_y=spread,
+                mode="markers",
+                marker={"color": colour, "size": 6},
+                name=f"{name} ({own.sum()})",
+                text=table["system"][own],
+                hovertemplate="%{text}<br>%{x:.1f}<br>%{y:+.2f}<extra>" + name + "</extra>",
+            )
+        )
+    said = f"Standardised residuals of specification {MAIN} by date: posterior means and 95% intervals"
+    titles = {"x": {"title": "Date"}, "y": {"title": "Standardised residual"}}
+    drawn = figure(*traces, **titles, height=380, caption=said)
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def leave_future_out(future, whole):
+    """Log predictive density and root mean squared error of the year after each cutoff.
+
+    Parameters
+    ----------
+    future : DataFrame
+        From `by_cutoff`.
+    whole : dict
+        ``elpd`` (a row) and ``mse`` of leave-one-out over the whole table.
+    """
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    drawn = make_subplots(rows=1, cols=2, horizontal_spacing=0.12)
+    panels = (
+        (future["elpd"] / future["predicted"], whole["elpd"], "elpd a predicted row (nats)"),
+        (np.sqrt(future["mse"]), np.sqrt(whole["mse"]), "Root mean squared error (nats)"),
+    )
+    for column, (values, level, title) in enumerate(panels, 1):
+        place = {"row": 1, "col": column}
+        drawn.add_trace(
+            go.Scatter(
+                x=future["cutoff"],
+                y=values,
+                mode="lines+markers",
+                line={"color": BLUE},
+                name="the year from the cutoff on, trained before it",
+                showlegend=column == 1,
+                text=[f"trained on {r.trained}, predicted {r.predicted} rows" for r in future.itertuples()],
+                hovertemplate="cutoff %{x}<br>%{y:.3f}<br>%{text}<extra></extra>",
+            ),
+            **place,
+        )
+        ends = [future["cutoff"].min(), future["cutoff"].max()]
+        drawn.add_trace(
+            line(ends, [level] * 2, GREY, "leave-one-out of the whole table", dash="dash", showlegend=column == 1,
+                 hovertemplate=f"leave-one-out {level:.3f}<extra></extra>"),
+            **place,
+        )  # fmt: skip
+        drawn.update_yaxes(title={"text": title, "standoff": 8}, **place)
+    drawn.update_layout(figure(height=380).layout)
+    drawn.update_xaxes(title={"text": "Cutoff (start of the predicted year)", "standoff": 8}, dtick=1)
+    drawn.update_xaxes(showgrid=True, gridcolor="#eef0f3").update_yaxes(showgrid=True, gridcolor="#eef0f3")
+    return drawn.update_layout(legend=LEGEND, margin={"t": 50})
+
+
+def pace(path, walk):
+    """Growth of effective compute at the evaluations' own sizes by year.
+
+    Parameters
+    ----------
+    path : DataArray, dims (year, sample)
+        Over all dates of a change and none.
+    walk : DataArray, dims (year, chain, draw)
+        Of a random walk.
+    """
+    traces = []
+    for name, colour, rates, dims in (("one change", BLUE, path, "sample"), ("random walk", ORANGE, walk, DRAWS)):
+        years = rates["year"].values
+        low, middle, high = rates.quantile([0.025, 0.5, 0.975], dims).values / np.log(2)
+        ends = np.stack([low, high], axis=1)
+        hover = f"{name}, %{{x}}<br>%{{y:.2f}} [%{{customdata[0]:.2f}}, %{{customdata[1]:.2f}}] doublings a year"
+        options = {"customdata": ends, "hovertemplate": f"{hover}<extra></extra>"}
+        drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, **options)
+        # The pace of a walk stays as it is from one step to the next.
+        traces += [trace.update(line_shape="hv" if rates is walk else "linear") for trace in drawn]
+    return figure(
+        *traces,
+        x={"title": "Year", "dtick": 1},
+        y={"title": "Doublings of effective compute a year", "rangemode": "tozero"},
+        height=340,
+    ).update_layout(legend=LEGEND)

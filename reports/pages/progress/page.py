@@ -1,337 +1,262 @@
-"""The pages on algorithmic progress: the posteriors of the 20 specifications and published estimates."""
+"""The page on algorithmic progress: the posteriors of the 20 specifications, their variants and published estimates."""
+
+from functools import partial
 
 import numpy as np
 
-from ....inference.words import probability
+from ....inference import words as numbers
+from ....inference.checks.chains import PARETO_K_LIMIT
+from ....inference.checks.sensitivity import SENSITIVE
+from ....inference.intervals import QUANTILES
+from ....inference.progress import contributions, rate_at_optimum
+from ....inference.progress.change_points import NONE, acceleration
+from ....models.draws import DRAWS
+from ....models.loss.rules import chinchilla_over_kaplan
 from ....models.progress.specifications import NO_PROGRESS
-from ...drawing import tables
-from . import figures, fit_page, papers_page, quantities_page, sensitivity_page
-from .analysis import MAIN
-from .conclusions import AT, COMPUTE_ONLY, EFFECTS_WORDS, answer, extrapolated, findings
+from ...drawing import checks, verdicts
+from ...html import prose
+from ...results import rejected_by
+from . import analysis, entries, figures, quantities_figures, tables, wording
+from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .forest import LONGEST
 from .published import DOUBLING, Published
-from .ridge import OFFSETS, paper_coefficients, year_slopes
-from .wording import (
-    POOLED,
-    draws_interval,
-    formula,
-    in_a_row,
-    known,
-    name_of,
-    quoted_times,
-    times,
-    with_progress,
-    words,
-)
+from .ridge import year_slopes
+from .wording import COMPUTE_ONLY, draws_interval, times
 
-DELTA = 0.0025
-FAR = "at 1e25 FLOP in 2023"
-SEARCHED = "Where the paper's estimator stops, and its optimum"
+SCALES = {"GPT-2 scale": ("gpt2", 1.5e21), "PaLM scale": ("palm", 2.5e24)}
+FRONTIER_SYSTEM, FRONTIER_YEARS = "GPT-2 (1542M)", (2013.0, 2015.0, 2017.0, 2019.0, 2021.0, 2023.0)
 
 
-# Doubling times by specification -------------------------------------------------------------------------------------
+def _ends(medians):
+    """Return the keys of the least and the greatest of some medians."""
+    return min(medians, key=medians.get), max(medians, key=medians.get)
 
 
-def _doubling_table(found, published):
-    header = ("specification", "formulas", "closed form", "optimal scaling", "P(progress)", "draws without optimum")
-    rows, fits = [], []
-    for k in with_progress(found):
-        for label, q in found.doubling[k].iterrows():
-            name = name_of(k) + ("" if label == "all" else f": {label}")
-            certain = probability(q["p_progress"]), f"{q['no_optimum']:.0f}"
-            rows.append((name, formula(k), words(q), words(q, "optimal_"), *certain))
-            fits.append(f"progress-{k}")
-    for key, name in POOLED.items():
-        q = times(found.pooled[key])
-        rows.append((f"pooled: {name}", "–", words(q), "–", probability(q["p_progress"]), "–"))
-    theirs = (published.words(DOUBLING + name) for name in ("closed_form", "optimal_scaling"))
-    rows.append((f"published: {MAIN}", formula(MAIN), *theirs, "–", "–"))
-    note = (
-        "Months, medians and 95% intervals; never: the rate is not positive at that quantile. Optimal scaling: time of "
-        "progress that saves half of 10<sup>25</sup> FLOP in 2023, where the rates of 14 and 15 are taken too. Pooled "
-        f"on the scale of the rate, {' and '.join(map(str, NO_PROGRESS))} with a rate of zero."
-    )
-    return tables.of_rows(header, rows, note, fits=[*fits, *[""] * (len(rows) - len(fits))])
+def _inseparable(comparison, column="dse"):
+    """List the specifications whose elpd is within two standard errors of the best."""
+    return [k for k, row in comparison.iterrows() if -row["elpd_diff"] <= 2 * row[column]]
 
 
-# Comparison ----------------------------------------------------------------------------------------------------------
+def _ridge(found):
+    """Compute draws of the two yearly falls, their rank correlation and probabilities that they are positive."""
+    from scipy.stats import spearmanr
+
+    a, b = year_slopes(found.fits[MAIN])
+    return {
+        "falls": (a, b),
+        "correlation": float(spearmanr(a, b).statistic),
+        "certain": sum(max((x > 0).mean(), (x < 0).mean()) > 0.975 for x in (a, b)),
+        "p_above_0": ((a > 0).mean(), (b > 0).mean(), ((a > 0) & (b > 0)).mean()),
+    }
 
 
-SCORES = {
-    "rank": ("rank", "{:.0f}"),
-    "elpd": ("elpd by row", "{:.1f}"),
-    "se": ("its se", "{:.1f}"),
-    "elpd_diff": ("difference", "{:.1f}"),
-    "dse": ("se by rows", "{:.1f}"),
-    "dse_by_paper": ("se by papers", "{:.1f}"),
-    "p_worse": ("P(worse), by papers", None),
-    "elpd_papers": ("elpd by paper", "{:.1f}"),
-    "loo_mse": ("LOO MSE", "{:.5f}"),
-    "published": ("published LOO MSE", "{:.5f}"),
-    "loo_r2": ("LOO R²", "{:.3f}"),
-}
-WEIGHTS = {
-    "stacking": ("stacking", "{:.3f}"),
-    "pseudo_bma": ("pseudo-BMA+", "{:.3f}"),
-    "by_paper_stacking": ("stacking by paper", "{:.3f}"),
-    "pareto_k_max": ("largest k left", "{:.2f}"),
-    "refitted": ("rows refitted", "{:.0f}"),
-    "papers_refitted": ("papers refitted", "{:.0f}"),
-    "r_hat_max": ("largest r_hat", "{:.3f}"),
-    "ess_bulk_min": ("least bulk ESS", "{:.0f}"),
-    "divergences": ("diverging", "{:.0f}"),
-}
-
-
-def _columns_table(table, columns, note, title):
-    header = ("specification", *(title for title, _ in columns.values()))
-    rows = [
-        (
-            name_of(k),
-            *(
-                "–" if np.isnan(row[name]) else (form.format if form else probability)(row[name])
-                for name, (_, form) in columns.items()
-            ),
-        )
-        for k, row in table.iterrows()
-    ]
-    return tables.of_rows(header, rows, note, title=title, fits=[f"progress-{k}" for k in table.index])
-
-
-def _comparison_table(found, published):
-    theirs = [published(f"progress.{k}.loo_mse.penalty_{DELTA:g}")[0] for k in found.comparison.index]
-    note = (
-        "elpd in nats, of log perplexity; differences to the best, with one standard error. MSE in squared nats. "
-        f"Published: table 11 of the paper at penalty {DELTA:g}. Its leave-one-out ran over a random 80% of the rows, "
-        f"and its value for {COMPUTE_ONLY} is an artefact of the released code, which takes the reference compute from "
-        "the row left out."
-    )
-    return _columns_table(
-        found.comparison.assign(published=theirs), SCORES, note, "How well each specification predicts"
-    )
-
-
-def _weights_table(found):
-    note = "Rows and papers whose Pareto k was above 0.7 were left out by a refit; k is the largest of the others."
-    return _columns_table(found.comparison, WEIGHTS, note, "Weights of the specifications, and diagnostics")
-
-
-def _comparison_text(found, published):
-    comparison = found.comparison
-    best = comparison["loo_r2"]
-    theirs = published("progress.r2_held_out")[0]
-    error = comparison.loc[MAIN, "loo_mse"]
-    published_error = published(f"progress.{MAIN}.loo_mse.penalty_{DELTA:g}")[0]
-    return [
-        "Expected log predictive density of a row from the others, by Pareto-smoothed importance sampling with refits. "
-        f"Rows of one paper are not independent ({found.table['paper_id'].nunique()} papers, {len(found.table)} rows), "
-        f"so differences are judged by paper too. {comparison.attrs['sentence'].capitalize()}.",
-        f"LOO R² runs from {best.min():.3f} to {best.max():.3f} (published on held-out rows: {theirs:g}). "
-        f"Specification {MAIN} has a leave-one-out MSE of {error:.5f} squared nats, published {published_error:.5f}; "
-        f"{COMPUTE_ONLY} has {comparison.loc[COMPUTE_ONLY, 'loo_mse']:.5f}, published "
-        f"{published(f'progress.{COMPUTE_ONLY}.loo_mse.penalty_{DELTA:g}')[0]:.5f}.",
-    ]
-
-
-# The ridge and the coefficients --------------------------------------------------------------------------------------
-
-
-def _marks(found, published):
-    marks = {}
+def _ridge_figure(found, published):
+    """Draw the two yearly falls, with those published and those of the paper's estimator."""
+    marks, rate = {}, found.rates[MAIN].ravel()
     a, b = (published(f"progress.{MAIN}.{side}_year")[0] for side in ("alpha", "beta"))
     if np.isfinite(a) and np.isfinite(b):
         marks["published"] = (a, b, f"doubling {published.words(DOUBLING + 'closed_form')} months")
     for name, fit in found.paper.items():
-        c = fit.coefficients
-        time = "never" if fit.doubling_months is None else f"doubling {fit.doubling_months:.1f} months"
-        marks[f"paper's estimator, {name}"] = (c["alpha_year"], c["beta_year"], time)
-    return marks
+        months = fit["doubling_months"]
+        time = "never" if months is None else f"doubling {months:.1f} months"
+        marks[f"paper's estimator, {name}"] = (fit["alpha_year"], fit["beta_year"], time)
+    keep = np.isfinite(rate)
+    return figures.ridge(*(x[keep] for x in (*year_slopes(found.fits[MAIN]), rate)), marks)
 
 
-def _ridge_text(found):
-    a, b = year_slopes(found.fits[MAIN])
-    rate = found.rates[MAIN].ravel()
-    text = [
-        f"Specification {MAIN} lets parameters and data each carry progress, and one yearly fall makes up for the "
-        f"other: α<sub>year</sub> is {draws_interval(a)}, β<sub>year</sub> {draws_interval(b)}, the doubling time "
-        f"{words(times(rate))} months {AT}.",
-        _nearer(found),
-    ]
-    peaks = [
-        f"{name} ({peak['share']:.0%} of draws: α<sub>year</sub> {peak['alpha_year']:.3f}, β<sub>year</sub> "
-        f"{peak['beta_year']:.3f}, doubling {words(known(peak['doubling_months']))} months)"
-        for name, peak in found.document["ridge"]["peaks"].items()
-    ]
-    if not peaks:
-        return [*text, "The posterior density of α<sub>year</sub> − β<sub>year</sub> has one peak."]
-    return [*text, f"The posterior density has two peaks: {' and '.join(peaks)}."]
+def _better_with_effects(found):
+    """List the specifications that predict papers left out better with an effect of each paper."""
+    scores = {noise: found.scores[noise].table["elpd_papers"] for noise in (INDEPENDENT, EFFECTS)}
+    return [k for k in found.effects if scores[EFFECTS][k] > scores[INDEPENDENT][k]]
 
 
-def _nearer(found):
-    """Describe which share of the posterior is nearer to each end of the paper's estimator, in posterior sds."""
-    second, first = (found.document["ridge"][name] for name in ("nearer_to_converged", "nearer_to_stop"))
-    return (
-        f"The paper's estimator stops at one place of the ridge and converges at another: {second['share']:.0%} of the "
-        f"draws are nearer to the second, with a doubling time of {words(known(second['doubling_months']))} months, "
-        f"against {words(known(first['doubling_months']))} of the others."
+def _variants(found):
+    """Return fit and doubling time of each variant; none where variants were not fitted."""
+    if not found.variants:
+        return {}
+    fits = found.variants | {"main": found.fits[MAIN], "vocabulary": found.fits[19]}
+    return {name: (fit, times(rate_at_optimum.first_rate(fit))) for name, fit in fits.items()}
+
+
+def _reduction(fit):
+    """Return the median percentage by which a transformer lowers the loss."""
+    return float(contributions.transformer_gain(fit)["loss_reduction_percent"].median())
+
+
+def _published_shares(found, published):
+    """Return published shares of the attribution in percent, by pair and move."""
+    pairs, moves = (found.attribution[name].values for name in ("pair", "move"))
+    return {(pair, move): published(f"attribution.{pair}.{move}")[0] for pair in pairs for move in moves}
+
+
+def _attribution(found, shares):
+    """Count published shares, and those within intervals; with the share of all progress in the last pair."""
+    low, high = (100 * found.attribution["share"].quantile([0.025, 0.975], DRAWS)).values
+    theirs = np.array(
+        [[shares[p, m] for m in found.attribution["move"].values] for p in found.attribution["pair"].values]
     )
+    last = found.document["attribution"][-1]
+    return {
+        "inside": int(((theirs >= low) & (theirs <= high)).sum()),
+        "known": int(np.isfinite(theirs).sum()),
+        "last": last,
+        "share": {name: 100 * last["progress"][name] for name in QUANTILES},
+    }
 
 
-def _coefficient_table(found, published):
-    header = ("coefficient", "posterior [95%]", "published [interval]", "P(≥ published)", "width over prior's",
-              "prior-driven")  # fmt: skip
-    driven = found.driven[MAIN].set_index("coefficient")
-    rows = []
-    for name, draws in paper_coefficients(found.fits[MAIN]).items():
-        estimate = published(f"progress.{MAIN}.{name}")[0]
-        own = OFFSETS.get(name, (f"{name}[wt103]" if name.endswith("const") else name,))[0]
-        above = "–" if np.isnan(estimate) else probability((draws >= estimate).mean())
-        flag = f"{driven.loc[own, 'ratio']:.2f}", "yes" if driven.loc[own, "prior_driven"] else "no"
-        theirs = published.words(f"progress.{MAIN}.{name}")
-        rows.append((name, draws_interval(draws, "{:.3f}"), theirs, above, *flag))
-    note = (
-        "Intercepts are that of wt103 and the others' offsets from it, converted draw by draw. Width: half of the "
-        "central 68% over the prior's, for offsets that of the benchmark's own intercept; above 0.8 the prior decides. "
-        f"Of all coefficients prior-driven: {in_a_row(driven.index[driven['prior_driven']])}."
-    )
-    return tables.of_rows(header, rows, note, fits=f"progress-{MAIN}")
+def _build_up(found, published):
+    """Return how far algorithms multiplied effective compute, what is published, and how physical compute grew."""
+    factor = np.exp(wording.finite(contributions.effective_compute(found.fits[MAIN], [2023.0])))
+    theirs = published("progress.effective_compute_since_2014")[0]
+    made = found.document["effective_compute_since_2014"]
+    return {
+        "factor": [numbers.si(made[name], "{:.2g}".format) for name in (numbers.LOW, numbers.MIDDLE, numbers.HIGH)],
+        "published": theirs,
+        "above": float((factor >= theirs).mean()),
+        "physical": float(np.exp(contributions.physical_compute(2023.0))),
+    }
 
 
-# The paper's estimator -----------------------------------------------------------------------------------------------
+def _rules(found, published):
+    """List what Chinchilla's rule saves over Kaplan's at each scale; none where Chinchilla's law was not fitted."""
+    return [] if found.gains is None else [
+        {
+            "name": name,
+            "budget": budget,
+            "gain": draws_interval(found.gains["gain"].sel(compute=budget), "{:.2f}"),
+            "published": published.words("chinchilla_over_kaplan." + key),
+            "estimate": published("chinchilla_over_kaplan." + key)[0],
+            "implied": chinchilla_over_kaplan(budget, **published.hoffmann),
+        }
+        for name, (key, budget) in SCALES.items()
+    ]  # fmt: skip
 
 
-def _estimator_text(found):
-    stops, converged = found.paper["as it stops"], found.paper["converged"]
-    early = converged.objective < stops.objective - 1e-9
-    return [
-        f"Penalised least squares: mean squared error plus {stops.delta:g} times the sum of the coefficients' sizes, "
-        f"minimised by SLSQP from zeros. It stops after {stops.iterations} iterations at {stops.objective:.7f}"
-        + (f", too early: a converged optimiser goes lower, to {converged.objective:.7f}." if early else ".")
-        + f" The doubling time is {_point(stops)} months where it stops and {_point(converged)} at the optimum, "
-        f"against {words(times(found.rates[MAIN]))} of the posterior, {AT}."
-    ]
+def _frontier_system(found):
+    """Return the evaluation whose frontiers are drawn, None where the table has none."""
+    table = found.table
+    chosen = table[(table["system"] == FRONTIER_SYSTEM) & (table["benchmark"] == "wt103")]
+    return None if chosen.empty else chosen.iloc[0]
 
 
-def _estimator_table(found, published):
-    fits = found.paper
-    closed = published.words(DOUBLING + "closed_form")
-    rows = [
-        ("objective (nats²)", *(f"{f.objective:.7f}" for f in fits.values()), "–"),
-        ("mean squared error (nats²)", *(f"{f.mse:.7f}" for f in fits.values()), "–"),
-        ("doubling time (months)", *(_point(f) for f in fits.values()), closed),
-    ]
-    rows += [
-        (name, *(f"{f.coefficients[name]:.6f}" for f in fits.values()), published.words(f"progress.{MAIN}.{name}"))
-        for name in fits["as it stops"].coefficients
-    ]
-    rows.append(("verdict", *(f.message for f in fits.values()), "–"))
-    return tables.of_rows(
-        ("quantity", *fits, "published"), rows, "Published: table 2, with bootstrap intervals.", title=SEARCHED
-    )
+def _futures(table):
+    """Return what the text says of predictions of years to come: the close ones, those without progress, weights."""
+    return {
+        "best": table.index[0],
+        "count": len(table),
+        "close": len(_inseparable(table, "dse_by_paper")),
+        "still": table.loc[list(NO_PROGRESS)].iloc[0],
+        "weights": table["stacking"][table["stacking"] >= 0.05].sort_values(ascending=False),
+    }
 
 
-def _point(fit):
-    return "never" if fit.doubling_months is None else f"{fit.doubling_months:.3f}"
+def _quantities(found, published):
+    """Return what the template prints and some figures draw, by name."""
+    comparison, table = found.comparison, found.table
+    close, main, variants = _inseparable(comparison), comparison.loc[MAIN], _variants(found)
+    largest = (6 * table["parameters"] * table["dataset_tokens"] * table["epochs"].fillna(1)).max()
+    shares = _published_shares(found, published)
+    return {
+        "close": close,
+        "close_by_paper": _inseparable(comparison, "dse_by_paper"),
+        "close_medians": {k: times(found.rates[k])["q50"] for k in close if k not in NO_PROGRESS},
+        "medians": {k: by_group.loc["all", "q50"] for k, by_group in found.gain_times.items() if k <= 15},
+        "decades": np.log10(rate_at_optimum.COMPUTE / largest),
+        "best_still": comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
+        "ridge": _ridge(found),
+        "unfit": {
+            noise: sorted(k for k, tests in each.items() if rejected_by(tests)) for noise, each in found.misfit.items()
+        },
+        "better": _better_with_effects(found),
+        "variants": variants,
+        "variant_medians": {wording.VARIANT_NAMES.get(name, name): q["q50"] for name, (_, q) in variants.items()},
+        "reductions": [_reduction(found.variants[name]) for name in tables.FORMS if variants],
+        "futures": None if found.futures is None else _futures(found.futures),
+        "whole": {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]},
+        "shares": shares,
+        "attribution": _attribution(found, shares),
+        "build_up": _build_up(found, published),
+        "system": _frontier_system(found),
+        "rules": _rules(found, published),
+    }
 
 
-# Sections ------------------------------------------------------------------------------------------------------------
+def _blocks(found, published, of):
+    """Return figures and tables by name; those of stages that only a full report makes are made where they stand."""
+    fit, comparison, pace, more = found.fits[MAIN], found.comparison, found.pace, quantities_figures
+    rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
+    blocks = {
+        "gains": figures.gains(found),
+        "doubling": figures.doubling(found, published),
+        "differences": figures.elpd_differences(comparison, {k: wording.name_of(k) for k in comparison.index}),
+        "ridge": _ridge_figure(found, published),
+        "residuals": figures.residuals(fit),
+        "pit": checks.loo_pit(fit, f"specification {MAIN}"),
+        "priors": lambda: figures.prior_grid(found.grid[MAIN]),
+        "influence": lambda: more.influence(found.influence[MAIN]),
+        "variants": lambda: figures.variants(of["variants"], published),
+        "table_variants": lambda: tables.variants(found, of["variants"], published),
+        "pace": lambda: figures.pace(pace.path, found.walked[0]),
+        "accelerations": lambda: figures.acceleration(
+            {int(year): acceleration(each) for year, each in pace.fits.items() if year != NONE and year % 1 == 0}
+        ),
+        "years": lambda: figures.leave_future_out(found.future, of["whole"]),
+        "shares": more.shares(found.attribution, of["shares"]),
+        "share_intervals": more.share_intervals(found.attribution, of["shares"]),
+        "frontiers": None if of["system"] is None else more.frontiers(fit, of["system"], FRONTIER_YEARS),
+        "build_up": more.build_up(fit, of["build_up"]["published"]),
+        "direct": figures.direct(found, published),
+        "direct_rows": more.direct_rows(found.direct),
+        "rules": more.rule_gain(found.gains, rules) if rules else None,
+    }
+    for table in (tables.answers, tables.doubling, tables.comparison, tables.coefficients, tables.estimator,
+                  tables.transformer_forms, tables.direct):  # fmt: skip
+        blocks[f"table_{table.__name__}"] = partial(table, found, published)
+    for table in (tables.weights, tables.law_tests, tables.papers, tables.rests, tables.power_scaling,
+                  tables.transformers, tables.pace, tables.future, tables.futures):  # fmt: skip
+        blocks[f"table_{table.__name__}"] = partial(table, found)
+    return blocks
 
 
 def sections(found, published):
-    """Sections on algorithmic progress, in order: each a title, paragraphs, findings and blocks.
+    """Sections on algorithmic progress, in order; see `Page.sections`.
 
     Parameters
     ----------
-    found : Analysis
+    found : ProgressFindings
     published : DataFrame
         From ``load("published")``.
     """
     published = Published(published)
-    folded = [
-        *_specification_sections(found, published),
-        *fit_page.sections(found),
-        *papers_page.sections(found),
-        *sensitivity_page.sections(found, published),
-        *quantities_page.sections(found, published),
-    ]
-    return [
-        {
-            "role": "answer",
-            "title": "Answer",
-            "text": [answer(found)],
-            "blocks": [figures.gains(found), _answers_table(found, published)],
-        },
-        {"role": "moves", "title": "What could change it", "points": findings(found, published), "blocks": []},
-        {"role": "checks", "title": "Checks", "points": fit_page.checks_said(found), "blocks": []},
-        *({"role": "details"} | section for section in folded),
-    ]
-
-
-def _answers_table(found, published):
-    """Doubling times by what is asked, the quoted one first."""
-    label, quoted = quoted_times(found)
-    rows = [_asked(label, "at the evaluations", quoted)]
-    rows += [
-        _asked(f"specifications mixed, {EFFECTS_WORDS[noise]}", "at the evaluations", times(found.by_noise[noise]))
-        for noise in found.mixed.index[:2]
-    ]
-    theirs = {"closed_form": (found.rates[MAIN], f"specification {MAIN}"),
-              "top10": (found.pooled["top10"], "ten best specifications mixed")}  # fmt: skip
-    for key, (rate, name) in theirs.items():
-        rows.append(_asked(name, FAR, times(rate), published.words(DOUBLING + key)))
-    rows.append(_asked("specifications mixed", FAR, times(found.pooled["by_paper_stacking"])))
-    header = ("which", "where", "doubling (months)", "P(progress)", "published (months)")
-    note = (
-        f"Quoted: one specification, {EFFECTS_WORDS[found.mixed.index[0]]}, over the evaluations' own sizes and dates. "
-        "Mixed: specifications weighed by how well they predict papers left out. Far beyond the evaluations "
-        "specifications differ: give those rows with their specification, budget and date. Medians and 95% intervals; "
-        "never: no progress at that end."
+    of = _quantities(found, published)
+    return prose.sections(
+        __file__,
+        _blocks(found, published, of),
+        **of,
+        found=found,
+        published=published,
+        comparison=found.comparison,
+        ends=_ends,
+        equal_to=numbers.equal_to,
+        in_words=numbers.in_words,
+        isfinite=np.isfinite,
+        log=np.log,
+        marked=verdicts.marked,
+        of_pit=verdicts.of_pit,
+        rejected_by=rejected_by,
+        point=tables.point,
+        scored=tables.scored,
+        write=wording,
+        optimum=rate_at_optimum,
+        entries=entries,
+        stages=analysis,
+        factor=quantities_figures.WITHIN,
+        DELTA=tables.DELTA,
+        LONGEST=LONGEST,
+        PARETO_K_LIMIT=PARETO_K_LIMIT,
+        SENSITIVE=SENSITIVE,
+        NONE=NONE,
+        DOUBLING=DOUBLING,
+        COMPUTE_ONLY=COMPUTE_ONLY,
+        MAIN=MAIN,
     )
-    fits = {0: found.document["compute_equivalent_gain"]["quoted"]["fit"], 3: f"progress-{MAIN}"}
-    fits = [fits.get(i, "") for i in range(len(rows))]
-    return tables.of_rows(header, rows, note, recommended=0, title="Doubling times by what is asked", fits=fits)
-
-
-def _asked(name, where, q, theirs="–"):
-    return name, where, words(q), probability(q["p_progress"]), theirs
-
-
-def _specification_sections(found, published):
-    rate = found.rates[MAIN]
-    a, b = year_slopes(found.fits[MAIN])
-    keep = np.isfinite(rate.ravel())
-    return [
-        {
-            "title": "Doubling times by specification",
-            "text": [
-                "Time in which the compute needed for a given loss halves, read off quantiles of the rate; a thick "
-                "line is the central 50%, a thin one 95%. A triangle at the edge means that the interval reaches "
-                f"beyond {LONGEST:g} months or to never. Where rates differ by benchmark or architecture each "
-                "is shown.",
-                extrapolated(found),
-            ],
-            "blocks": [figures.doubling(found, published), _doubling_table(found, published)],
-        },
-        {
-            "title": "Comparison of specifications",
-            "text": _comparison_text(found, published),
-            "blocks": [
-                figures.elpd_differences(found.comparison, {k: name_of(k) for k in found.comparison.index}),
-                _comparison_table(found, published),
-                _weights_table(found),
-            ],
-        },
-        {
-            "title": "The ridge: progress in parameters or in data",
-            "text": _ridge_text(found),
-            "blocks": [
-                figures.ridge(a[keep], b[keep], rate.ravel()[keep], _marks(found, published)),
-                _coefficient_table(found, published),
-            ],
-        },
-        {
-            "title": "The paper's estimator",
-            "text": _estimator_text(found),
-            "blocks": [_estimator_table(found, published)],
-        },
-    ]

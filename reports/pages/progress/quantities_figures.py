@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....inference.checks.chains import PARETO_K_LIMIT
-from ....inference.progress import rate_at_optimum
+from ....inference.progress import contributions
 from ....models.draws import DRAWS
 from ...drawing.style import (
     BLUE,
@@ -78,7 +78,7 @@ def shares(attribution, published):
     Parameters
     ----------
     attribution : Dataset
-        From `rate_at_optimum.attribution`.
+        From `contributions.attribution`.
     published : dict of (str, str) to float
         Percent, by pair and move.
     """
@@ -209,7 +209,7 @@ def frontiers(fit, system, years):
 
     n, d = (system[name] * np.array([1 / WITHIN, WITHIN]) for name in ("parameters", "dataset_tokens"))
     log_n = np.linspace(*np.log(n), 121)
-    log_d = rate_at_optimum.frontier(fit, loss=np.log(system["perplexity"]), years=years, log_parameters=log_n)
+    log_d = contributions.frontier(fit, loss=np.log(system["perplexity"]), years=years, log_parameters=log_n)
     quantiles = np.quantile(log_d.values, [0.25, 0.5, 0.75], axis=(2, 3), method="inverted_cdf")
     shades = np.linspace(0, 1, len(years))
     drawn = figure(height=520)
@@ -257,9 +257,9 @@ def build_up(fit, published, *, end=2023.0):
     import plotly.graph_objects as go
 
     years = np.linspace(2014, end, 46)
-    algorithms = rate_at_optimum.effective_compute(fit, years).values.reshape(len(years), -1)
+    algorithms = contributions.effective_compute(fit, years).values.reshape(len(years), -1)
     algorithms = algorithms[:, np.isfinite(algorithms).all(0)]
-    physical = rate_at_optimum.physical_compute(years)
+    physical = contributions.physical_compute(years)
     tenfold = np.log10(np.e)
     drawn = figure(height=480)
     for name, draws, colour in (

@@ -61,7 +61,7 @@ def nearer(fit, paper):
     Parameters
     ----------
     fit : Fit
-    paper : sequence of PenalisedFit
+    paper : sequence of PointEstimate
         Two.
 
     Returns
@@ -69,7 +69,7 @@ def nearer(fit, paper):
     ndarray of bool, (sample,)
     """
     a, b = year_slopes(fit)
-    ends = [(f.coefficients["alpha_year"], f.coefficients["beta_year"]) for f in paper]
+    ends = [(f["alpha_year"], f["beta_year"]) for f in paper]
     stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
     return converged < stops
 
@@ -82,7 +82,7 @@ def entry(fit, rate, paper, quantiles):
     fit : Fit
     rate : ndarray
         Draws of the rate of progress.
-    paper : sequence of PenalisedFit
+    paper : sequence of PointEstimate
         The paper's estimator as it stops, and converged.
     quantiles : callable
         Turns draws of a rate into quantiles of the doubling time.

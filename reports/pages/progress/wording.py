@@ -4,7 +4,7 @@ import numpy as np
 
 from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
-from .analysis import TOP
+from .analysis import EFFECTS, INDEPENDENT, TOP
 
 PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
 REMARKS = {
@@ -29,6 +29,8 @@ REMARKS = {
     19: "with vocabulary",
     20: "diminishing returns of epochs",
 }
+COMPUTE_ONLY = 18
+EFFECTS_WORDS = {EFFECTS: "with an effect of each paper", INDEPENDENT: "without effects of papers"}
 POOLED = {
     "stacking": "stacking",
     "by_paper_stacking": "stacking by paper",

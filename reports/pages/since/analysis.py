@@ -78,15 +78,15 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     brief = options | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     fits = stage(FITS, lambda: _each(table, options | {"tune": brief["tune"]}))
     shared = {unit: earlier[name] for unit, name in SHARED.items() if name in earlier}
-    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief, shared), shared=sorted(shared))
+    bridge, bridged = stage(EARLIER, lambda: earlier_progress(brief, shared), of=shared)
     found = SinceFindings(fits, bridge)
-    found.elpd = stage.extra(LEFT_OUT, lambda: _left_out(fits, seed))
-    found.later = stage.extra(LATER, lambda: of_later_models(LAWS, table, brief))
-    found.frontier = stage.extra(FRONTIER, lambda: of_the_frontier(LAWS, brief))
-    found.rests = stage.extra(RESTS, lambda: rests(fits, table, brief))
-    found.calibrated = stage.extra(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))
+    found.elpd = stage(LEFT_OUT, lambda: _left_out(fits, seed))
+    found.later = stage(LATER, lambda: of_later_models(LAWS, table, brief))
+    found.frontier = stage(FRONTIER, lambda: of_the_frontier(LAWS, brief))
+    found.rests = stage(RESTS, lambda: rests(fits, table, brief))
+    found.calibrated = stage(CALIBRATION, lambda: _calibrated(fits, table, seed, sampler))
     made = stage.there(*EXTRAS)
-    entry = stage(NUMBERS, lambda: _entry(found, table), of=fits.values(), made=made)
+    entry = stage(NUMBERS, lambda: _entry(found, table), of=fits, made=made)
     found.extras = stage.extras
     found.posteriors = {f"since, {name}": each for name, each in fits.items()}
     found.unsaved = {f"2012 to 2023, by {unit}": each for unit, each in bridged.items()}

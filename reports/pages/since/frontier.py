@@ -39,7 +39,7 @@ def of_the_frontier(laws, options):
         ``ok``.
     """
     scores = load("rosetta_scores")
-    capability = fit_item_response(scores, benchmark="Winogrande").capability
+    capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     models = scores.drop_duplicates("model").set_index("model").loc[capability.index]
     dates = models["date"]
     ablest = _ablest(capability, dates)

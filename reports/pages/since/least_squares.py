@@ -25,7 +25,7 @@ def least_squares(each):
         A fit of the law of scores, by whose capabilities theirs are scaled.
     """
     scores, models = load("rosetta_scores"), load("rosetta_models")
-    capability = fit_item_response(scores, benchmark="Winogrande").capability
+    capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     own = models[models["distilled"] == 0]
     stages = fit_two_stages(capability, own, FAMILIES)
     known = own.dropna(subset=["training_compute_flop"])
@@ -35,12 +35,12 @@ def least_squares(each):
     return {
         "unit": unit,
         "two stages": {
-            "slope": unit * DECADE * stages.slope,
-            "gain": unit * stages.yearly_gain,
-            "factor": stages.factor,
+            "slope": unit * DECADE * stages["slope"],
+            "gain": unit * stages["yearly_gain"],
+            "factor": stages["factor"],
         },
         "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
-        "models": {"two stages": stages.models, "one regression": len(known)},
+        "models": {"two stages": stages.rows, "one regression": len(known)},
     }
 
 

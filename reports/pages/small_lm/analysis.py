@@ -10,7 +10,7 @@ from ....inference import fit, intervals
 from ....inference.checks.calibration import calibrate
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands.study_exponents import exponents_within
-from ....inference.points.curves import COUNTED, curve_frontier
+from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
 from ....models import Chinchilla, Coupled, EmbeddingWeighted, Grouped
 from ....models.draws import DRAWS
 from ....models.loss.sizes import least_squares
@@ -106,9 +106,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     # Readings of one curve share the luck of their run.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    alone = stage.extra(
-        LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}, default={}
-    )
+    alone = stage(LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}) or {}
     found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone, extras=stage.extras)
 
     def frontiers(found):
@@ -120,14 +118,14 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "small models: why E is missed", lambda found: _changed(found, laws, options))
     if "embedding-weighted" in earlier:
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    found.calibration = stage.extra(CALIBRATION, lambda: _calibrated(found, seed, sampler))
+    found.calibration = stage(CALIBRATION, lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
     found.unsaved = {
         "small models, embeddings weighted": found.weighted,
         "small models with Chinchilla's runs": found.joint,
     } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
     extras = stage.there(LEFT_OUT, CALIBRATION)
-    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits.values(), extras=extras)
+    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits, extras=extras)
     found.document = {"small_lm": found.entry}
     return found
 
@@ -241,10 +239,10 @@ def _frontiers(found, scheme, seed):
     for basis in COUNTED:
         found.point[scheme, basis] = curve_frontier(table, basis=basis)
         found.seeds[scheme, basis] = {
-            int(seed): intervals.finite(float(curve_frontier(rows, basis=basis)["size"]))
+            int(seed): intervals.finite(curve_frontier(rows, basis=basis)["exponent"])
             for seed, rows in table.groupby("seed")
         }
-        found.steps[scheme, basis] = curve_frontier(table, replicated, basis=basis)
+        found.steps[scheme, basis] = exponents_by_curves(table, replicated.T, basis=basis)
     found.laws[scheme, "total"] = posterior["exponent_parameters"]
     found.laws[scheme, "nonembedding"] = exponents_within(thinned, low, high, gamma=gamma, delta=delta)["size"]
 
@@ -270,10 +268,10 @@ def _entry(found):
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": {
                 basis: {
-                    "envelope": intervals.finite(float(found.point[scheme, basis]["size"])),
+                    "envelope": intervals.finite(found.point[scheme, basis]["exponent"]),
                     "envelope_by_seed": found.seeds[scheme, basis],
                     "envelope_of_the_law": _predicted(
-                        found.steps[scheme, basis]["size"], float(found.point[scheme, basis]["size"])
+                        found.steps[scheme, basis], found.point[scheme, basis]["exponent"]
                     ),
                     "law": intervals.summary(found.laws[scheme, basis]),
                 }

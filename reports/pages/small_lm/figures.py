@@ -60,7 +60,7 @@ def exponents(found, schemes, published):
         place = {"row": 1, "col": column}
         once = {"showlegend": column == 1}
         laws = [np.ravel(found.laws[scheme, basis]) for scheme in names]
-        steps = [np.ravel(found.steps[scheme, basis]["size"]) for scheme in names]
+        steps = [found.steps[scheme, basis] for scheme in names]
         traces = _intervals(laws, -0.12, BLUE, "the fitted law", once)
         traces += _intervals(steps, 0.12, ORANGE, "envelope of runs replicated from the law", once)
         traces += _estimates(found, names, basis, published, once)
@@ -96,7 +96,7 @@ def _intervals(each, offset, colour, label, once):
 def _estimates(found, names, basis, published, once):
     """Envelopes of each seed and of the mean, and the published exponents."""
     by_seed = [(x, i + 0.28) for i, scheme in enumerate(names) for x in found.seeds[scheme, basis].values()]
-    means = [(float(found.point[scheme, basis]["size"]), i + 0.28) for i, scheme in enumerate(names)]
+    means = [(found.point[scheme, basis]["exponent"], i + 0.28) for i, scheme in enumerate(names)]
     theirs = [(published[basis, s], i - 0.3) for i, s in enumerate(names) if (basis, s) in published]
     kinds = (
         (by_seed, "circle-open", GREY, "envelope of one seed"),

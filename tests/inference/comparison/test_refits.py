@@ -5,12 +5,14 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.inference.checks.sensitivity import paper_influence, prior_driven
+from bayescaling.inference.checks.sensitivity import prior_driven
 from bayescaling.inference.comparison.bridge import log_mean_exp
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.refits import REFIT, STORED, exact_loo, resolve, unreliable
-from bayescaling.inference.progress import compare as cv
 from bayescaling.inference.progress import futures
+from bayescaling.inference.progress.compare import compare as compare_progress
+from bayescaling.inference.progress.compare import loo_predictions, pooled_rates
+from bayescaling.inference.progress.influence import paper_influence
 from bayescaling.inference.progress.rate_at_optimum import doubling_times, growth_rates
 from bayescaling.inference.progress.rate_at_rows import gain_times
 from bayescaling.models.draws import flatten
@@ -42,7 +44,7 @@ def fits(progress_fitter, fit_main):
 def comparison(progress_fitter, fits):
     with warnings.catch_warnings():  # of refits of specification 16, a few of whose draws diverge
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return cv.compare_progress(fits)
+        return compare_progress(fits)
 
 
 def psis(fit):
@@ -117,7 +119,7 @@ def test_a_stored_fit_is_whole(fit_main, tmp_path):
 def test_importance_sampling_gives_what_exact_refits_give(fit_main, progress_fitter, evaluations):
     result = psis(fit_main)
     k, elpd = result.pareto_k.values, result.elpd_i.values
-    predicted = cv.loo_predictions(fit_main, result)
+    predicted = loo_predictions(fit_main, result)
     rows = {int(k.argmax()), int(elpd.argmin()), 10, 100, 200}
     assert len(rows) == 5
     for row in rows:
@@ -149,7 +151,7 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
     mended.pareto_k.values[[3, 77]] = 0.9, np.nan
     found = resolve(fit, mended, seed=5)
     assert np.flatnonzero(found["refitted"]).tolist() == [3, 77]
-    predicted = cv.loo_predictions(fit, mended, found)
+    predicted = loo_predictions(fit, mended, found)
     for row in (3, 77):
         left = np.arange(len(evaluations)) == row
         rowwise, _, mean = held_out(progress_fitter, fit, left, seed=5)
@@ -158,7 +160,7 @@ def test_rows_that_importance_sampling_fails_are_refitted(fits, progress_fitter,
         assert float(found["mean"][row]) == predicted[row] == mean[0]
     others = ~np.isin(np.arange(len(evaluations)), (3, 77))
     np.testing.assert_array_equal(mended.elpd_i.values[others], before.elpd_i.values[others])
-    np.testing.assert_array_equal(predicted[others], cv.loo_predictions(fit, before)[others])
+    np.testing.assert_array_equal(predicted[others], loo_predictions(fit, before)[others])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
     assert not unreliable(mended).any()
     assert mended.pareto_k.values[3] == 0.9
@@ -195,7 +197,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
         assert table.loc[k, "elpd_diff"] == pytest.approx(difference.sum())
         assert table.loc[k, "dse"] == pytest.approx(np.sqrt(231) * difference.std(ddof=1))
         assert table.loc[k, "dse_by_paper"] == pytest.approx(np.sqrt(144) * by_paper.std(ddof=1))
-        error = observed - cv.loo_predictions(fit, result, refitted)
+        error = observed - loo_predictions(fit, result, refitted)
         assert table.loc[k, "loo_mse"] == pytest.approx((error**2).mean())
         assert table.loc[k, "loo_r2"] == pytest.approx(1 - (error**2).mean() / observed.var())
     for weighting in ("stacking", "pseudo_bma", "equal", "by_paper_stacking"):
@@ -210,7 +212,7 @@ def test_comparison_by_hand(comparison, fits, progress_fitter, evaluations, quie
     assert other["p_worse"] == stats.norm.cdf(-other["elpd_diff"] / other["dse_by_paper"])
     assert table.attrs["sentence"].startswith(f"specification {table.index[0]} ")
     with pytest.raises(bs.InputError, match="different observations"):
-        cv.compare_progress(fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)})
+        compare_progress(fits | {9: progress_fitter.fit(law=Progress(18, architectures="other"), **SHORT)})
 
 
 def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitter, evaluations):
@@ -319,11 +321,11 @@ def test_rows_left_out_of_a_paper_are_predicted_given_its_other_rows(progress_dr
 def test_pooled_rates_mix_as_the_weights_say():
     rates = {7: np.full((2, 10), 1.0), 16: np.zeros((2, 10)), 18: np.array([[2.0, np.nan, 3.0]]), 3: np.full(4, 9.0)}
     weights = {7: 0.5, 16: 0.2, 18: 0.3, 3: 0.0}
-    pooled = cv.pooled_rates(rates, weights, draws=40_000, seed=3)
+    pooled = pooled_rates(rates, weights, draws=40_000, seed=3)
     assert pooled.shape == (40_000,)
     for value, share in ((1.0, 0.5), (0.0, 0.2), (2.0, 0.15), (3.0, 0.15), (9.0, 0.0)):
         assert (pooled == value).mean() == pytest.approx(share, abs=0.01)
-    doubled = cv.pooled_rates(rates, {k: 2 * w for k, w in weights.items()}, draws=40_000, seed=3)
+    doubled = pooled_rates(rates, {k: 2 * w for k, w in weights.items()}, draws=40_000, seed=3)
     np.testing.assert_array_equal(pooled, doubled)
 
 

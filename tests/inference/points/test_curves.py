@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.inference.estimands.study_exponents import exponents_within, local_exponents
-from bayescaling.inference.points.curves import curve_frontier
+from bayescaling.inference.points.curves import curve_frontier, exponents_by_curves
 from bayescaling.models.loss import chinchilla, embeddings
 
 CONSTANTS = {"E": 1.8, "A": 482.0, "B": 2085.0, "alpha": 0.35, "beta": 0.37}
@@ -28,21 +28,25 @@ def dense():
 
 
 def test_the_envelope_of_many_curves_has_the_exponents_of_the_law(dense):
-    found = curve_frontier(dense).dropna("level")
-    assert found.sizes["level"] > 95
-    assert float(found["size"]) == pytest.approx(EXPONENT, abs=0.004)
-    assert float(found["tokens"]) == pytest.approx(1 - EXPONENT, abs=0.004)
-    n, d = chinchilla.optimum(found["compute"].values, **{k: CONSTANTS[k] for k in ("A", "B", "alpha", "beta")})
-    assert np.allclose(np.log(found["best"] / n), 0, atol=0.1)
-    assert np.allclose(found["least"], chinchilla.loss(n, d, **CONSTANTS), rtol=1e-4)
+    found = curve_frontier(dense)
+    levels = found.points[found.points["used"]]
+    assert found.converged and len(levels) > 95
+    assert found["exponent"] == pytest.approx(EXPONENT, abs=0.004)
+    assert found["exponent_tokens"] == pytest.approx(1 - EXPONENT, abs=0.004)
+    n, d = chinchilla.optimum(
+        levels["training_flop"].to_numpy(), **{k: CONSTANTS[k] for k in ("A", "B", "alpha", "beta")}
+    )
+    assert np.allclose(np.log(levels["parameters"] / n), 0, atol=0.1)
+    assert np.allclose(levels["loss"], chinchilla.loss(n, d, **CONSTANTS), rtol=1e-4)
 
 
 def test_without_embeddings_the_envelope_has_the_local_exponents(dense):
     inside = dense[(6 * dense["parameters_nonembedding"] * dense["tokens"]).between(1e12, 1e14)]
-    found = curve_frontier(inside, basis="nonembedding").dropna("level")
-    at = local_exponents(pd.Series(CONSTANTS).to_xarray().to_dataset("index"), found["best"].values, gamma=GAMMA)
-    assert float(found["size"]) == pytest.approx(float(at["exponent"].mean()), abs=0.02)
-    assert float(found["size"]) > EXPONENT + 0.1
+    found = curve_frontier(inside, basis="nonembedding")
+    best = found.points["parameters"].dropna().to_numpy()
+    at = local_exponents(pd.Series(CONSTANTS).to_xarray().to_dataset("index"), best, gamma=GAMMA)
+    assert found["exponent"] == pytest.approx(float(at["exponent"].mean()), abs=0.02)
+    assert found["exponent"] > EXPONENT + 0.1
 
 
 def test_a_range_of_sizes_has_the_mean_of_its_local_exponents():
@@ -59,19 +63,17 @@ def test_seeds_are_averaged_and_losses_of_draws_replace_the_table(dense):
     noise = rng.normal(0, 0.01, len(few))
     twice = pd.concat([few.assign(loss=few["loss"] * np.exp(s * noise)) for s in (1, -1)])
     plain = curve_frontier(few)
-    assert float(curve_frontier(twice)["size"]) == pytest.approx(float(plain["size"]), abs=1e-12)
-    draws = np.stack([few["loss"], few["loss"] * np.exp(noise), few["loss"] ** 2])
-    many = curve_frontier(few, draws)
-    assert many["size"].dims == ("draw",)
-    for k, losses in enumerate(draws):
-        one = curve_frontier(few.assign(loss=losses))
-        assert float(many["size"][k]) == float(one["size"]) and float(many["loss"][k]) == float(one["loss"])
+    assert curve_frontier(twice)["exponent"] == pytest.approx(plain["exponent"], abs=1e-12)
+    tables = np.stack([few["loss"], few["loss"] * np.exp(noise), few["loss"] ** 2], axis=1)
+    exponents = exponents_by_curves(few, tables)
+    assert exponents.tolist() == [curve_frontier(few.assign(loss=losses))["exponent"] for losses in tables.T]
+    assert len(set(exponents)) > 1
 
 
 def test_levels_with_one_curve_do_not_count():
     apart = grid(np.array([1e4, 1e7]), np.array([1e6, 2e6]))
     found = curve_frontier(apart)
-    assert np.isnan(found["size"]) and np.isnan(found["best"]).all()
+    assert np.isnan(found["exponent"]) and not found.converged and not found.points["used"].any()
 
 
 def test_a_frontier_needs_several_sizes_and_a_known_basis(dense):

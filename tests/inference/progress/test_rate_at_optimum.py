@@ -4,6 +4,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.progress import contributions
 from bayescaling.inference.progress import rate_at_optimum as quantities
 from bayescaling.inference.progress.change_points import acceleration
 from bayescaling.inference.progress.rate_at_optimum import GrowthAt
@@ -210,7 +211,7 @@ def test_attribution_says_what_it_lacks(change, said, fit_of):
     _, fit = fit_of(Progress(change.get("k", 7)))
     systems = change.get("systems", lambda t: t)(bs.load("attribution_systems"))
     with pytest.raises(bs.InputError, match=said):
-        quantities.attribution(fit, systems, change.get("pairs"))
+        contributions.attribution(fit, systems, change.get("pairs"))
 
 
 def test_rates_that_depend_on_the_optimal_size_are_of_a_benchmark(fit_of):
@@ -225,7 +226,7 @@ def test_rates_that_depend_on_the_optimal_size_are_of_a_benchmark(fit_of):
 def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
     draws, fit = fit_of(Progress(k), spread=0.4)
     systems = bs.load("attribution_systems")
-    found = quantities.attribution(fit, systems)["share"]
+    found = contributions.attribution(fit, systems)["share"]
     assert found.sizes["pair"] == len(systems) * (len(systems) - 1) / 2
     np.testing.assert_allclose(found.sum("move"), 1.0)
     if k in (2, 16):
@@ -249,7 +250,7 @@ def test_attribution_shares_out_the_fall_of_loss(k, fit_of):
 @pytest.mark.parametrize("form", ["exp", "sigmoid"])
 def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form, fit_of):
     draws, fit = fit_of(Progress(k, transformer=form, irreducible=True), draws=30, spread=0.4)
-    found = quantities.transformer_gain(fit, compute=(1e22, 1e24))
+    found = contributions.transformer_gain(fit, compute=(1e22, 1e24))
     factor = draws.named()["transformer_factor"].values
     assert (form == "sigmoid") == (factor < 1).all()
     np.testing.assert_allclose(found["loss_reduction_percent"], 100 * (1 - factor))
@@ -274,7 +275,7 @@ def test_a_transformers_gain_is_the_scale_that_makes_up_for_its_absence(k, form,
 def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
     draws, fit = fit_of(Progress(k, **options), draws=8, spread=0.3)
     log_n = np.log([1e7, 1e9, 1e11])
-    found = quantities.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
+    found = contributions.frontier(fit, loss=3.3, years=(2014.0, 2021.5), log_parameters=log_n)
     assert found.dims == ("year", "size", "chain", "draw")
     for year in (2014.0, 2021.5):
         for i, n in enumerate(np.exp(log_n)):
@@ -290,10 +291,10 @@ def test_points_of_a_frontier_have_the_loss_asked_for(k, options, fit_of):
 def test_effective_and_physical_compute_build_up(fit_of):
     draws, fit = fit_of(Progress(9))
     years = np.array([2014.0, 2016.5, 2022.0])
-    found, rate = quantities.effective_compute(fit, years), GrowthAt(draws).rate()
+    found, rate = contributions.effective_compute(fit, years), GrowthAt(draws).rate()
     np.testing.assert_allclose(found, np.array([0, 2.5, 8])[:, None, None] * rate)
     doublings = {2013: 0, 2014: 0, 2015: 2, 2018: 8, 2018.5: 12, 2019: 16, 2020: 18, 2022.5: 23}
-    np.testing.assert_allclose(quantities.physical_compute(list(doublings)) / np.log(2), list(doublings.values()))
+    np.testing.assert_allclose(contributions.physical_compute(list(doublings)) / np.log(2), list(doublings.values()))
 
 
 @pytest.mark.parametrize("form", ["hinge", "jump"])

@@ -10,10 +10,10 @@ from bayescaling.models.lengths import design as designs
 
 
 @pytest.mark.parametrize("options", [{}, {"shape": "linear"}, {"seeds": False}, {"noise": "binomial"}], ids=str)
-def test_pymc_model_has_the_density_of_the_law(lengths_counts, options, lengths_design):
+def test_a_model_by_hand_has_the_density_of_the_law(oracle, lengths_counts, options, lengths_design):
     law = bs.laws.Lengths(**options)
     reference = law.reference(lengths_counts)
-    model = law.model(lengths_counts, reference)
+    model = oracle(law, lengths_counts, reference)
     point = model.initial_point()
     rng = np.random.default_rng(0)
     point = {name: x + 0.1 * rng.standard_normal(np.shape(x)) for name, x in point.items()}

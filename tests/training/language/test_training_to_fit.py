@@ -63,5 +63,5 @@ def test_what_is_trained_is_fitted(made):
 
 def test_what_is_trained_has_a_frontier_in_both_bases(made):
     runs = bs.read(made[0] / "out" / "runs.csv", unit={"parameters": 1})
-    total, without = (curve_frontier(runs, basis=basis)["size"] for basis in ("total", "nonembedding"))
-    assert 0 < float(total) < 2 and 0 < float(without) < 2
+    total, without = (curve_frontier(runs, basis=basis)["exponent"] for basis in ("total", "nonembedding"))
+    assert 0 < total < 2 and 0 < without < 2

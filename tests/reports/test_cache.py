@@ -1,7 +1,10 @@
+import inspect
 import json
 import os
+import pickle
 import sys
 import warnings
+from importlib import import_module
 
 import bayescaling as bs
 import numpy as np
@@ -9,14 +12,15 @@ import pytest
 import xarray as xr
 from bayescaling.commands.cli import main
 from bayescaling.commands.compare import of_specifications
-from bayescaling.reports.cache import kept
 from bayescaling.reports.cache import stages as stages_of_reports
+from bayescaling.reports.cache import store
 from bayescaling.reports.cache.stages import Stages
+from bayescaling.reports.pages import PAGES
 
 
 @pytest.fixture(autouse=True)
 def empty(own_cache):
-    kept.clear()
+    store.clear()
 
 
 def stages(**settings):
@@ -47,7 +51,7 @@ def test_what_a_result_follows_from_makes_it_anew(changed):
     for settings in ({"seed": 1}, changed, {"seed": 1}):
         with stages(**settings) as stage:
             stage("one", lambda: made.append(1) or 5)
-            stage.of(tables={"evaluations": "x"})("two", lambda: 6)
+            stage.part(tables={"evaluations": "x"})("two", lambda: 6)
     assert len(made) == 2
 
 
@@ -55,7 +59,7 @@ def test_where_no_terminal_watches_a_line_a_minute_says_which_stage_runs(monkeyp
     def run(progress):
         with Stages(["one", "two"], progress, fresh=True, seed=1) as stage:
             stage("one", lambda: 5)
-            stage.of(tables={})("two", lambda: 6)
+            stage.part(tables={})("two", lambda: 6)
         return capsys.readouterr().err
 
     assert run(True) == ""  # it took no minute
@@ -73,18 +77,18 @@ def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):
         assert stage("one", lambda: 6) == 6
     with stages(seed=1) as stage:
         assert stage("one", refused) == 6
-    monkeypatch.setattr(kept, "code", lambda: "another")
+    monkeypatch.setattr(store, "code", lambda module: "another")
     with stages(seed=1) as stage:
         assert stage("one", lambda: 7) == 7
 
 
 def test_what_takes_long_is_made_when_asked_for_and_then_stays():
     with stages(seed=1, extras=("two",)) as stage:
-        assert stage.extra("two", refused, default="none") == "none"
+        assert stage("two", refused) is None
         assert stage.extras == {"two": None} and stage.there("two") == []
     for full, make in ((True, lambda: 5), (False, refused)):
         with stages(seed=1, extras=("two",), full=full) as stage:
-            assert stage.extra("two", make) == 5
+            assert stage("two", make) == 5
             assert stage.there("two") == ["two"] and len(stage.extras["two"]) == len("2026-01-01")
 
 
@@ -105,7 +109,7 @@ def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
     with stages(seed=1, fresh=fresh, ahead=ahead) as stage:
         assert stage("one", refused) == (6 if fresh else 5)
         assert len(asked) == fresh
-        part = stage.of()
+        part = stage.part()
         assert part("two", refused) == 7 and part("three", refused) == 8
     assert len(asked) == 1
 
@@ -130,7 +134,7 @@ def test_nothing_is_made_ahead_where_all_is_kept():
         stage("one", lambda: 5)
     with stages(seed=1, extras=("two",), ahead=lambda shown: refused()) as stage:
         assert stage("one", refused) == 5
-        assert stage.extra("two", refused) is None
+        assert stage("two", refused) is None
 
 
 def test_the_time_left_is_learned_from_what_stages_took():
@@ -138,8 +142,8 @@ def test_the_time_left_is_learned_from_what_stages_took():
         assert stage.time_left() == ""
         stage("one", lambda: 5)
         stage("two", lambda: 6)
-    kept.learn("one", 200)
-    kept.learn("two", 70)
+    store.learn("one", 200)
+    store.learn("two", 70)
     with stages(seed=2) as stage:
         assert stage.time_left() == "about 4 min left"
         stage("one", lambda: 5)
@@ -148,8 +152,8 @@ def test_the_time_left_is_learned_from_what_stages_took():
         assert stage.time_left() == ""
     with stages(seed=2, extras=("one",)) as stage:
         assert stage.time_left() == "about 0 s left"
-    kept.clear()
-    assert kept.times() == {}
+    store.clear()
+    assert store.times() == {}
 
 
 def test_a_stop_keeps_what_was_made_before_it():
@@ -195,40 +199,40 @@ def test_a_damaged_file_is_made_again(own_cache):
         path.write_bytes(damage(path.read_bytes()))
         with stages(seed=1) as stage:
             assert stage("one", lambda: "again") == "again"
-        kept.clear()
+        store.clear()
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives a file to another user")
 def test_what_another_user_left_is_not_read(own_cache):
-    kept.put("one", 5)
+    store.put("one", 5)
     (path,) = own_cache.glob("*.stage")
     os.chown(path, os.geteuid() + 1, -1)
-    assert kept.get("one") is None and path.exists()
+    assert store.get("one") is None and path.exists()
     os.chown(path, os.geteuid(), -1)
-    assert kept.get("one") == 5
+    assert store.get("one") == 5
 
 
 def test_where_nothing_can_be_kept_all_is_made(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "file" / "stages")
+    monkeypatch.setattr(store, "folder", lambda: tmp_path / "file" / "stages")
     for value in (5, 6):
         with stages(seed=1) as stage:
             assert stage("one", lambda value=value: value) == value
-    assert kept.listed() == []
+    assert store.listed() == []
 
 
 def test_no_more_is_kept_than_the_bound(monkeypatch):
     random = np.random.default_rng(1)
     for name in "abc":
-        kept.put(name, random.bytes(10_000))
-    monkeypatch.setattr(kept, "MOST", 25_000)
-    kept.put("d", random.bytes(10_000))
-    assert sum(size for _, _, size in kept.listed()) <= 25_000
-    assert kept.get("d") is not None and kept.get("a") is None
+        store.put(name, random.bytes(10_000))
+    monkeypatch.setattr(store, "LARGEST", 25_000)
+    store.put("d", random.bytes(10_000))
+    assert sum(size for _, _, size in store.listed()) <= 25_000
+    assert store.get("d") is not None and store.get("a") is None
 
 
 def test_the_command_line_shows_and_clears_what_is_kept(monkeypatch, capsys):
-    kept.put("a", list(range(1000)))
+    store.put("a", list(range(1000)))
     for arguments, count in (([], 1), (["--clear"], 1), ([], 0)):
         monkeypatch.setattr(sys, "argv", ["bayescaling", "cache", "--json", *arguments])
         with pytest.raises(SystemExit) as left:
@@ -239,15 +243,143 @@ def test_the_command_line_shows_and_clears_what_is_kept(monkeypatch, capsys):
 
 @pytest.mark.thorough
 def test_a_comparison_of_specifications_goes_on_where_it_stopped(monkeypatch, capsys):
+    compared, fitted = (import_module(f"bayescaling.inference.progress.{name}") for name in ("compare", "fitting"))
     monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
-    monkeypatch.setattr(bs.inference, "compare_progress", lambda *fits, **options: refused())
+    monkeypatch.setattr(compared, "compare", lambda *fits, **options: refused())
     with pytest.raises(AssertionError, match="made again"):
         of_specifications(1, json=True)
     monkeypatch.undo()
     monkeypatch.setattr(bs.models, "SPECIFICATIONS", {number: bs.models.SPECIFICATIONS[number] for number in (1, 7)})
-    monkeypatch.setattr(bs.inference, "fit_progress", lambda **options: refused())
+    monkeypatch.setattr(fitted, "fit_all", lambda **options: refused())
     of_specifications(1, json=True)
     first = capsys.readouterr().out
-    monkeypatch.setattr(bs.inference, "compare_progress", lambda *fits, **options: refused())
+    monkeypatch.setattr(compared, "compare", lambda *fits, **options: refused())
     of_specifications(1, json=True)
     assert capsys.readouterr().out == first and first.startswith("{")
+
+
+# What the key of a result follows from --------------------------------------------------------------------------------
+
+FILES = {
+    "__init__.py": "import lazy_loader\n__version__ = '1'\n",
+    "__init__.pyi": "from .report import report\n",
+    "report.py": "from .pages.one import page\n",
+    "models/__init__.py": "from . import laws\nfrom .linear import Linear\nKINDS = {'laws': laws}\n",
+    "models/laws.py": "",
+    "models/linear.py": "from .base import Base\n",
+    "models/base.py": "from .. import __version__\n",
+    "models/quadratic.py": "",
+    "points/__init__.py": "import lazy_loader\n",
+    "points/__init__.pyi": "from .huber import fit_huber as fit_huber\nfrom .slopes import slope as slope\n",
+    "points/huber.py": "",
+    "points/slopes.py": "",
+    "lazy/__init__.py": "names = lazy(['hidden.name'])\n",
+    "lazy/hidden.py": "from ..shared import late\n",
+    "pages/__init__.py": "",
+    "pages/numbers.py": "def compute():\n    import bayescaling.shared.late as late\n    return late\n",
+    "pages/one/__init__.py": "from .analysis import analyse\nfrom .page import draw\n",
+    "pages/one/analysis.py": "from ...models import Linear\nfrom .. import numbers\n",
+    "pages/one/page.py": "import plotly\nfrom .analysis import analyse\n",
+    "pages/two/__init__.py": "",
+    "pages/two/analysis.py": "from bayescaling.points import fit_huber\nfrom ...models import KINDS\n"
+    "from ...shared.late import *\n",
+    "pages/three/analysis.py": "from ... import points\nfrom ...lazy import name\n",
+    "shared/late.py": "",
+    "evidence/study.json": "{}",
+}
+REACHED = {
+    "one": "__init__.py models/__init__.py models/linear.py models/base.py pages/one/analysis.py pages/numbers.py "
+    "shared/late.py",
+    "two": "models/__init__.py models/laws.py models/linear.py models/base.py __init__.py points/__init__.pyi "
+    "points/huber.py pages/two/analysis.py shared/late.py",
+    "three": "points/__init__.py points/__init__.pyi points/huber.py points/slopes.py pages/three/analysis.py "
+    "lazy/__init__.py lazy/hidden.py shared/late.py",
+}
+
+
+def written(folder, changed=None):
+    """Write a small package, one of whose files has a comment added."""
+    for name, text in FILES.items():
+        path = folder / "checkout" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "# changed\n" * (name == changed))
+    return folder / "checkout"
+
+
+@pytest.mark.parametrize("page", REACHED)
+def test_a_change_in_a_module_that_is_reached_by_import_is_another_key_and_no_other_change_is(page, tmp_path):
+    module = f"bayescaling.pages.{page}.analysis"
+    before = store.code(module, written(tmp_path / "before"))
+    assert store.code(module, written(tmp_path / "same")) == before
+    changed = {name for name in FILES if store.code(module, written(tmp_path / name, name)) != before}
+    assert changed == {*REACHED[page].split(), "evidence/study.json"}
+
+
+def test_any_change_is_another_key_where_no_module_is_named(tmp_path):
+    folders = ("models/", "evidence/")
+    before = store.code(None, written(tmp_path / "before"))
+    changed = {name for name in FILES if store.code(None, written(tmp_path / name, name)) != before}
+    assert changed == {name for name in FILES if name.startswith(folders) or name in ("__init__.py", "report.py")}
+    package = written(tmp_path / "drawing")
+    (package / "reports").mkdir()
+    (package / "reports" / "page.css").write_text("p {}")
+    assert store.code(None, package) != before
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_analysis_of_a_page_follows_from_drawing_or_from_another_page(page):
+    files = store.modules(f"bayescaling.reports.pages.{PAGES[page].folder}.analysis")
+    names = {path.relative_to(store.PACKAGE).as_posix() for path in files}
+    assert f"reports/pages/{PAGES[page].folder}/analysis.py" in names and "inference/samplers/nutpie.py" in names
+    assert not {
+        name for name in names if name.startswith("reports/drawing/") or name.endswith(("page.py", "figures.py"))
+    }
+    assert len([name for name in names if name.endswith("/analysis.py")]) == 1
+
+
+def test_all_code_that_a_fit_runs_is_reached_by_imports(runs):
+    codes = set()
+    law = bs.laws.Chinchilla(scatter="one", noise="normal")
+    try:
+        sys.setprofile(lambda frame, event, argument: codes.add(frame.f_code))
+        fit = bs.fit(law, runs, seed=1, draws=500, tune=500)
+        fit.loo()
+        fit.allocate([1e22])
+    finally:
+        sys.setprofile(None)
+    reached = {str(path) for path in store.modules("bayescaling.inference.fitting")}
+    functions = {code for code in codes if code.co_flags & inspect.CO_OPTIMIZED}  # not what runs on import
+    ran = {code.co_filename for code in functions if code.co_filename.startswith(f"{store.PACKAGE}{os.sep}")}
+    assert ran - {__file__} <= reached and len(ran) > 30
+
+
+def test_a_result_follows_from_the_draws_of_fits_but_not_from_when_they_were_made(fit_default):
+    def again(**changes):
+        groups = {name: group.to_dataset() for name, group in fit_default.tree.children.items()}
+        groups["posterior"] = groups["posterior"].copy(deep=True)
+        groups["posterior"]["alpha"][0, 0] += changes.pop("shift", 0)
+        return type(fit_default).of(groups, fit_default.record | changes, None)
+
+    def made(name, fit):
+        with stages(seed=1) as stage:
+            return stage("one", lambda: name, of={"law": fit})
+
+    assert made("first", fit_default) == "first"
+    assert made("second", again(created="2020-01-01T00:00:00Z", seconds=5.0)) == "first"
+    assert made("third", again(shift=1e-12)) == "third"
+    assert made("fourth", again(seed=2)) == "fourth"
+    with stages(seed=1) as stage:
+        assert stage("one", lambda: "other", of={"name": fit_default}) == "other"
+
+
+def test_what_a_stage_computes_of_fits_they_hold_when_it_is_cached(fit_default):
+    for work in (lambda fit: fit.computed.update(mean=5) or "result", refused):
+        fit = pickle.loads(pickle.dumps(fit_default))
+        with stages(seed=1) as stage:
+            assert stage("one", lambda work=work, fit=fit: work(fit), of={"law": fit}) == "result"
+        assert fit.computed["mean"] == 5
+
+
+def test_a_module_that_is_not_there_is_no_origin_of_a_result():
+    with pytest.raises(ModuleNotFoundError, match=r"bayescaling\.nowhere"):
+        store.key_of("bayescaling.nowhere")

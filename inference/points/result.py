@@ -1,0 +1,101 @@
+"""What point estimators return: named estimates with standard errors, and how the search for them ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from ...datasets.wording import unknown
+from ...errors import InputError
+from ..printed import Printed, Text
+
+MOST_PRINTED = 12
+
+
+@dataclass(frozen=True, repr=False)
+class PointEstimate(Printed):
+    """Point estimates of one table; ``estimate["exponent"]`` returns one by its name.
+
+    Attributes
+    ----------
+    estimator : str
+        What was minimised, or how the estimates were found.
+    estimates : dict
+        By name: a number, NaN or None where there is none; a dict of numbers, which have names themselves, such as the
+        constants of a law; or a Series with a number for each model, benchmark or family.
+    source : str
+        Name or path of the table.
+    rows : int
+        Rows of it that the estimates depend on.
+    converged : bool
+        Whether they are those that the estimator defines.
+    message : str
+        Whether and why the search can be trusted.
+    errors : dict of str to float
+        Standard errors by the name of the estimate, of those that the estimator gives one.
+    search : dict
+        Options of the estimator and measures of its search, such as ``objective``.
+    points : DataFrame or None
+        Optima through which a power law was put: one row a level of compute.
+    """
+
+    estimator: str
+    estimates: dict
+    source: str
+    rows: int
+    converged: bool
+    message: str
+    errors: dict = field(default_factory=dict)
+    search: dict = field(default_factory=dict)
+    points: pd.DataFrame | None = None
+
+    def __getitem__(self, name):
+        named = self._constants() | self.estimates
+        if name not in named:
+            raise InputError(unknown("estimate", name, list(named)))
+        return named[name]
+
+    def _constants(self):
+        return {name: x for group in self.estimates.values() if isinstance(group, dict) for name, x in group.items()}
+
+    def table(self):
+        """Return the estimates, a DataFrame with columns ``estimate`` and ``standard_error``, one row a number."""
+        numbers = {}
+        for name, value in self.estimates.items():
+            if isinstance(value, pd.Series):
+                numbers |= {f"{name}[{level}]": x for level, x in value.items()}
+            else:
+                numbers |= value if isinstance(value, dict) else {name: value}
+        columns = {"estimate": pd.Series(numbers, dtype=float), "standard_error": pd.Series(self.errors, dtype=float)}
+        return pd.DataFrame(columns, index=list(numbers))
+
+    def text(self):
+        """Return what is printed."""
+        table = self.table()
+        cells = table.dropna(axis="columns", how="all").head(MOST_PRINTED).rename(columns=lambda x: x.replace("_", " "))
+        more = len(table) - MOST_PRINTED
+        sentences = (f"{self.message[:1].upper()}{self.message[1:]}.",)
+        return Text(
+            f"{self.estimator}, {self.rows} rows of {self.source}",
+            cells.map(lambda x: "–" if np.isnan(x) else f"{x:.4g}"),
+            (f"The first {MOST_PRINTED} of {len(table)} estimates.", *sentences) if more > 0 else sentences,
+        )
+
+    def to_dict(self):
+        """Return everything as types that JSON knows; NaN becomes None, an error is entered as ``exponent_se``."""
+        levels = {} if self.points is None else {"points": self.points.to_dict("records")}
+        rest = {name: getattr(self, name) for name in ("estimator", "rows", "converged", "message")}
+        errors = {f"{name}_se": error for name, error in self.errors.items()}
+        return _plain(rest | self.estimates | errors | self.search | levels)
+
+
+def _plain(value):
+    if isinstance(value, dict | pd.Series):
+        return {name: _plain(x) for name, x in value.items()}
+    if isinstance(value, list):
+        return [_plain(x) for x in value]
+    if isinstance(value, float) and np.isnan(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

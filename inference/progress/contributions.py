@@ -1,0 +1,148 @@
+"""What contributed to progress, and what it amounts to in compute and at a fixed loss.
+
+References
+----------
+.. [1] Ho, A. et al. (2024). Algorithmic progress in language models. arXiv:2403.05812.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from ...datasets import require
+from ...datasets.wording import quoted
+from ...errors import InputError
+from ...models.draws import DRAWS
+from ...models.loss.budget import log_slots
+from ...models.progress import growth
+from ..needs import of_kind
+from .rate_at_optimum import YEAR, GrowthAt, first_rate
+
+
+def attribution(fit, systems, pairs=None):
+    """Shapley shares of parameters, data and the two terms' progress in the fall of loss between systems.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Progress` law of two terms.
+    systems : DataFrame
+        Columns system, publication_date, parameters, dataset_tokens.
+    pairs : sequence of (str, str), optional
+        Systems from and to; by default all in order of the table.
+
+    Returns
+    -------
+    Dataset
+        ``share`` (pair, move, chain, draw), summing to 1 over move: parameter_scaling, data_scaling,
+        parameter_efficiency, data_efficiency; WT103, the transformer factor left out.
+
+    Raises
+    ------
+    InputError
+        If a column or a system is missing, or the law has one term.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> attribution(fit, bs.load("attribution_systems"))["share"].sizes["move"]
+    4
+    """
+    draws = of_kind(fit, "evaluations").draws
+    require(systems, ("system", "publication_date", "parameters", "dataset_tokens"), purpose="attribution")
+    if not draws.law.predictors[1]:
+        raise InputError(f"{draws.law.label} has one term; parameters and data have no shares of their own")
+    absent = sorted({name for pair in pairs or () for name in pair} - set(systems["system"]))
+    if absent:
+        listed = ", ".join(map(quoted, absent))
+        raise InputError(f"the table of systems lacks {listed}; name systems of its column 'system'")
+    dates = pd.to_datetime(systems["publication_date"])
+    year = (dates.dt.year + (dates.dt.day_of_year - 1) / 365).to_numpy()
+    names = systems["system"].tolist()
+    pairs = pairs or [(names[i], names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    shares = []
+    for start, end in pairs:
+        i, j = names.index(start), names.index(end)
+        before, after = GrowthAt(draws, year=year[i]), GrowthAt(draws, year=year[j])
+        sizes = np.log(systems[["parameters", "dataset_tokens"]].to_numpy(float))
+
+        def loss(made, before=before, after=after, small=sizes[i], large=sizes[j]):
+            first, second = (after if made[2] else before), (after if made[3] else before)
+            n, d = (large if made[0] else small)[0], (large if made[1] else small)[1]
+            return first.terms(n, d)[0] + second.terms(n, d)[1]
+
+        gains = growth.shapley(loss, 4)
+        shares.append(np.stack(gains) / sum(gains))
+    moves = ["parameter_scaling", "data_scaling", "parameter_efficiency", "data_efficiency"]
+    coords = {"pair": [f"{a}>{b}" for a, b in pairs], "move": moves}
+    return xr.Dataset({"share": (("pair", "move", *DRAWS), np.stack(shares))}, coords)
+
+
+def transformer_gain(fit, *, compute=(1e22, 1e25), year=YEAR):
+    """Factor of compute that a transformer saves: a**2 where ``L_T(N, D) = L_other(a N, a D)``, N = D = sqrt(C/6).
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law with a transformer factor.
+    compute : sequence of float
+    year : float
+
+    Returns
+    -------
+    Dataset
+        ``gain`` (compute, chain, draw) and ``loss_reduction_percent`` (chain, draw).
+    """
+    draws = of_kind(fit, "evaluations").draws
+    factor = np.exp(draws.c["log_factor"][..., 0])
+    local = GrowthAt(draws, year=year)
+    gains = []
+    for budget in compute:
+        size = 0.5 * log_slots(budget)
+        first, second = local.terms(size, size)
+        a, b = (2 * local.a, 2 * local.a) if local.single else (local.a, local.b)
+        gains.append(np.exp(2 * growth.scale_to_match(first, second, a, b, factor * (first + second))))
+    data = {"gain": (("compute", *DRAWS), np.stack(gains)), "loss_reduction_percent": (DRAWS, 100 * (1 - factor))}
+    return xr.Dataset(data, {"compute": list(compute)})
+
+
+def effective_compute(fit, years, *, start=2014.0):
+    """Growth of effective compute from algorithms since `start`, in e-folds: (year, chain, draw)."""
+    years = np.asarray(years, float)
+    elapsed = xr.DataArray(years - start, dims="year", coords={"year": years})
+    return (first_rate(fit) * elapsed).transpose("year", *DRAWS)
+
+
+def physical_compute(years):
+    """Growth of compute since 2014, e-folds: doubling in 6 months to 2018, 1.5 to 2019, 6 after ([Ho24] fig. 5)."""
+    years = np.asarray(years, float)
+    doublings = 2 * np.clip(years - 2014, 0, 4) + 8 * np.clip(years - 2018, 0, 1) + 2 * np.clip(years - 2019, 0, None)
+    return doublings * np.log(2)
+
+
+def frontier(fit, *, loss, years, log_parameters):
+    """Tokens at which a loss is reached, along parameters: (year, size, chain, draw) of log D, infinite if never.
+
+    Parameters
+    ----------
+    fit : Fit
+    loss : float
+        Target in nats per token, on WT103 by a transformer.
+    years : sequence of float
+    log_parameters : array_like
+        Natural logarithms of N.
+    """
+    draws = of_kind(fit, "evaluations").draws
+    out = []
+    for year in years:
+        local = GrowthAt(draws, year=year)
+        left = local.reducible(loss)[..., None] + 0.0 * np.asarray(log_parameters)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if local.single:
+                log_d = (local.p[..., None] - np.log(left)) / local.a[..., None] - log_parameters
+            else:
+                left = left - np.exp(local.p[..., None] - local.a[..., None] * log_parameters)
+                log_d = (local.q[..., None] - np.log(left)) / local.b[..., None]
+        out.append(np.moveaxis(np.where(left > 0, log_d, np.inf), -1, 0))
+    return xr.DataArray(np.stack(out), dims=("year", "size", *DRAWS), coords={"year": list(years)})

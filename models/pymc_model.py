@@ -1,0 +1,135 @@
+"""The PyMC model of a law: its priors as named variables, the array code of its density on PyTensor as the rest."""
+
+import numpy as np
+
+from ..datasets.deferred import xr
+from .backend import pymc
+from .coordinates import Units
+from .density import POTENTIAL
+
+
+def model(law, rows, reference=None):
+    """Build the PyMC model of a law on rows.
+
+    Parameters
+    ----------
+    law : Law
+    rows : DataFrame
+        From `Law.rows`.
+    reference : dict, optional
+        From `Law.reference`; by default that of the rows.
+
+    Returns
+    -------
+    pymc.Model
+        Its free variables are the law's free parameters and, where the law gives more a density, such as the
+        capabilities of models, these in one vector. The observations are named after the law's ``scale``. The arrays
+        of the density are `pymc.Data`, so that the model is compiled once and sampled again on other data.
+    """
+    pm = pymc()
+    reference = reference or law.reference(rows)
+    law.check(rows, reference)
+    density = law.density(rows, reference)
+    with pm.Model(coords={dim: names for dim, names in density.labels.items() if names}) as model:
+        # Only numbers of rows and the like may change.
+        shapes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
+        data = {name: pm.Data(name, x, shape=shapes[name]) for name, x in density.arrays.items()}
+        values: dict = {}
+        for block in density.blocks:
+            if not isinstance(block, Units):
+                values |= block.variables(values)
+        _Registered(law, rows, reference, density, data).add(pm, values)
+    return model
+
+
+class _Registered:
+    """What is registered after the priors: units, what informs the law, and the observations."""
+
+    def __init__(self, law, rows, reference, density, data):
+        self.law, self.rows, self.reference = law, rows, reference
+        self.density, self.data = density, data
+        self.units = [block for block in density.blocks if isinstance(block, Units)]
+
+    def add(self, pm, values):
+        """Register all of it, given the named variables."""
+        inputs = dict(values)
+        if self.units:
+            vector = self._units(pm, values)
+            inputs |= {vector.name: vector}
+            values = values | self._apart(vector)
+            if len(self.units) > 1:
+                for block in self.units:
+                    x = values[block.name]
+                    pm.Deterministic(block.name, x.reshape(block.start.shape[: len(block.dims)]))
+        informed = self.density.rest(values, self.data).get(POTENTIAL)
+        if informed is not None:
+            pm.Potential(POTENTIAL, informed.sum())
+        self._observations(pm, inputs)
+
+    def _units(self, pm, values):
+        """Register what the law gives a density as one vector."""
+        names = [block.name for block in self.units]
+        start = np.concatenate([block.start.ravel() for block in self.units])
+
+        def logp(value, *given):
+            known = dict(zip(values, given, strict=False)) | self._apart(value)
+            terms = self.density.rest(known, self.data)
+            return sum(terms[name].sum() for name in names)
+
+        def random(*given, rng=None, size=None):
+            known = {name: np.asarray(x)[None, None] for name, x in zip(values, given, strict=False)}
+            drawn = self.law.draw_units(known, self.rows, self.reference, rng)
+            return np.concatenate([np.ravel(x) for x in drawn])
+
+        name = names[0] if len(names) == 1 else "units"
+        return pm.CustomDist(
+            name, *values.values(), np.zeros(len(start)), logp=logp, random=random, signature=_signature(values),
+            initval=start,
+        )  # fmt: skip
+
+    def _apart(self, vector):
+        """Blocks of units, by name, of the vector of all of them."""
+        found, at = {}, 0
+        for block in self.units:
+            found[block.name] = vector[at : at + len(block)].reshape(block.start.shape)
+            at += len(block)
+        return found
+
+    def _observations(self, pm, inputs):
+        """Register the observations, on the scale of the law."""
+        law, own = self.law, {block.name for block in self.units}
+        names = {block.name for block in self.units} if len(self.units) == 1 else {"units"} if self.units else set()
+        template = self.density.named(np.zeros((1, 1, sum(block.start.size for block in self.density.blocks))))
+
+        def whole(given):
+            values = dict(zip(inputs, given, strict=False))
+            vector = next((values.pop(name) for name in names), None)
+            return values if vector is None else values | self._apart(vector)
+
+        def logp(value, *given):
+            data = self.data | ({"observed": value} if "observed" in self.data else {})
+            terms = self.density.rest(whole(given), data)
+            found = [x for name, x in terms.items() if name not in own and name != POTENTIAL and hasattr(x, "sum")]
+            return found[0] if len(found) == 1 and found[0].ndim == 1 else sum(x.sum() for x in found)
+
+        def random(*given, rng=None, size=None):
+            values = whole(given)
+            sampled = xr.Dataset(
+                {n: (x.dims, np.asarray(values[n]).reshape(x.shape)) for n, x in template.items()}, template.coords
+            )
+            return law.draws(sampled, self.rows, self.reference).replicate(rng).values[0, 0]
+
+        observed = self.data.get("observed")
+        if observed is None:
+            observed = np.asarray(law.on_scale(self.rows[law.observed].to_numpy()))
+        pm.CustomDist(
+            law.scale, *inputs.values(), np.zeros(len(self.rows)), logp=logp, random=random,
+            signature=_signature(inputs), observed=observed,
+        )  # fmt: skip
+
+
+def _signature(inputs):
+    """Write the core dimensions of variables, of what has the shape of a draw, and of a draw."""
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    parts = (f"({','.join(next(letters) for _ in range(x.ndim))})" for x in inputs.values())
+    return f"{','.join([*parts, '(row)'])}->(row)"

@@ -1,0 +1,126 @@
+"""A whole report: written again where nothing has changed, else its pages are first made in parallel."""
+
+import json
+import tempfile
+import threading
+import warnings
+from pathlib import Path
+
+from ...datasets import load
+from ...datasets.files import sha256_of_file
+from ...errors import DiagnosticWarning
+from ...inference.workers import mapped, processes
+from ..output import PAGE, POSTERIORS, RESULTS, write_pages, write_posteriors
+from ..pages import PAGES
+from . import store
+from .stages import Stages, warn_again
+
+INTERVAL = 0.3  # seconds between looks at the journal of the workers
+
+
+def restore(out, key):
+    """Write the texts of a report again, and issue its warnings.
+
+    Returns
+    -------
+    dict
+        The content of results.json; None where the report was not saved under this key, where stages that it lacked
+        have been made since, or where its folder holds other posteriors.
+    """
+    report = store.get(key)
+    if report is None or any(store.has(name) != there for name, there in report["stages"].items()):
+        return None
+    if any(_digest(out / POSTERIORS / name) != digest for name, digest in report["posteriors"].items()):
+        return None
+    write_pages(out, report["document"], report["html"])
+    warn_again(report["warned"])
+    return json.loads(report["document"])
+
+
+def save(out, key, stage):
+    """Save the texts of a report made with `stage`, which of its stages were cached, and digests of its posteriors."""
+    report = {"document": (out / RESULTS).read_text(encoding="utf-8"), "html": (out / PAGE).read_text(encoding="utf-8")}
+    report["posteriors"] = {path.name: _digest(path) for path in (out / POSTERIORS).glob("*.nc")}
+    report |= {"warned": stage.warned, "stages": {name: store.has(name) for name in stage.keys}}
+    store.put(key, report)
+
+
+def _digest(path):
+    try:
+        return sha256_of_file(path)
+    except OSError:
+        return None
+
+
+def parts(names):
+    """Divide pages into sets that do not depend on each other, from what each takes from others.
+
+    Examples
+    --------
+    >>> parts(["chinchilla", "embeddings", "arithmetic"])
+    [['chinchilla', 'embeddings'], ['arithmetic']]
+    """
+    sets = {}
+    for name in names:
+        sets[name] = next((sets[other] for other in PAGES[name].after if other in sets), [])
+        sets[name].append(name)
+    return [part for name, part in sets.items() if part[0] == name]
+
+
+def make_ahead(names, out, written, shown, *, full, **choice):
+    """Make the stages of pages in parallel, where `parallel` says so, save them and write their posteriors.
+
+    The names of the posteriors are added to `written`; the bar of `shown`, which are `Stages`, shows what runs.
+
+    Returns
+    -------
+    set of str
+        Keys of the stages that were made.
+    """
+    apart = parts([name for name in names if not (full and PAGES[name].alone)])
+    if processes() < 2 or len(apart) < 2:
+        return set()
+    with tempfile.TemporaryDirectory() as folder:
+        journal, over, keys = Path(folder) / "journal", threading.Event(), set()
+        watch = threading.Thread(target=_watch, args=(journal, shown, over))
+        watch.start()
+        try:
+            shared = out, names, {"full": full, "journal": journal, **choice}
+            for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
+                written.update(posteriors)
+                keys.update(made)
+        finally:
+            over.set()
+            watch.join()
+    return keys
+
+
+def _length(names):
+    """Return the seconds that the stages of some pages took here, and how many they are, where that is not known."""
+    times, stages = store.times(), [stage for name in names for stage in PAGES[name].stages]
+    return sum(times.get(stage, 0.0) for stage in stages), len(stages)
+
+
+def _make(shared, names):
+    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
+    out, every, choice = shared
+    published, posteriors = load("published"), {}
+    extras = [name for page in names for name in PAGES[page].extras]
+    with Stages([], False, extras=extras, **choice) as stage, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
+        for page in (PAGES[name] for name in names):
+            findings = page.analyse(stage, published, posteriors, **choice["options"])
+            if page.taken(every) <= set(names):
+                page.drawn(stage, findings, published, every)
+            write_posteriors(out, findings.posteriors)
+            posteriors |= findings.posteriors
+    return list(posteriors), stage.keys
+
+
+def _watch(journal, shown, over):
+    seen = 0
+    while not over.wait(INTERVAL):
+        lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []
+        for line in lines[seen:]:
+            (shown.show if line[0] == "+" else shown.advance)(line[1:])
+        seen = len(lines)

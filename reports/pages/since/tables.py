@@ -1,0 +1,257 @@
+"""Tables of the page on progress since 2023."""
+
+import pandas as pd
+
+from ....inference.words import months, plain, probability, yearly
+from ...drawing import tables
+from . import figures
+from .analysis import BREAK, LINEAR
+from .before_2023 import SHARED
+from .forms import DEFAULT, form_name
+from .holdout import GIVEN
+
+UNIT_WORDS = {"model": "models", "family": "families"}
+NAMES = {LINEAR: "One pace throughout", BREAK: "A pace that changes"}
+CONVERGED = {True: "converged", False: "not to be trusted"}
+QUANTITIES = {
+    "compute_slope": "logits an e-fold of compute",
+    "yearly_gain": "logits a year at fixed compute",
+    "yearly_gain_change": "change of that",
+    "capability_sd": "scatter of models, logits",
+    "rate[all]": "log of the yearly factor",
+    "rate[before]": "log of the yearly factor before",
+    "rate[after]": "log of the yearly factor after",
+}
+SOURCES = {
+    "posterior": "the posterior, models as the unit",
+    "families": "the same, families as the unit",
+    "scores": "scores alone",
+    "computes": "errors of computes alone",
+    "models": "scatter of models alone",
+    "slope": "what compute buys alone",
+    "gain": "the yearly gain alone",
+    "specification": "choices of analysis",
+}
+
+
+def forms(entry):
+    """Return the table of gains by form of the trend, and how well each predicts models and families left out."""
+    evidence, rows, fits = entry["forms"], [], []
+    for variant, by_form in evidence["answers"].items():
+        left_out = evidence["left_out"].get(variant)
+        for form, of in by_form.items():
+            cells = {f"elpd, {by} left out": "–" for by in ("model", "family")} | {"weight": "–"}
+            if left_out is not None:
+                cells = {f"elpd, {by} left out": _apart(left_out[by]["forms"][form]) for by in ("model", "family")}
+                cells["weight"] = f"{left_out['model']['forms'][form]['stacking']:.2f}"
+            rows.append(_gains_row(form_name(variant, form), of) | cells)
+            fits.append(f"since, {form}" if variant == DEFAULT else "")
+    for variant, left_out in evidence["left_out"].items():
+        averaged = left_out["model"]["averaged"]
+        cells = {"elpd, model left out": "–", "elpd, family left out": "–", "weight": "1"}
+        rows.append(_gains_row(form_name(variant, "averaged over forms"), averaged) | cells)
+        fits.append("")
+    settings, of = evidence["settings"], evidence["left_out"]["default"]
+    note = (
+        f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
+        "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
+        f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
+        "families with a known compute; in brackets how many have a Pareto k above 0.7"
+        f", which were not refitted. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
+        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws. "
+        "Gains of the constant gain and of the break are those of the fits of this report."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)
+
+
+def _gains_row(name, of):
+    return {
+        "form": name,
+        "gain in mid-2023": plain(of["gains"]["before"], "{:.2f}"),
+        "gain in mid-2025": plain(of["gains"]["after"], "{:.2f}"),
+        "P(faster)": probability(of["p_faster"]) if "p_faster" in of else "–",
+    }
+
+
+def _apart(of):
+    return f"{of['elpd_diff']:.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})"
+
+
+def periods(entry):
+    """Return the table of gains, factors and halving times by period, of an entry with ``periods``."""
+    rows, fits = [], []
+    for period, label in figures.labels(entry).items():
+        for unit, found in entry["periods"].get(period, {}).items():
+            fits.append(f"since, {LINEAR if period == 'all' else BREAK}")
+            rows.append(
+                {
+                    "period": f"{label}, {UNIT_WORDS[unit]} as the unit",
+                    "gain, logits a year": plain(found["gain"], "{:.2f}"),
+                    "fall of compute": yearly(found["factor"]),
+                    "halving time of compute, months": months(found["halving"]),
+                    "P(any progress)": probability(found["p_progress"]),
+                }
+            )
+    note = (
+        "Medians and 95% intervals. A logit is that of the typical benchmark. With families as the unit, draws are "
+        "spread until their sd is the infinitesimal jackknife's with families left out whole; where that is narrower "
+        "than theirs, they stay."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="period", note=note, title="By period", fits=fits)
+
+
+def earlier(entry):
+    """Return the table of the fall of compute at fixed loss from 2012 to 2023."""
+    earlier = entry["earlier"]
+    rows = [
+        {
+            "unit": figures.EARLIER[unit][1],
+            "fall of compute": yearly(found["factor"]),
+            "halving time of compute, months": months(found["halving"]),
+        }
+        for unit, found in earlier["units"].items()
+    ]
+    note = (
+        f"At fixed loss, {earlier['counts']['evaluations']} evaluations of {earlier['counts']['papers']} papers, "
+        f"2012 to 2023, specification {earlier['specification']} of Ho et al. (2024), at the sizes of the evaluations; "
+        "medians and 95% intervals. Those at fixed capability stand in the table by period."
+    )
+    fits = [(SHARED[unit], f"2012 to 2023, by {unit}") for unit in earlier["units"]]
+    return tables.html(pd.DataFrame(rows), rowname="unit", note=note, title="At fixed loss", fits=fits)
+
+
+def left_out(entry):
+    """Return the table of elpd of models left out, by pace."""
+    rows = [
+        {
+            "pace": NAMES[pace],
+            "elpd": f"{found['elpd']:.1f}",
+            "difference": f"{found['elpd_diff']:.1f}",
+            "its standard error": f"{found['dse']:.1f}" if found["dse"] is not None else "–",
+            "models of Pareto k above 0.7": f"{found['k_above_0.7']} of {found['models']}",
+            "not mended by a refit": str(found["not_mended"]),
+        }
+        for pace, found in entry["left_out"].items()
+    ]
+    note = "Log predictive density of all scores of a model given those of the others, summed over models, in nats."
+    return tables.html(pd.DataFrame(rows), rowname="pace", note=note)
+
+
+def rests(entry):
+    """Return the table of gains with one thing changed at a time."""
+    names, rows = figures.labels(entry), []
+    for what, found in entry["rests"].items():
+        row = {"what is changed": what}
+        for period, label in names.items():
+            row[label] = plain(found[period]["model"]["gain"], "{:.2f}") if period in found else "–"
+        change = found.get("change")
+        row["P(faster)"] = probability(change["model"]["p_progress"]) if change else "–"
+        row["elpd, one pace"], row["elpd, two"] = (_difference(found, pace) for pace in (LINEAR, BREAK))
+        row["chains"] = CONVERGED[found["ok"]]
+        rows.append(row)
+    note = (
+        "Gain of capability at fixed compute, logits a year; medians and 95% intervals; – where two periods were not "
+        "asked for. Elpd: log predictive density of models left out, less that of the law unchanged, ± its standard "
+        "error, by importance sampling; in brackets models of Pareto k above 0.7 in either fit; – where scores are "
+        "left out. Which two models anchor an index moves no row: gain and slope are in one unit, which cancels."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="what is changed", note=note)
+
+
+def _difference(found, pace):
+    of = found.get("left_out", {}).get(pace)
+    return f"{of['elpd_diff']:+.1f} ± {of['dse']:.1f} ({of['k_above_0.7']})" if of else "–"
+
+
+def frontier(entry):
+    """Return the table of forecasts of the ablest models."""
+    of = entry["frontier"]
+    names = {"line": "a line through the ablest at release (Ho et al. 2025)"} | NAMES
+    rows = [
+        {
+            "forecast": names[name],
+            "mean absolute error": f"{found['mae']:.3f}",
+            "bias": f"{found['bias']:+.3f}",
+            "CRPS": f"{found['crps']:.3f}",
+            "90% covers": f"{found['coverage_90'] * of['after']:.0f} of {of['after']}",
+            "chains": CONVERGED[found["ok"]] if "ok" in found else "–",
+        }
+        for name, found in of["forecasts"].items()
+    ]
+    note = (
+        f"Capabilities, in the unit of least squares on the scores of Ho et al. (2025), of the {of['after']} models "
+        f"that were the ablest at release from {of['cutoff']} on. Alike: the models foretold, their dates, what came, "
+        f"its unit. Not alike: the line extends the trend of the {of['before']} ablest before, whose capabilities are "
+        f"estimated from scores of later models too. The laws see scores of the {of['models']['fitted']} models before "
+        f"that date alone; they are told the dates of the {of['models']['later']} later ones and what computes are "
+        "known, and follow the ablest of these so far from draw to draw."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="forecast", note=note)
+
+
+def later(entry):
+    """Return the table of how well scores of later models are predicted."""
+    rows = [
+        {
+            "predicted": f"{NAMES[pace]}, models before {cutoff}; given {GIVEN[given]}",
+            "scores": f"{of['scores']} of {of['models']} models",
+            "50%, 80%, 90% cover": ", ".join(f"{of[f'coverage_{level}']:.0%}" for level in (50, 80, 90)),
+            "CRPS": f"{of['crps']:.3f} (past scores {of['past_scores']['crps']:.3f})",
+            "mean absolute error": f"{of['mae']:.3f} ({of['past_scores']['mae']:.3f})",
+            "bias": f"{of['bias']:+.3f} ({of['past_scores']['bias']:+.3f})",
+            "chains": CONVERGED[found["ok"]],
+        }
+        for pace, by_cutoff in entry["later_models"].items()
+        for cutoff, found in by_cutoff.items()
+        for given, of in found["given"].items()
+    ]
+    note = (
+        "Scores of later models, each foretold from what was known of earlier ones, on benchmarks that three of those "
+        "have scores on. In brackets the past scores of the benchmark as the forecast, their mean as the point. Bias "
+        "is what was foretold less what came. Models whose compute is known have the law's line of compute and date, "
+        "the others a trend in the date."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="predicted", note=note)
+
+
+def calibration(entry):
+    """Return the table of coverage of intervals in simulated tables."""
+    rows = [
+        {
+            "quantity": f"{NAMES[pace]}: {QUANTITIES.get(name, name)}",
+            "truth": f"{of['truth']:.3g}",
+            "bias of the median": f"{of['bias']:+.3f} ± {of['bias_se']:.3f}",
+            "posterior sd": f"{of['sd']:.3f}",
+            "50% covers": f"{of['coverage_50']:.0%}",
+            "90% covers": f"{of['coverage_90']:.0%}",
+        }
+        for pace, found in entry["calibration"].items()
+        for name, of in found["quantities"].items()
+    ]
+    some = entry["calibration"][LINEAR]
+    said = ", ".join(
+        f"{NAMES[pace].lower()} {found['not_converged']}, {found['r_hat_median']:.2f}"
+        for pace, found in entry["calibration"].items()
+    )
+    note = (
+        f"{some['simulations']} tables of the same models, dates, computes and places of scores, from the posterior "
+        "medians; capabilities and benchmarks drawn anew for each, which is then fitted alone. ± one standard error. "
+        f"Chains are short ({some['settings']['chains']} × {some['settings']['draws']} draws): fits that failed a "
+        f"diagnostic, counted with the rest, and the median of the largest r_hat of all quantities: {said}."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
+
+
+def widths(entry):
+    """Return the table of the width of the yearly factor by source."""
+    rows = [
+        {"source": said, "sd of log10 of the yearly factor": "–" if x is None else f"{x:.2f}"}
+        for said, x in ((SOURCES[name], entry["widths"][name]) for name in SOURCES)
+    ]
+    note = (
+        "One pace throughout. Scores, computes and models by the least-squares line of capability on log compute and "
+        "date: how far it moves as capabilities, or computes within their errors, do, and by its own standard errors. "
+        "Parts do not add up, for they are dependent. Choices of analysis: the sd of the medians of the table of "
+        "changes and of the law unchanged."
+    )
+    return tables.html(pd.DataFrame(rows), rowname="source", note=note)
