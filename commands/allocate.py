@@ -1,36 +1,74 @@
-"""The command ``allocate``: what is asked, and how the answer is printed."""
+"""The command ``allocate``: the best sizes at a budget, or the cheapest to reach a loss."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
 
 from ..errors import InputError
 from . import options, parsing, tables
 
 ALLOCATED = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "loss",
-             "training_compute", "inference_compute", "total_compute", "saved")  # fmt: skip
-NEAR = {
+             "training_compute", "inference_compute", "total_compute")  # fmt: skip
+LABELS = {  # of further quantities
+    "saved": "share saved by planning for demand",
     "parameters_near_low": "least parameters nearly as good",
     "parameters_near_high": "most parameters nearly as good",
     "tokens_near_low": "their tokens, least",
     "tokens_near_high": "their tokens, most",
 }
-LABELS = {"saved": "share saved by planning for demand", **NEAR}
+RESERVED = {"fit", "compute", "loss", "demand", "near_optimal", "beyond", "robust"}  # of `allocate`
 MOST_TABLES = 4  # of one answer each; more answers share a table
 
 
-def run(file, compute, loss, demand, near_optimal, planned, *, json):
-    """Allocate as asked on the command line and print the answers.
+def allocate(
+    file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit that 'bayescaling fit' wrote.")],
+    compute: Annotated[
+        list[str] | None,
+        Option(
+            help="Budget in FLOP, or 1e20:1e24:5 for five from 1e20 to 1e24, evenly spaced in logarithms. Repeatable.",
+            metavar="FLOP",
+        ),
+    ] = None,
+    loss: Annotated[
+        list[str] | None,
+        Option(help="Loss to reach with the least compute, in place of a budget. Repeatable.", metavar="NATS"),
+    ] = None,
+    demand: Annotated[
+        list[str] | None,
+        Option(
+            help="Tokens that the model is to read and write over its life, 2 N FLOP each, or a range as of --compute. "
+            "Repeatable.",
+            metavar="TOKENS",
+        ),
+    ] = None,
+    near_optimal: Annotated[
+        float | None,
+        Option(help="Give the sizes whose loss is within so much of the best, relatively: 0.001.", metavar="SHARE"),
+    ] = None,
+    vocabulary: options.Vocabulary = None,
+    aspect_ratio: options.AspectRatio = None,
+    plan: Annotated[
+        list[str] | None,
+        Option(
+            help="What the law is to know of the runs planned: unique_tokens=1e11. Repeatable.", metavar="NAME=VALUE"
+        ),
+    ] = None,
+    beyond: options.Beyond = "drift",
+    robust: Annotated[bool, Option(help="Robust widths where the rows reject the law.")] = True,
+    json: options.Json = False,
+):
+    """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
 
-    Parameters
-    ----------
-    file : path
-        Of a fit.
-    compute, loss, demand : list of str, or None
-        Numbers and ranges; see `parsing.numbers`.
-    near_optimal : float or None
-    planned : dict
-        What is planned, and the options ``beyond`` and ``robust`` of `allocate`.
-    json : bool
+    A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
+    together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
     """
     from ..reports import results
 
+    planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | parsing.values(plan, "--plan")
+    if reserved := sorted(RESERVED & planned.keys()):
+        raise InputError(f"--plan {reserved[0]!r}: not what a law knows of runs; see the options of --help")
     if bool(compute) == bool(loss):
         which = "both" if loss else "neither"
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
@@ -38,56 +76,52 @@ def run(file, compute, loss, demand, near_optimal, planned, *, json):
     asked = {name: parsing.numbers(texts, f"--{name}") for name, texts in asked.items() if texts}
     from ..inference import storage
 
-    fitted = storage.open(file)
-    found = fitted.allocate(**asked, near_optimal=near_optimal, **planned)
-    entries = found.entries(fitted.law.name)
-    misfit, verdict = results.misfit_entries(fitted), results.verdict_entry(fitted)
+    fit = storage.open(file)
+    answers = fit.allocate(**asked, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
+    entries, verdict = answers.entries(fit.law.name), results.verdict_entry(fit)
     if json:
-        document = {"allocation": entries, "diagnostics": fitted.diagnostics, "misfit": misfit, "verdict": verdict}
-        tables.print_json(document)
+        checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
+        tables.print_json({"allocation": entries} | checks)
         return
     if len(entries) > MOST_TABLES:
-        print_together(entries)
+        _print_together(entries)
     else:
         for entry in entries:
-            print_one(entry)
-    tables.print_diagnostics(file, fitted.diagnostics)
-    tables.print_verdict(file, verdict)
+            _print_one(entry)
+    tables.print_diagnostics(file, fit.diagnostics)
+    if verdict["rejected_by"]:
+        print(f"warning: {file}: {verdict['sentence']}", file=sys.stderr)
 
 
-def print_one(entry):
+def _print_one(entry):
     """Print one answer as a table of quantities."""
     from ..inference.estimands.allocation import asked_for, remarks, sentence
 
     rows = [
-        (LABELS.get(name, name), *_row(entry, name))
-        for name in (*ALLOCATED, *NEAR)
+        _row(entry, name)
+        for name in (*ALLOCATED, *LABELS)
         if name in entry and not (name == "loss" and "target" in entry)
     ]
     title = f"{entry['law']} {asked_for(entry)}{_beyond(entry)}"
     tables.print_table(title, tables.SUMMARY_HEADER, rows, least=("mean", "sd"))
-    if None not in _quantiles(entry, "parameters"):
+    if None not in (entry["parameters"][q] for q in tables.QUANTILES):
         print(sentence(entry))
     for line in remarks(entry):
         print(line)
 
 
-def _quantiles(entry, name):
-    return [entry.get(name, {}).get(q) for q in ("q2.5", "q50", "q97.5")]
-
-
-def print_together(entries):
+def _print_together(entries):
     """Print many answers, one a row."""
     from ..inference.estimands.allocation import asked_for, remarks
 
-    near = "near_optimal" in entries[0]
-    ends = ("near, least", "near, most") if near else ()
+    near = {"near_low": "near, least", "near_high": "near, most"} if "near_optimal" in entries[0] else {}
+    ends = near.values()
     header = ("", "parameters", "2.5%", "97.5%", *ends, "tokens", "tokens/parameter", "loss", "decades beyond")
     rows = [
         (
             asked_for(entry),
             *(_quantile(entry, "parameters", q) for q in ("q50", "q2.5", "q97.5")),
-            *(tables.number(entry[name]) for name in ("near_low", "near_high") if near),
+            *(tables.number(entry[name]) for name in near),
             *(_quantile(entry, name, "q50") for name in ("tokens", "tokens_per_parameter", "loss")),
             f"{entry['extrapolation']:+.1f}" if entry["extrapolation"] else "0",
         )
@@ -107,36 +141,11 @@ def _beyond(entry):
 
 
 def _row(entry, name):
-    summary = entry[name]
-    return *(tables.number(summary[key]) for key in ("mean", "sd")), *(
-        _quantile(entry, name, q) for q in ("q2.5", "q50", "q97.5")
-    )
+    moments = (tables.number(entry[name][key]) for key in ("mean", "sd"))
+    return LABELS.get(name, name), *moments, *(_quantile(entry, name, q) for q in tables.QUANTILES)
 
 
 def _quantile(entry, name, q):
     """Text of a quantile; where it is infinite, no size does what is asked."""
     value = entry.get(name, {}).get(q)
     return "never" if value is None and entry.get("p_reached", 1.0) < 1 else tables.number(value)
-
-
-def allocate(
-    file: options.FitFile,
-    compute: options.Budgets = None,
-    loss: options.Targets = None,
-    demand: options.Demands = None,
-    near_optimal: options.NearOptimal = None,
-    vocabulary: options.Vocabulary = None,
-    aspect_ratio: options.AspectRatio = None,
-    plan: options.Plan = None,
-    beyond: options.Beyond = "drift",
-    robust: options.Robust = True,
-    json: options.Json = False,
-):
-    """Print the best parameters, tokens and loss at a budget, or the cheapest to reach a loss.
-
-    A budget is one for training, C = 6 N_T D, N_T all parameters. With --demand it is one for training and inference
-    together, 6 N_T D + 2 N_T demand, and a loss is reached with the least of both.
-    """
-    planned = {"vocabulary": vocabulary, "aspect_ratio": aspect_ratio} | parsing.values(plan, "--plan")
-    planned |= {"beyond": beyond, "robust": robust}
-    run(file, compute, loss, demand, near_optimal, planned, json=json)

@@ -1,10 +1,21 @@
 """The command ``cache``: cached results of reports."""
 
+from typing import Annotated
+
+from typer import Option
+
 from . import options, tables
 
 
-def cache(clear: options.Clear = False, json: options.Json = False):
+def cache(clear: Annotated[bool, Option("--clear", help="Delete it.")] = False, json: options.Json = False):
     """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
+    from ..datasets.wording import plural
     from ..reports.cache import store
 
-    tables.print_kept(store.folder(), store.clear() if clear else store.listed(), cleared=clear, json=json)
+    results = store.clear() if clear else store.listed()
+    size = sum(count for _, _, count in results)
+    if json:
+        tables.print_json({"folder": str(store.folder()), "results": len(results), "bytes": size, "cleared": clear})
+        return
+    deleted = "deleted: " if clear else ""
+    print(f"{deleted}{plural(len(results), 'result')} of reports, {size / 1e6:.1f} MB, in {store.folder()}")

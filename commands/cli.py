@@ -44,8 +44,8 @@ app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
 app.command()(allocate.allocate)
 app.command()(reconcile.reconcile)
-app.command(cls=train.helped("..training"))(train.train)
-app.command(cls=train.helped("..training.arithmetic"))(train.arithmetic)
+app.command(cls=train.SweepCommand)(train.train)
+app.command(cls=train.SweepCommand)(train.arithmetic)
 app.command("gpu-check")(gpu_check.gpu_check)
 app.command()(points.points)
 app.command()(data.data)
@@ -95,12 +95,9 @@ def main():
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        status = _refuse(f"{error.format_message().rstrip('.')}; see {_command(error)} --help")
+        command = getattr(getattr(error, "ctx", None), "command_path", "bayescaling")
+        status = _refuse(f"{error.format_message().rstrip('.')}; see {command} --help")
     sys.exit(status if isinstance(status, int) else 0)
-
-
-def _command(error):
-    return getattr(getattr(error, "ctx", None), "command_path", "bayescaling")
 
 
 def _refuse(message):

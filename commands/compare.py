@@ -1,7 +1,43 @@
-"""What the command ``compare`` does. Imports that cost time happen inside."""
+"""The command ``compare``: fits of the same rows by leave-one-out, or the specifications of progress."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
 
 from ..errors import InputError
 from . import options, tables
+
+OF_LAWS = ("elpd", "se", "p", "elpd_diff", "dse", "p_worse", "weight", "pareto_k_max", "k_above_0.7", "r_hat_max",
+           "divergences", "flags")  # fmt: skip
+LEAST_OF_LAWS = ("p", "r_hat_max", "divergences", "se", "k_above_0.7", "pareto_k_max")
+OF_PROGRESS = ("elpd", "se", "elpd_diff", "dse", "dse_by_paper", "p_worse", "loo_mse", "stacking", "by_paper_stacking",
+               "pareto_k_max", "refitted", "r_hat_max", "ess_bulk_min", "divergences", "flags")  # fmt: skip
+LEAST_OF_PROGRESS = ("loo_mse", "refitted", "ess_bulk_min", "r_hat_max", "divergences", "se", "stacking", "dse",
+                     "pareto_k_max")  # fmt: skip
+
+
+@options.works(most=4)
+def compare(
+    files: Annotated[
+        list[Path],
+        Argument(help="Fits that 'bayescaling fit' wrote, or the word progress.", metavar="FILE.nc...|progress"),
+    ],
+    weighting: Annotated[
+        str, Option(help="stacking, pseudo_bma or equal; rollout for predictions beyond the runs.")
+    ] = "stacking",
+    paper_grid: Annotated[
+        bool,
+        Option("--paper-grid", help="With progress: the paper's own 20 x 6 penalised fits instead, minutes of work."),
+    ] = False,
+    seed: options.Seed = 1,
+    json: options.Json = False,
+):
+    """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
+    if [str(path) for path in files] == ["progress"]:
+        (of_paper if paper_grid else of_specifications)(seed, json)
+    else:
+        of_files(files, weighting, json)
 
 
 def of_files(files, weighting, json):
@@ -17,14 +53,17 @@ def of_files(files, weighting, json):
     if json:
         tables.print_json(results.comparison_document(table, weighting=weighting, verdict=verdicts))
         return
-    tables.print_comparison(f"leave-one-out, {weighting} weights", table)
+    forms = {"weight": ".3g"}
+    rows = [(name, *(tables.number(row[c], forms.get(c, ".4g")) for c in OF_LAWS)) for name, row in table.iterrows()]
+    tables.print_table(f"leave-one-out, {weighting} weights", ("", *OF_LAWS), rows, least=LEAST_OF_LAWS)
+    _print_sentences(table)
     if weighting != "rollout" and all(fit.law.kind == "runs" for fit in fits.values()):
         print("these weights are of predictions inside the runs; beyond them use --weighting rollout")
     for name in table.index:
         print(f"{name}: {verdicts[name]['sentence']}")
 
 
-def paper_grid(seed, json):
+def of_paper(seed, json):
     """Print the paper's own penalised fits of every specification."""
     from ..datasets import load
     from ..inference import intervals
@@ -40,7 +79,7 @@ def paper_grid(seed, json):
 
 
 def of_specifications(seed, json):
-    """Fit all specifications to the built-in evaluations and print them by leave-one-out; what is done is kept."""
+    """Fit all specifications to the built-in evaluations and print them by leave-one-out; what is done is cached."""
     from ..datasets import load, sha256
     from ..inference.progress.compare import compare as compare_progress
     from ..inference.progress.fitting import fit_all, new_fitter
@@ -58,23 +97,21 @@ def of_specifications(seed, json):
     with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_all(fitter=fitter, specifications=part, seed=seed))
-        compared = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
+        table = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])
     if json:
-        tables.print_json(results.comparison_document(compared))
-    else:
-        tables.print_specifications(compared)
-
-
-@options.works(most=4)
-def compare(
-    files: options.FitFilesOrProgress,
-    weighting: options.Weighting = "stacking",
-    paper_grid: options.PaperGrid = False,
-    seed: options.Seed = 1,
-    json: options.Json = False,
-):
-    """Compare fits of the same rows by leave-one-out, or fit and compare all 20 specifications of progress."""
-    if [str(path) for path in files] == ["progress"]:
-        (paper_grid if paper_grid else of_specifications)(seed, json)
+        tables.print_json(results.comparison_document(table))
         return
-    of_files(files, weighting, json)
+    rows = [(f"progress-{k}", *(tables.number(row[c], ".3g") for c in OF_PROGRESS)) for k, row in table.iterrows()]
+    title = "the 20 specifications by leave-one-out"
+    tables.print_table(title, ("", *OF_PROGRESS), rows, least=LEAST_OF_PROGRESS)
+    _print_sentences(table)
+
+
+def _print_sentences(table):
+    """Print which fit predicts best, and the meaning of the flags that a comparison has."""
+    from ..inference.comparison.differences import MEANING
+
+    print(table.attrs["sentence"])
+    for flag, meaning in MEANING.items():
+        if table["flags"].str.contains(flag, regex=False).any():
+            print(f"{flag}: {meaning}")

@@ -1,35 +1,42 @@
 """The command ``data``: the built-in tables."""
 
+from typing import Annotated
+
+from typer import Argument, Option
+
 from ..errors import InputError
 from . import options, tables
 
+LISTED = ["name", "rows", "description"]
 
-def data(name: options.TableName = None, notes: options.Notes = False, json: options.Json = False):
+
+def data(
+    name: Annotated[str | None, Argument(metavar="NAME", help="A table.")] = None,
+    notes: Annotated[bool, Option("--notes", help="Show the notes on the table.")] = False,
+    json: options.Json = False,
+):
     """List the built-in tables, or show one."""
-    from ..datasets import load
-    from ..datasets import notes as notes_on
+    from .. import datasets
 
-    if name is None:
-        _list_tables(notes, json)
-        return
-    table = load(name)
-    if json:
-        document = {"name": name} | ({"notes": notes_on(name)} if notes else {})
-        tables.print_json(document | {"rows": tables.records(table)})
-    elif notes:
-        print(notes_on(name))
-    else:
-        print(table.to_csv(index=False), end="")
-
-
-def _list_tables(notes, json):
-    from ..datasets import catalogue
-
-    if notes:
+    if name is None and notes:
         raise InputError("--notes needs the name of a table")
-    table = catalogue()
+    if name is None:
+        table = datasets.catalogue()
+        if json:
+            tables.print_json({"tables": table.to_dict("records")})
+        else:
+            tables.print_table("tables", LISTED, table[LISTED].to_numpy().tolist())
+        return
+    table = datasets.load(name)
     if json:
-        tables.print_json({"tables": table.to_dict("records")})
+        document = {"name": name} | ({"notes": datasets.notes(name)} if notes else {})
+        tables.print_json(document | {"rows": _records(table)})
     else:
-        shown = ["name", "rows", "description"]
-        tables.print_table("tables", shown, table[shown].to_numpy().tolist())
+        print(datasets.notes(name) if notes else table.to_csv(index=False), end="\n" if notes else "")
+
+
+def _records(table):
+    """Return the rows of a table for JSON: dates as text, missing values as None."""
+    dates = {column: table[column].dt.strftime("%Y-%m-%d") for column in table.select_dtypes("datetime")}
+    plain = table.assign(**dates).astype(object)
+    return plain.where(plain.notna(), None).to_dict("records")

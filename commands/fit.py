@@ -1,44 +1,55 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
 from . import options, parsing, tables
 
 
 @options.works
 @options.shares(options.Fitting)
 def fit(
-    law: options.LawOrCoupled = "coupled",
+    law: Annotated[
+        str,
+        Argument(
+            metavar="LAW",
+            help="A law, such as chinchilla. In rollouts the coupled law predicts runs beyond the fitted ones best.",
+        ),
+    ] = "coupled",
     data: options.AnyTable = None,
-    out: options.FitOut = None,
-    log_likelihood: options.LogLikelihood = None,
+    out: Annotated[Path | None, Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
+    log_likelihood: Annotated[
+        bool | None,
+        Option(
+            help="Keep the log density of every row under every draw in the file, for ArviZ; by default up to 20 "
+            "million.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     fitting,
 ):
     """Fit a law, by default the coupled one, to a table of runs with NUTS."""
-    from ..datasets.files import check_writable
-
-    chosen = parsing.law_named(law, fitting)
-    table = parsing.table_for(chosen, data, fitting)
-    if out:
-        check_writable(out)
+    chosen, table = parsing.law_and_table(law, data, fitting, out)
     # Only now, for these take longer than reading a table that may have to be refused.
     from ..inference import fit as fit_law
-    from ..inference.checks.chains import sentence
     from ..inference.checks.wider_laws import suggestion, worth_trying
     from ..inference.progress_messages import say
     from ..reports import results
     from ..reports.entries import fit_entry
 
     showing = tables.interactive(fitting.json)
-    asked = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
+    settings = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
     with tables.verdict_later(unless=fitting.json):
-        fitted = fit_law(chosen, table, progress=showing, **asked)
+        fitted = fit_law(chosen, table, progress=showing, **settings)
     say("judging the fit: leave-one-out, robust errors, tests of misfit", showing)
     fitted.loo(progress=showing)
     entry = fit_entry(fitted, seed=fitting.seed)
     if worth_trying(fitted):
         say("fitting what may fit better", showing)
-        tries = {"most": 2, "seed": fitting.seed, "progress": showing}
-        others = fitted.wider_laws(**tries)
+        others = fitted.wider_laws(most=2, seed=fitting.seed, progress=showing)
         entry |= {"alternatives": others, "suggestion": suggestion(fitted, others)}
     if out:
         fitted.save(out)
@@ -47,5 +58,55 @@ def fit(
         return
     named = chosen.label if fitting.group else law
     title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"
-    tables.print_fit(title, entry, sentence(fitted.record["diagnostics"]))
+    _print(title, entry, fitted.record["diagnostics"])
     tables.print_written(out)
+
+
+def _print(title, entry, diagnostics):
+    """Print a law's parameters, its leave-one-out and both verdicts; lengths first where the law has them."""
+    from ..inference.checks.chains import sentence
+    from ..inference.checks.sensitivity import SENSITIVE
+
+    if "lengths" in entry:
+        _print_lengths(entry)
+    robust = {name: tables.number(errors["robust_sd"]) for name, errors in entry["robust"].items()}
+    shown, left_out = tables.few_levels(entry["parameters"])
+    rows = [
+        (*tables.summary_row(name, entry["parameters"][name]), *([robust.get(name, "-")] if robust else ()))
+        for name in shown
+    ]
+    header = (*tables.SUMMARY_HEADER, *(["robust sd"] if robust else ()))
+    tables.print_table(title, header, rows, least=("mean", "sd"))
+    if left_out:
+        print(left_out)
+    forms = {"elpd_loo": ".1f", "elpd_se": ".1f", "pareto_k_max": ".2f"}
+    elpd, se, k = (tables.number(entry[name], form) for name, form in forms.items())
+    print(f"elpd_loo {elpd} (se {se}), largest Pareto k {k}, {entry['k_above_0.7']} above 0.7")
+    print(sentence(diagnostics))
+    if sensitive := entry.get("prior_sensitive"):
+        reason = f"distance per doubling of its power above {SENSITIVE:g}"
+        print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
+    if driven := entry["verdict"]["prior_driven"]:
+        print(f"hardly informed by the rows (width over the prior's): {_listed(driven)}")
+    print(entry["verdict"]["sentence"])
+    if entry.get("suggestion"):
+        print(entry["suggestion"])
+
+
+def _listed(figures):
+    return ", ".join(f"{name} ({tables.number(x, '.2f')})" for name, x in figures.items())
+
+
+def _print_lengths(entry):
+    from ..reports.pages.arithmetic.entries import contrast_rows, lengths_rows
+
+    header = ("", "accuracy", "2.5%", "50%", "97.5%", "P(none)")
+    titles = {"typical": "digits, of the median run", "new": "digits, of a run with a new seed", "runs": "of each run"}
+    for kind, title in titles.items():
+        tables.print_table(title, header, lengths_rows(entry, kind))
+    if entry["contrasts"]:
+        title = "contrasts of embeddings: ratio of lengths, difference of accuracies"
+        header = ("median runs", "", "2.5%", "50%", "97.5%", "P(first above)")
+        tables.print_table(title, header, contrast_rows(entry))
+    if entry["confounded"]:
+        print(f"the runs cannot tell apart from other effects: {', '.join(entry['confounded'])}")

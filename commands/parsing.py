@@ -13,31 +13,32 @@ _READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "la
 
 
 def pairs(items, option):
-    """Texts NAME=VALUE of a repeatable option, as a dictionary."""
-    found = {}
+    """Return texts NAME=VALUE of a repeatable option as a dictionary."""
+    texts = {}
     for item in items or []:
-        name, sign, value = item.partition("=")
-        if not sign or not name.strip() or not value.strip():
+        name, _, value = map(str.strip, item.partition("="))
+        if not name or not value:
             raise InputError(f"{option} {item!r}: write NAME=VALUE")
-        if name.strip() in found:
-            raise InputError(f"{option} {name.strip()!r} is given twice")
-        found[name.strip()] = value.strip()
-    return found
+        if name in texts:
+            raise InputError(f"{option} {name!r} is given twice")
+        texts[name] = value
+    return texts
 
 
 def values(items, option="--option"):
-    """Texts NAME=VALUE of a repeatable option, a value read as JSON where it is JSON."""
-    found = {}
-    for name, text in pairs(items, option).items():
-        try:
-            found[name] = json.loads(text)
-        except (ValueError, RecursionError):
-            found[name] = text
-    return found
+    """Return texts NAME=VALUE of a repeatable option as a dictionary, a value read as JSON where it is JSON."""
+    return {name: _value(text) for name, text in pairs(items, option).items()}
+
+
+def _value(text):
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def numbers(texts, option):
-    """Numbers of a repeatable option, each a number or a range LOW:HIGH:COUNT evenly spaced in logarithms.
+    """Return the numbers of a repeatable option, each a number or a range LOW:HIGH:COUNT, evenly spaced in logarithms.
 
     Examples
     --------
@@ -63,20 +64,14 @@ def _numbers(text, option):
 
 
 def runs_from(data, reading):
-    """Read a table of runs: a built-in one, or a file with the options on its columns; every row of highest loss too.
-
-    Parameters
-    ----------
-    data : str
-    reading : Reading
-    """
+    """Read a table of runs: a built-in one, or a file with the options of a `Reading`; rows of highest loss too."""
     from ..datasets import KINDS
 
-    return _read(KINDS["runs"], data, _asked(reading) | {"drop_highest": 0})
+    return _read(KINDS["runs"], data, _reader_options(reading) | {"drop_highest": 0})
 
 
-def _asked(reading):
-    """Say what a reader is asked, by the names of its parameters."""
+def _reader_options(reading):
+    """Return the options of a reader of tables, by the names of its parameters."""
     return {
         "columns": pairs(reading.column, "--column"),
         "unit": values(reading.unit, "--unit"),
@@ -106,25 +101,28 @@ def _option(name):
     return _OPTION.get(name, f"--{name.replace('_', '-')}")
 
 
-def _refuse_columns(asked, built_in, mend=""):
-    given = [_option(name) for name in _OF_COLUMNS if asked.get(name)]
-    if given:
-        raise InputError(f"{' and '.join(given)}: for files, not for the built-in table {built_in!r}{mend}")
+def _refuse_columns(asked, built_in, fix=""):
+    refused = [_option(name) for name in _OF_COLUMNS if asked.get(name)]
+    if refused:
+        raise InputError(f"{' and '.join(refused)}: for files, not for the built-in table {built_in!r}{fix}")
+
+
+def law_and_table(name, data, fitting, out=None):
+    """Make the law called `name` and read its table; a file `out` that cannot be written is refused before any work."""
+    from ..datasets.files import check_writable
+
+    law = law_named(name, fitting)
+    table = table_for(law, data, fitting)
+    if out:
+        check_writable(out)
+    return law, table
 
 
 def table_for(law, data, fitting):
-    """Read the table that a law is fitted to; without `data` the law's usual one.
-
-    Parameters
-    ----------
-    law : Law
-    data : str or None
-        A built-in table, or a file.
-    fitting : Fitting
-    """
+    """Read the table that a law is fitted to, a built-in one or a file; without `data` the law's usual one."""
     from ..datasets import KINDS
 
-    kind, asked = KINDS[law.kind], _asked(fitting)
+    kind, asked = KINDS[law.kind], _reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
     return _read(kind, law.usual_table() if data is None else data, asked, law.needed)
@@ -135,41 +133,29 @@ def law_named(name, fitting, **options):
 
     Other `options` stand where it does not give them.
     """
-    noise = {
-        "noise": fitting.noise,
-        "scale": fitting.scale,
-        "threshold": fitting.threshold,
-        "measurement_error": fitting.measurement_error or None,
-    }
-    given = {option: value for option, value in noise.items() if value is not None} | values(fitting.option)
-    return in_groups(name, options | given, pairs(fitting.prior, "--prior"), fitting)
+    noise = _present(fitting, "noise", "scale", "threshold", "measurement_error")
+    return in_groups(name, options | noise | values(fitting.option), pairs(fitting.prior, "--prior"), fitting)
 
 
 def in_groups(name, chosen, priors, grouping):
     """Make the law called `name` with chosen options and priors, of groups where a `Grouping` names their column."""
     from .. import models
 
-    grouped = grouping_options(grouping)
-    if not grouped:
-        return models.law(name, priors=priors, **chosen)
-    return models.law("grouped", law={"name": name, "options": chosen}, priors=priors, **grouped)
-
-
-def grouping_options(grouping):
-    """Options of a grouped law, none without groups."""
-    lists = {name: getattr(grouping, name) for name in ("pooled", "shared")}
-    given = {
-        name: [x.strip() for x in text.split(",") if x.strip()] for name, text in lists.items() if text is not None
-    }
+    texts = _present(grouping, "pooled", "shared")
     if grouping.group is None:
-        if given:
-            raise InputError(f"--{next(iter(given))}: for groups of rows; name their column with --group")
-        return {}
-    return {"by": grouping.group} | given
+        if texts:
+            raise InputError(f"--{next(iter(texts))}: for groups of rows; name their column with --group")
+        return models.law(name, priors=priors, **chosen)
+    lists = {option: [x.strip() for x in text.split(",") if x.strip()] for option, text in texts.items()}
+    law = {"name": name, "options": chosen}
+    return models.law("grouped", by=grouping.group, law=law, priors=priors, **lists)
 
 
 def sampler_settings(fitting):
-    """Take the sampler's settings from a `Fitting`; those not given are left out."""
-    always = {name: getattr(fitting, name) for name in ("seed", "sampler", "draws", "tune", "chains")}
-    given = {name: getattr(fitting, name) for name in ("cores", "target_accept")}
-    return always | {name: value for name, value in given.items() if value is not None}
+    """Return the sampler's settings that a `Fitting` holds, without those that are None."""
+    return _present(fitting, "seed", "sampler", "draws", "tune", "chains", "cores", "target_accept")
+
+
+def _present(options, *names):
+    """Return options by name, without those that are None or False."""
+    return {name: x for name in names if (x := getattr(options, name)) is not None and x is not False}

@@ -1,14 +1,22 @@
 """The command ``points``: point estimates of the papers."""
 
+from typing import Annotated
+
+from typer import Option
+
 from . import options, parsing, tables
+
+CONSTANTS = ("A", "B", "alpha", "beta", "E")
 
 
 @options.shares(options.Reading)
 def points(
-    data: options.Data = "chinchilla_runs",
-    width: options.Width = 0.1,
-    minimum_runs: options.MinimumRuns = 8,
-    budget: options.LevelBudgets = None,
+    data: Annotated[str, Option(help=f"A built-in table or a file of runs {options.FORMATS}")] = "chinchilla_runs",
+    width: Annotated[float, Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")] = 0.1,
+    minimum_runs: Annotated[int, Option(help="Fewest runs of an iso-FLOP group, at least 4.")] = 8,
+    budget: Annotated[
+        list[float] | None, Option(help="Compute of an iso-FLOP group; found if not given. Repeatable.", metavar="FLOP")
+    ] = None,
     *,
     reading,
 ):
@@ -17,8 +25,38 @@ def points(
 
     runs = parsing.runs_from(data, reading)
     isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None}
-    found = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
+    estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
-        tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": found.to_dict()})
+        tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": estimates.to_dict()})
     else:
-        tables.print_estimates(found)
+        _print(estimates)
+
+
+def _print(estimates):
+    """Print constants of parametric fits and exponents of envelopes, and why others are missing."""
+    number = tables.number
+    rows = [
+        (name, *(number(e[n], ".5g") for n in CONSTANTS), e.rows, "yes" if e.converged else "NO")
+        for name, e in estimates.parametric.items()
+    ]
+    if rows:
+        tables.print_table("parametric fits", ("", *CONSTANTS, "rows", "converged"), rows)
+    rows = [
+        (
+            name,
+            number(e["exponent"]),
+            number(e.errors["exponent"], ".2g"),
+            f"{e.points['used'].sum()} of {len(e.points)}",
+        )
+        for name, e in estimates.envelopes.items()
+        if e.converged
+    ]
+    if rows:
+        header = ("", "exponent", "standard error", "levels used")
+        tables.print_table("exponent of the optimal size in compute", header, rows)
+    for name, e in estimates.envelopes.items():
+        set_aside = e.points.loc[~e.points["used"], "reason"].value_counts()
+        if len(set_aside):
+            print(f"{name}: levels set aside: {'; '.join(f'{n}, {reason}' for reason, n in set_aside.items())}")
+    for name, reason in estimates.missing.items():
+        print(f"{name}: not to be had: {reason}")

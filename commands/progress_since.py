@@ -1,7 +1,11 @@
 """The command ``progress-since``: how fast capability grows at fixed compute, in two periods and over all."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
 
 from ..errors import InputError
 from . import options, parsing, tables
@@ -12,41 +16,51 @@ TITLES = {
     "factor": "fall of compute at fixed capability, a factor a year",
     "halving": "months in which compute at fixed capability halves",
 }
-HEADER = ("", "unit", "2.5%", "50%", "97.5%")
-SHOWN = ("q2.5", "q50", "q97.5")
+HEADER = ("", "unit", *tables.QUANTILES.values())
 DECADE = math.log(10)
 
 
-def run(asked):
-    """Fit both paces as asked on the command line and print what they say.
+@dataclass(frozen=True)
+class Since(options.Fitting):
+    """Options of the command; its own come last."""
 
-    Parameters
-    ----------
-    asked : options.Since
-    """
+    data: Annotated[
+        str | None, Option(help=f"A table of scores with dates and computes {options.FORMATS}", metavar="TABLE")
+    ] = None
+    years: Annotated[
+        str | None, Option(help="Only models released from the one to before the other.", metavar="FIRST:LAST")
+    ] = None
+    break_year: Annotated[float, Option(help="Date at which the pace may change.")] = 2024.37
+    elpd: Annotated[bool, Option("--elpd", help="Compare one pace with two by leaving models out.")] = False
+    out: Annotated[Path | None, Option(help="Write linear.nc and break.nc to this folder.", metavar="DIR")] = None
+
+
+@options.shares(Since)
+def progress_since(*, since):
+    """Print how fast the compute of a capability falls, by scores of models: before and after a break, and over all."""
     from ..inference import fit
-    from ..inference.scores.compute import summary as progress_summary
+    from ..inference.scores.compute import summary
 
-    given = parsing.law_named("scores", asked, pace=BREAK, break_year=asked.break_year)
-    laws = {name: _with_pace(given, name) for name in (LINEAR, BREAK)}
-    table = _within(parsing.table_for(laws[BREAK], asked.data, asked), asked.years)
+    base = parsing.law_named("scores", since, pace=BREAK, break_year=since.break_year)
+    laws = {name: _with_pace(base, name) for name in (LINEAR, BREAK)}
+    table = _within(parsing.table_for(laws[BREAK], since.data, since), since.years)
     for law in laws.values():
         law.rows(table)
-    files = {name: asked.out / f"{name}.nc" for name in laws} if asked.out else {}
-    _check_folder(asked.out, files)
-    showing, settings = tables.interactive(asked.json), parsing.sampler_settings(asked)
-    with tables.verdict_later(unless=asked.json):
-        fits = {name: fit(law, table, progress=showing, **settings) for name, law in laws.items()}
-    found = {name: progress_summary(each) for name, each in fits.items()}
-    compared = _compared(fits) if asked.elpd else None
+    files = {name: since.out / f"{name}.nc" for name in laws} if since.out else {}
+    _check_folder(since.out, files)
+    settings = parsing.sampler_settings(since) | {"progress": tables.interactive(since.json)}
+    with tables.verdict_later(unless=since.json):
+        fits = {name: fit(law, table, **settings) for name, law in laws.items()}
+    summaries = {name: summary(one) for name, one in fits.items()}
+    comparison = _comparison(fits) if since.elpd else None
     for name, path in files.items():
         fits[name].save(path)
-    if asked.json:
-        tables.print_json(_document(table, laws[BREAK], fits, found, compared))
+    if since.json:
+        tables.print_json(_document(table, fits, summaries, comparison))
         return
-    _print(table, laws[BREAK], fits, found)
-    if compared is not None:
-        print(compared["sentence"])
+    _print(table, fits, summaries)
+    if comparison is not None:
+        print(comparison["sentence"])
     for path in files.values():
         tables.print_written(path)
 
@@ -84,20 +98,20 @@ def _within(table, years):
         low = high = math.nan
     if not low < high:
         raise InputError(f"--years {years!r}: write FIRST:LAST, such as 2023:2026 for models of 2023 to 2025")
-    kept = table[(table["year"] >= low) & (table["year"] < high)].reset_index(drop=True)
-    if kept.empty:
-        found = f"{table['year'].min():.1f} to {table['year'].max():.1f}"
-        raise InputError(f"--years {years!r}: no model is of then; they are of {found}")
-    kept.attrs = dict(table.attrs)
-    return kept
+    rows = table[(table["year"] >= low) & (table["year"] < high)].reset_index(drop=True)
+    if rows.empty:
+        period = f"{table['year'].min():.1f} to {table['year'].max():.1f}"
+        raise InputError(f"--years {years!r}: no model is of then; they are of {period}")
+    rows.attrs = dict(table.attrs)
+    return rows
 
 
-def _known(law, table):
+def _with_compute(law, table):
     models = table.drop_duplicates("model")
     return models[models["model"].isin(law.with_compute(table))]
 
 
-def _compared(fits):
+def _comparison(fits):
     """Compare both paces by leave-one-model-out."""
     import pandas as pd
 
@@ -107,29 +121,29 @@ def _compared(fits):
     left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in left_out.items()})
-    table = differences(pointwise, high_k).assign(elpd=pointwise.sum())
-    table = table.sort_values("elpd", ascending=False)
+    table = differences(pointwise, high_k).assign(elpd=pointwise.sum()).sort_values("elpd", ascending=False)
     return {"table": table, "k_above_0.7": high_k, "sentence": sentence(table, left_out="models")}
 
 
-def _print(table, law, fits, found):
+def _print(table, fits, summaries):
     from ..inference.checks.chains import sentence
 
-    known, models = _known(law, table), table["model"].nunique()
-    print(f"{models} models, {len(table)} scores; training compute known of {len(known)} models, the last of", end=" ")
-    print(f"{known['date'].max().date()}: what came after rests on dates alone")
+    law, models = fits[BREAK].law, table["model"].nunique()
+    dated = _with_compute(law, table)
+    print(f"{models} models, {len(table)} scores; training compute known of {len(dated)} models, the last of", end=" ")
+    print(f"{dated['date'].max().date()}: what came after rests on dates alone")
     labels = {"all": "one pace", "before": f"before {law.break_year:g}", "after": f"after {law.break_year:g}"}
-    rows = {key: row for name in (BREAK, LINEAR) for key, row in found[name].iterrows()}
+    rows = {key: row for name in (BREAK, LINEAR) for key, row in summaries[name].iterrows()}
     for name, title in TITLES.items():
         lines = [
-            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in SHOWN))
+            (labels[period], unit, *(_shown(row[f"{name}_{q}"]) for q in tables.QUANTILES))
             for (period, unit), row in rows.items()
             if period in labels
         ]
         tables.print_table(title, HEADER, lines)
     changes = {unit: row["p_progress"] for (period, unit), row in rows.items() if period not in labels}
-    said = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
-    print(f"probability that capability grows faster after {law.break_year:g} than before: {said}")
+    units = ", ".join(f"{p:.3f} with {unit} as the unit" for unit, p in changes.items())
+    print(f"probability that capability grows faster after {law.break_year:g} than before: {units}")
     for name, fit in fits.items():
         for when, slope in _slopes(fit).items():
             low, middle, high = (DECADE * float(slope.quantile(p)) for p in (0.025, 0.5, 0.975))
@@ -152,19 +166,19 @@ def _shown(x):
     return "never" if math.isinf(x) else f"{x:.3g}"
 
 
-def _document(table, law, fits, found, compared):
+def _document(table, fits, summaries, comparison):
     from ..inference import intervals
     from ..reports import results
 
-    periods = {}
-    for summary in found.values():
+    law, periods = fits[BREAK].law, {}
+    for summary in summaries.values():
         for (period, unit), row in summary.iterrows():
             periods.setdefault(period, {})[unit] = {key: intervals.finite(x) for key, x in row.items()}
     document = {
         "data": table.attrs.get("source"),
         "models": int(table["model"].nunique()),
         "scores": len(table),
-        "models_with_compute": len(_known(law, table)),
+        "models_with_compute": len(_with_compute(law, table)),
         "break_year": law.break_year,
         "periods": periods,
         "p_faster": {unit: entry["p_progress"] for unit, entry in periods["change"].items()},
@@ -174,15 +188,9 @@ def _document(table, law, fits, found, compared):
         "diagnostics": {name: fit.record["diagnostics"] for name, fit in fits.items()},
         "provenance": results.provenance(fits),
     }
-    if compared is None:
+    if comparison is None:
         return document
-    rows = compared["table"].iterrows()
+    rows = comparison["table"].iterrows()
     columns = ("elpd", "elpd_diff", "dse", "p_worse")
     laws = {name: {key: intervals.finite(row[key]) for key in columns} | {"flags": row["flags"]} for name, row in rows}
-    return document | {"by_model": {"laws": laws} | {key: compared[key] for key in ("sentence", "k_above_0.7")}}
-
-
-@options.shares(options.Since)
-def progress_since(*, fitting):
-    """Print how fast the compute of a capability falls, by scores of models: before and after a break, and over all."""
-    run(fitting)
+    return document | {"by_model": {"laws": laws} | {key: comparison[key] for key in ("sentence", "k_above_0.7")}}

@@ -1,119 +1,161 @@
-"""What the commands that train a sweep have in common: help, outline, training, and what is said of a sweep."""
+"""The commands ``train`` and ``arithmetic``: a sweep of models, trained."""
 
 import importlib
 import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 from ..errors import InputError
+from ..training.arithmetic.presets import PRESETS as ARITHMETIC_PRESETS
+from ..training.language.presets import PRESETS as LANGUAGE_PRESETS
 from . import exit_status, options, tables
 
-
-def helped(package):
-    """Make the class of a command whose help ends with the keys of a sweep's file.
-
-    Parameters
-    ----------
-    package : str
-        Of the kind of sweep, within this one; it is imported when help is asked for.
-    """
-
-    class Command(TyperCommand):
-        def format_epilog(self, context, formatter):
-            try:
-                keys = importlib.import_module(package, __package__).sweep_keys()
-            except InputError as error:
-                formatter.write_paragraph()
-                formatter.write_text(f"What FILE.toml may have is not listed here: {error}")
-                return
-            for table, rows in keys.groupby("table", sort=False):
-                with formatter.section(f"{table} of FILE.toml" if table else "FILE.toml"):
-                    formatter.write_dl(
-                        [(_with_default(row), f"{row.meaning} Takes {row.takes}.") for row in rows.itertuples()]
-                    )
-
-    return Command
+PACKAGES = {"train": "..training", "arithmetic": "..training.arithmetic"}  # imported when help is printed
+REGIONS = ("id", "ood", "ood100")
 
 
-def _with_default(row):
+@dataclass(frozen=True)
+class Sweep:
+    """Options of every command that trains a sweep."""
+
+    out: options.Out
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Only say what it takes: runs, parameters, FLOP, memory, hours.")
+    ] = False
+    scheduler: options.Scheduler = None
+    device: options.Device = None
+    time_limit: Annotated[float | None, Option(help="Seconds after which to save and stop.")] = None
+    json: options.Json = False
+
+
+@options.shares(Sweep)
+def train(
+    file: Annotated[
+        Path | None, Argument(help="A sweep of small language models; or give --preset.", metavar="FILE.toml")
+    ] = None,
+    preset: Annotated[str | None, Option(help=f"One of {', '.join(LANGUAGE_PRESETS)}.")] = None,
+    *,
+    sweep,
+):
+    """Train a sweep of small language models and write their losses as a table of runs."""
+    from .. import training
+
+    _run(training, file, preset, sweep)
+
+
+@options.shares(Sweep)
+def arithmetic(
+    file: Annotated[
+        Path | None, Argument(help="A sweep of arithmetic models; or give --preset.", metavar="FILE.toml")
+    ] = None,
+    preset: Annotated[str | None, Option(help=f"One of {', '.join(ARITHMETIC_PRESETS)}.")] = None,
+    *,
+    sweep,
+):
+    """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
+    from ..training import arithmetic as training
+
+    _run(training, file, preset, sweep, accuracies=training.accuracies)
+
+
+class SweepCommand(TyperCommand):
+    """A command whose help ends with the keys of a sweep's file."""
+
+    def format_epilog(self, context, formatter):
+        """Write the keys, by table of the file."""
+        try:
+            keys = importlib.import_module(PACKAGES[self.name], __package__).sweep_keys()
+        except InputError as error:
+            formatter.write_paragraph()
+            formatter.write_text(f"What FILE.toml may have is not listed here: {error}")
+            return
+        for table, rows in keys.groupby("table", sort=False):
+            with formatter.section(f"{table} of FILE.toml" if table else "FILE.toml"):
+                formatter.write_dl([(_key(row), f"{row.meaning} Takes {row.takes}.") for row in rows.itertuples()])
+
+
+def _key(row):
     return f"{row.key} (needed)" if row.default == "needed" else f"{row.key} = {row.default}"
 
 
-def run(training, file, preset, options, *, accuracies=None):
-    """Train a sweep, or only say what it takes, and print what came of it.
-
-    Parameters
-    ----------
-    training : module
-        Of the kind of sweep, with `make_sweep`, `outline` and `train`.
-    file : path or None
-        The sweep's file.
-    preset : str or None
-        Its name, in place of a file.
-    options : options.Sweep
-    accuracies : callable, optional
-        Gives what is printed of the runs besides, of what `train` gives.
-
-    Raises
-    ------
-    InputError
-        If the sweep is not named by one of both, or cannot be used.
-    """
+def _run(training, file, preset, options, *, accuracies=None):
+    """Train a sweep with the module of its kind, or only print what it takes; `accuracies` of what it trained."""
     if (file is None) == (preset is None):
         raise InputError(f"give a sweep's FILE.toml or --preset, not {'both' if file else 'neither'}; see --help")
     sweep = file if preset is None else training.make_sweep({"preset": preset})
     if options.dry_run:
         outline = training.outline(sweep, device=options.device)
-        (tables.print_json if options.json else tables.print_outline)(outline)
+        (tables.print_json if options.json else _print_outline)(outline)
         return
-    found = _trained(training, sweep, options)
+    runs = _trained(training, sweep, options)
     path = options.out / "runs.csv"
     record = {
-        "status": "paused" if found is None else found.attrs["status"],
-        "runs": 0 if found is None else found.sizes["run"],
+        "status": "paused" if runs is None else runs.attrs["status"],
+        "runs": 0 if runs is None else runs.sizes["run"],
         "table": str(path) if path.exists() else None,
     }
     if accuracies is not None:
-        record["accuracies"] = [] if found is None else accuracies(found)
+        record["accuracies"] = [] if runs is None else accuracies(runs)
     if options.json:
         tables.print_json(record)
         return
     if record.get("accuracies"):
-        tables.print_accuracies(record["accuracies"])
-    tables.print_sweep(record)
+        _print_accuracies(record["accuracies"])
+    again = "" if record["status"] == "finished" else "; run the same command to continue"
+    table = f"; table {record['table']}" if record["table"] else ""
+    print(f"{record['runs']} runs, {record['status']}{again}{table}")
 
 
 def _trained(training, sweep, options):
+    settings = {name: getattr(options, name) for name in ("scheduler", "device", "time_limit")}
     try:
-        return training.train(
-            sweep,
-            options.out,
-            scheduler=options.scheduler,
-            device=options.device,
-            time_limit=options.time_limit,
-            progress=not options.json,
-        )
+        return training.train(sweep, options.out, progress=not options.json, **settings)
     except KeyboardInterrupt as interrupt:
         exit_status.taken(interrupt.args)
-        kept = len(list((options.out / "runs").glob("*.nc")))
+        count = len(list((options.out / "runs").glob("*.nc")))
         print(
-            f"{kept} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",
+            f"{count} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",
             file=sys.stderr,
         )
         raise
 
 
-@options.shares(options.Sweep)
-def train(file: options.LanguageSweep = None, preset: options.LanguagePreset = None, *, sweep):
-    """Train a sweep of small language models and write their losses as a table of runs."""
-    from .. import training
+def _print_outline(outline):
+    """Print what a sweep will take: runs, parameters, FLOP, memory and hours, by arm or stage."""
+    rounds = outline["rounds"]
+    rows = [
+        (
+            entry["name"],
+            entry["runs"],
+            " to ".join(f"{count:,}" for count in sorted(set(entry["parameters"]))),
+            f"{entry['flop']:.3g}",
+            f"{entry['bytes'] / 2**30:.3g}",
+            f"{entry['hours']:.3g}",
+        )
+        for entry in rounds
+    ]
+    runs, flop, hours = (sum(entry[name] for entry in rounds) for name in ("runs", "flop", "hours"))
+    rows.append(("together", runs, "", f"{flop:.3g}", "", f"{hours:.3g}"))
+    tables.print_table("what the sweep takes", ("", "runs", "parameters", "FLOP", "GiB", "hours"), rows)
+    print(
+        f"hours on {outline['device']} at {outline['share']:.0%} of its peak, {outline['peak'] / 1e12:.3g} TFLOP/s "
+        f"({outline['peak_source']}); {outline['free'] / 2**30:.3g} GiB are free there"
+    )
 
-    run(training, file, preset, sweep)
 
-
-@options.shares(options.Sweep)
-def arithmetic(file: options.ArithmeticSweep = None, preset: options.ArithmeticPreset = None, *, sweep):
-    """Train arithmetic models, test them by operand lengths and write their counts of right answers as a table."""
-    from ..training import arithmetic as training
-
-    run(training, file, preset, sweep, accuracies=training.accuracies)
+def _print_accuracies(entries):
+    """Print the share of problems that each arithmetic model gets right, by region of lengths."""
+    rows = [
+        (
+            f"{e['task']} {e['train_digits']} {e['embedding']}",
+            f"{e['architecture']} {e['layers']}x{e['recurrences']}",
+            *(e[name] for name in ("seed", "status", "offset")),
+            *(tables.number(e[region], ".3f") for region in REGIONS),
+        )
+        for e in entries
+    ]
+    tables.print_table("share of problems right", ("", "architecture", "seed", "status", "offset", *REGIONS), rows)

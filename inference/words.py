@@ -21,8 +21,14 @@ def months(q):
 
 
 def sizes(q):
-    """Median and 95% interval of a number of parameters or tokens: 99B [78B, 126B]."""
-    return _interval(q, size)
+    """Median and 95% interval of a number of parameters or tokens: 99B [78B, 126B].
+
+    Examples
+    --------
+    >>> sizes({LOW: 78.2e9, MIDDLE: 99.4e9, HIGH: None})
+    '99B [78B, never]'
+    """
+    return _interval(q, lambda x: NEVER if x is None else size(x))
 
 
 def size(x):

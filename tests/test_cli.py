@@ -662,6 +662,8 @@ def test_the_installed_command_refuses_in_one_line(arguments, folder):
         (["allocate", "student.nc", "--compute", "1e21", "--near-optimal", "0"], "near_optimal must be one positive"),
         (["allocate", "student.nc", "--compute", "0"], "positive"),
         (["allocate", "student.nc", "--compute", "nan"], "positive"),
+        (["allocate", "student.nc", "--compute", "1e21", "--plan", "near_optimal=0.1"], "--plan 'near_optimal': not"),
+        (["allocate", "student.nc", "--compute", "1e21", "--plan", "fit=1"], "--plan 'fit': not what a law knows"),
     ],
 )
 def test_what_fits_cannot_answer_is_refused(arguments, words, fits):

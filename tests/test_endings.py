@@ -79,11 +79,11 @@ COMMANDS = {
 # It takes no settings of its sampler, and with its own and all specifications it takes minutes.
 SHORT_PROGRESS = """
 import functools
-import bayescaling.inference as inference
+import bayescaling.inference.progress.fitting as fitting
 from bayescaling.models import SPECIFICATIONS
 for number in {*SPECIFICATIONS} - {1, 2, 7, 8, 12, 16}:
     del SPECIFICATIONS[number]
-inference.fit_progress = functools.partial(inference.fit_progress, draws=60, tune=60, chains=2)
+fitting.fit_all = functools.partial(fitting.fit_all, draws=60, tune=60, chains=2)
 from bayescaling.commands.cli import main
 main()
 """

@@ -47,8 +47,8 @@ def made_once():
         return call
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("fit", "fit_progress", "calibrate"):
-            patch.setattr(bs, name, once(getattr(bs, name)), raising=False)
+        for home, name in ((bs, "fit"), (bs, "calibrate"), (bs.progress, "fit_all")):
+            patch.setattr(home, name, once(getattr(home, name)), raising=False)
         yield
 
 
@@ -59,7 +59,7 @@ def described(value):
     return f"{value.attrs.get('source')}, {len(value)} rows" if hasattr(value, "attrs") else repr(value)
 
 
-LONG = ("compare_progress", "calibrate")
+LONG = ("progress.compare.compare", "calibrate")
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,11 @@ References
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..arrays import exp, log
-from ..priors import FreeParameter
 from . import coupled, embeddings
 from .budget import log_slots
-from .law import CENTRE_RATIONALE, REFERENCES, LossLaw, geometric_means
+from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
-CONSTANTS = ("E", "A", "B", "alpha", "beta")
 EXPONENT_RATIONALE = (
     "Statistical rates of learning run from nearly 0 (no return to size) to 1/2 and 1 (the classical rates); the "
     "prior's 95% interval is 0.08 to 1.2. It avoids 0, where optima and doubling times cease to exist."
@@ -177,27 +173,18 @@ class Chinchilla(LossLaw):
     """
 
     name: ClassVar[str] = "chinchilla"
-    columns: ClassVar[tuple] = ("parameters", "tokens")
     in_all_parameters: ClassVar[bool] = True
     sum_of_terms: ClassVar[bool] = True
-    derived_names: ClassVar[tuple] = ("E", "A", "B", "exponent_parameters")
-    mean_parameters: ClassVar[tuple] = (
-        FreeParameter(
-            "loss_centre",
-            "LogNormal(1.1, 0.5)",
-            (0, np.inf),
-            "nats/token",
-            CENTRE_RATIONALE,
-        ),
-        FreeParameter(
-            "reducible_share", "Beta(2, 2)", (0, 1), "", "Share of that loss above E; neither side preferred."
-        ),
-        FreeParameter(
-            "parameter_share", "Beta(2, 2)", (0, 1), "", "Share of the reducible loss that parameters remove."
-        ),
-        FreeParameter("alpha", "LogNormal(-1.2, 0.7)", (0, np.inf), "", EXPONENT_RATIONALE),
-        FreeParameter("beta", "LogNormal(-1.2, 0.7)", (0, np.inf), "", EXPONENT_RATIONALE),
-    )
+    loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
+    reducible_share = Sampled("Beta(2, 2)", "Share of that loss above E; neither side preferred.", support=(0, 1))
+    parameter_share = Sampled("Beta(2, 2)", "Share of the reducible loss that parameters remove.", support=(0, 1))
+    alpha = Sampled("LogNormal(-1.2, 0.7)", EXPONENT_RATIONALE)
+    beta = Sampled("LogNormal(-1.2, 0.7)", EXPONENT_RATIONALE)
+    loss = staticmethod(loss)
+    derive = staticmethod(constants)
+    exponent = staticmethod(parameter_exponent)
+    returns = staticmethod(returns)
+    best = staticmethod(optimum)  # parameters and tokens of least loss at a budget, given the constants
 
     @property
     def wider(self):
@@ -205,25 +192,14 @@ class Chinchilla(LossLaw):
         options = {name: x for name, x in self.options.items() if name != "priors"}
         return Coupled(**options), "kappa", 1.0
 
-    def constants(self, values, reference):
-        """E, A, B, alpha, beta and the exponent of the optimal size; see `constants`."""
-        centre = {name: reference[name] for name in REFERENCES}
-        found = constants(**{q.name: values[q.name] for q in Chinchilla.mean_parameters}, **centre)
-        return found | {"exponent_parameters": parameter_exponent(**found)}
-
-    def mean(self, constants, columns):
-        """Mean loss; see `loss`."""
-        named = {name: constants[name] for name in CONSTANTS}
-        return loss(columns["parameters"], columns["tokens"], **named)
-
     def centre(self, table):
         """Geometric means of N and D."""
         parameters, tokens = geometric_means(table, ("parameters", "tokens"))
         return {"reference_parameters": parameters, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D; see `optimum`. The family of sizes decides N_x alone."""
-        parameters, tokens = optimum(compute, **{name: constants[name] for name in CONSTANTS})
+        """Compute-optimal N_x, N_T and D; see `best`. The family of sizes decides N_x alone."""
+        parameters, tokens = self.best(compute, **{name: constants[name] for name in self.constant_names})
         return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
 
 
@@ -250,20 +226,8 @@ class Coupled(Chinchilla):
     name: ClassVar[str] = "coupled"
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
-    mean_parameters: ClassVar[tuple] = (*Chinchilla.mean_parameters, coupled.KAPPA)
-
-    def constants(self, values, reference):
-        """E, A, B, alpha, beta, kappa and the exponent of the optimal size; see `coupled.constants`."""
-        centre = {name: reference[name] for name in REFERENCES}
-        found = coupled.constants(**{q.name: values[q.name] for q in self.mean_parameters}, **centre)
-        return found | {"exponent_parameters": parameter_exponent(**found)}
-
-    def mean(self, constants, columns):
-        """Mean loss; see `coupled.loss`."""
-        named = {name: constants[name] for name in coupled.CONSTANTS}
-        return coupled.loss(columns["parameters"], columns["tokens"], **named)
-
-    def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D; see `coupled.optimum`. The family of sizes decides N_x alone."""
-        parameters, tokens = coupled.optimum(compute, **{name: constants[name] for name in coupled.CONSTANTS})
-        return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
+    kappa = coupled.KAPPA
+    loss = staticmethod(coupled.loss)
+    derive = staticmethod(coupled.constants)
+    returns = staticmethod(coupled.returns)
+    best = staticmethod(coupled.optimum)

@@ -8,18 +8,12 @@ References
 .. [2] Kaplan, J. et al. (2020). Scaling laws for neural language models. arXiv:2001.08361.
 """
 
-import numpy as np
-
 from ..arrays import exp, log, logaddexp
-from ..priors import FreeParameter
 from .budget import log_slots
+from .law import Sampled
 
-CONSTANTS = ("E", "A", "B", "alpha", "beta", "kappa")
-KAPPA = FreeParameter(
-    "kappa",
+KAPPA = Sampled(
     "LogNormal(-0.5, 0.7)",
-    (0, np.inf),
-    "",
     "Outer exponent: 0.15 to 2.4, from nearly the larger term alone, over the sum of both (1), to terms that hinder "
     "each other.",
 )

@@ -17,15 +17,13 @@ import numpy as np
 from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, log, maximum, minimum
-from ..priors import FreeParameter
 from .chinchilla import Chinchilla
 from .chinchilla import loss as chinchilla_loss
-from .law import LossLaw
+from .law import Sampled
 from .plan import Plan
 
 # Section 6 of [1]: R_D* and R_N*, fitted with E, A, B and alpha = beta held at other values.
 PUBLISHED = {"repetition_decay": 15.387756, "excess_decay": 5.309743}
-CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 
 def decayed(distinct, repetitions, decay):
@@ -84,7 +82,7 @@ def loss(parameters, tokens, unique_tokens, *, E, A, B, alpha, beta, repetition_
 
 
 @dataclass(frozen=True)
-class DataConstrained(LossLaw):
+class DataConstrained(Chinchilla):
     """The Chinchilla law of repeated data (Muennighoff et al. 2023), ``loss = E + A/N'**alpha + B/D'**beta``.
 
     N' and D' are effective parameters and data; see `loss`. A table needs ``unique_tokens``, which may be one number
@@ -106,41 +104,25 @@ class DataConstrained(LossLaw):
     """
 
     name: ClassVar[str] = "data-constrained"
-    columns: ClassVar[tuple] = ("parameters", "tokens", "unique_tokens")
     constant_columns: ClassVar[tuple] = ("unique_tokens",)
     sized_by: ClassVar[tuple] = ("parameters", "tokens")
     planned: ClassVar[tuple] = ("unique_tokens",)
-    derived_names: ClassVar[tuple] = Chinchilla.derived_names
-    mean_parameters: ClassVar[tuple] = (
-        *Chinchilla.mean_parameters,
-        FreeParameter(
-            "repetition_decay",
-            "LogNormal(2.5, 1.5)",
-            (0, np.inf),
-            "repetitions",
-            "Repetitions after which a token is worth 1/e of a new one: 0.6 to 230, from data that are used up at once "
-            "to data that hardly age.",
-        ),
-        FreeParameter(
-            "excess_decay",
-            "LogNormal(1.5, 1.5)",
-            (0, np.inf),
-            "",
-            "Excess of parameters, in units of those that the distinct data are worth, after which one more is worth "
-            "1/e: 0.24 to 85.",
-        ),
+    in_all_parameters: ClassVar[bool] = False
+    sum_of_terms: ClassVar[bool] = False
+    wider: ClassVar[None] = None
+    repetition_decay = Sampled(
+        "LogNormal(2.5, 1.5)",
+        "Repetitions after which a token is worth 1/e of a new one: 0.6 to 230, from data that are used up at once to "
+        "data that hardly age.",
+        "repetitions",
     )
-    centre = Chinchilla.centre
-
-    def constants(self, values, reference):
-        """E, A, B, alpha, beta, their exponent of the optimal size, and both decays."""
-        found = Chinchilla().constants(values, reference)
-        return found | {name: values[name] for name in PUBLISHED}
-
-    def mean(self, constants, columns):
-        """Mean loss; see `loss`."""
-        named = {name: constants[name] for name in (*CONSTANTS, *PUBLISHED)}
-        return loss(columns["parameters"], columns["tokens"], columns["unique_tokens"], **named)
+    excess_decay = Sampled(
+        "LogNormal(1.5, 1.5)",
+        "Excess of parameters, in units of those that the distinct data are worth, after which one more is worth 1/e: "
+        "0.24 to 85.",
+    )
+    loss = staticmethod(loss)
+    optimal_sizes = None  # type: ignore[assignment]
 
     def plan(self, constants, *, unique_tokens=None):
         """Models of any size where only so many distinct tokens are to be had.

@@ -3,20 +3,17 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ...datasets.deferred import xr
 from ..arrays import exp, log
-from ..priors import FreeParameter
-from .law import CENTRE_RATIONALE, LossLaw, geometric_means
+from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
 
-def loss(compute, *, E, A, gamma):
+def loss(training_flop, *, E, A, gamma):
     """Mean loss ``E + A/C**gamma`` along a frontier of best runs.
 
     Parameters
     ----------
-    compute : array_like
+    training_flop : array_like
         Training compute C in FLOP.
     E, A, gamma : array_like
 
@@ -25,7 +22,7 @@ def loss(compute, *, E, A, gamma):
     >>> round(float(loss(1e20, E=1.5, A=100.0, gamma=0.1)), 6)
     2.5
     """
-    return E + A * exp(-gamma * log(compute))
+    return E + A * exp(-gamma * log(training_flop))
 
 
 @dataclass(frozen=True)
@@ -53,32 +50,21 @@ class Frontier(LossLaw):
     """
 
     name: ClassVar[str] = "frontier"
-    columns: ClassVar[tuple] = ("training_flop",)
     planned: ClassVar[tuple] = ()
     exponents: ClassVar[tuple] = ("gamma",)
-    derived_names: ClassVar[tuple] = ("E", "A")
-    mean_parameters: ClassVar[tuple] = (
-        FreeParameter("loss_centre", "LogNormal(1.1, 0.5)", (0, np.inf), "nats/token", CENTRE_RATIONALE),
-        FreeParameter("reducible_share", "Beta(2, 2)", (0, 1), "", "Share of that loss above E."),
-        FreeParameter("gamma", "LogNormal(-2, 0.7)", (0, np.inf), "", "Exponent of the reducible loss in compute."),
-    )
+    loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
+    reducible_share = Sampled("Beta(2, 2)", "Share of that loss above E.", support=(0, 1))
+    gamma = Sampled("LogNormal(-2, 0.7)", "Exponent of the reducible loss in compute.")
+    loss = staticmethod(loss)
+
+    def derive(self, loss_centre, reducible_share, gamma, reference_compute):
+        """E and A."""
+        reducible = loss_centre * reducible_share
+        return {"E": loss_centre - reducible, "A": reducible * exp(gamma * log(reference_compute))}
 
     def centre(self, rows):
         """Geometric mean of C."""
         return {"reference_compute": geometric_means(rows, self.columns)[0]}
-
-    def constants(self, values, reference):
-        """E, A and gamma."""
-        reducible = values["loss_centre"] * values["reducible_share"]
-        return {
-            "E": values["loss_centre"] - reducible,
-            "A": reducible * exp(values["gamma"] * log(reference["reference_compute"])),
-            "gamma": values["gamma"],
-        }
-
-    def mean(self, constants, columns):
-        """Mean loss; see `loss`."""
-        return loss(columns["training_flop"], **{name: constants[name] for name in ("E", "A", "gamma")})
 
     def optimum(self, draws, compute):
         """Mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""

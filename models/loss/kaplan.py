@@ -11,13 +11,10 @@ References
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..arrays import exp, log
-from ..priors import FreeParameter
 from . import embeddings
 from .budget import log_slots
-from .law import CENTRE_RATIONALE, REFERENCES, LossLaw, geometric_means
+from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
 # Table 2 of Kaplan et al. (2020), the joint fit; those of N and D one at a time in its section 1.2 are others.
 PUBLISHED = {"Nc": 6.4e13, "Dc": 1.8e13, "aN": 0.076, "aD": 0.103}
@@ -27,22 +24,22 @@ EXPONENT_RATIONALE = (
 )
 
 
-def loss(parameters, tokens, *, Nc, Dc, aN, aD):
+def loss(parameters_nonembedding, tokens, *, Nc, Dc, aN, aD):
     """Mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, equation 1.5 of Kaplan et al. (2020).
 
     Parameters
     ----------
-    parameters, tokens : array_like
+    parameters_nonembedding, tokens : array_like
         N and D, positive.
     Nc, Dc, aN, aD : array_like
-        The constants of the law, all positive, broadcast against `parameters` and `tokens`.
+        The constants of the law, all positive, broadcast against sizes.
 
     Returns
     -------
     array_like
         Loss in nats per token, of the broadcast shape.
     """
-    shortage = exp((aN / aD) * (log(Nc) - log(parameters))) + exp(log(Dc) - log(tokens))
+    shortage = exp((aN / aD) * (log(Nc) - log(parameters_nonembedding))) + exp(log(Dc) - log(tokens))
     return exp(aD * log(shortage))
 
 
@@ -140,26 +137,14 @@ class Kaplan(LossLaw):
     """
 
     name: ClassVar[str] = "kaplan"
-    columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
     exponents: ClassVar[tuple] = ("aN", "aD")
-    derived_names: ClassVar[tuple] = ("Nc", "Dc", "exponent_parameters")
-    mean_parameters: ClassVar[tuple] = (
-        FreeParameter("loss_centre", "LogNormal(1.1, 0.5)", (0, np.inf), "nats/token", CENTRE_RATIONALE),
-        FreeParameter("parameter_share", "Beta(2, 2)", (0, 1), "", "Share of the shortage that parameters remove."),
-        FreeParameter("aN", "LogNormal(-2, 0.8)", (0, np.inf), "", EXPONENT_RATIONALE),
-        FreeParameter("aD", "LogNormal(-2, 0.8)", (0, np.inf), "", EXPONENT_RATIONALE),
-    )
-
-    def constants(self, values, reference):
-        """Nc, Dc, aN, aD and the exponent of the optimal size; see `constants`."""
-        centre = {name: reference[name] for name in REFERENCES}
-        found = constants(**{q.name: values[q.name] for q in self.mean_parameters}, **centre)
-        return found | {"exponent_parameters": parameter_exponent(**found)}
-
-    def mean(self, constants, columns):
-        """Mean loss; see `loss`."""
-        named = {name: constants[name] for name in ("Nc", "Dc", "aN", "aD")}
-        return loss(columns["parameters_nonembedding"], columns["tokens"], **named)
+    loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
+    parameter_share = Sampled("Beta(2, 2)", "Share of the shortage that parameters remove.", support=(0, 1))
+    aN = Sampled("LogNormal(-2, 0.8)", EXPONENT_RATIONALE)
+    aD = Sampled("LogNormal(-2, 0.8)", EXPONENT_RATIONALE)
+    loss = staticmethod(loss)
+    derive = staticmethod(constants)
+    exponent = staticmethod(parameter_exponent)
 
     def centre(self, table):
         """Geometric means of N_x and D."""

@@ -1,5 +1,6 @@
 """What every law of the loss of one training set-up has in common: options, priors, noise, the density."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -18,6 +19,7 @@ from ..coordinates import Coordinates
 from ..density import POTENTIAL, Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
+from ..priors import FreeParameter
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, WITH_EFFECTS, Noise
@@ -26,10 +28,44 @@ from .sizes import family_constant
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
+TYPICAL = "typical_"  # before the name of a column: its geometric mean
+EXPONENT = "exponent_parameters"
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
 )
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A sampled quantity of a law of the loss, as an attribute of its class.
+
+    Parameters
+    ----------
+    prior : str
+        Such as ``"LogNormal(1.1, 0.5)"``.
+    rationale : str
+        Why the prior is as it is, which reports print.
+    unit : str
+    support : tuple of float
+        Where it lies; positive by default.
+    """
+
+    prior: str
+    rationale: str
+    unit: str = ""
+    support: tuple = (0, np.inf)
+
+    def named(self, name):
+        """Return the `FreeParameter` of a name."""
+        return FreeParameter(name, self.prior, self.support, self.unit, self.rationale)
+
+
+def _parameters(function):
+    """Return the kinds of the parameters of a function by name, but for those that take any number."""
+    listed = inspect.signature(function).parameters.values()
+    return {p.name: p.kind for p in listed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name != "self"}
 
 
 def geometric_means(table, columns):
@@ -41,9 +77,24 @@ def geometric_means(table, columns):
 class LossLaw(Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
-    A law says its `mean_parameters`, `columns`, `centre`, `constants` and `mean` and, where it has an optimum,
-    ``optimal_sizes(constants, compute, *, gamma)``: compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as in
-    `embeddings.embedding_constant`; or a `plan`, in which the optimum is searched for.
+    A law of one's own is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
+    functions:
+
+    ``loss(columns, ..., *, constants, ...)``
+        Mean loss in nats per token. Its positional parameters are the columns that the law reads, its keyword-only ones
+        the constants of the law.
+    ``derive(sampled, ..., typical_column, ...)``
+        A dict of those constants that are not sampled themselves, from sampled quantities and from ``typical_tokens``
+        and the like, geometric means of columns over the runs.
+
+    Both are written in the functions of `arrays`, so that they run on every array library. Where it has an optimum,
+    ``optimal_sizes(constants, compute, *, gamma)`` gives compute-optimal N_x, N_T and D at C = 6 N_T D, with gamma as
+    in `embeddings.embedding_constant`; or a `plan`, in which the optimum is searched for.
+
+    Raises
+    ------
+    TypeError
+        If ``loss`` or ``derive`` takes what is neither a column, a constant, a sampled quantity nor a typical value.
     """
 
     noise: str = "student_t"
@@ -60,9 +111,10 @@ class LossLaw(Law):
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "loss"
     planned: ClassVar[tuple] = ("vocabulary", "aspect_ratio")
-    mean_parameters: ClassVar[tuple]
-    derived_names: ClassVar[tuple]
-    columns: ClassVar[tuple]
+    mean_parameters: ClassVar[tuple] = ()
+    columns: ClassVar[tuple] = ()
+    constant_names: ClassVar[tuple] = ()  # the keyword-only parameters of `loss`
+    exponent: ClassVar[Callable | None] = None  # ``exponent(**constants)`` of the optimal parameters in compute
     effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
     axes: ClassVar[dict] = {"compute": "training_flop"}
     clusters: ClassVar[tuple] = (*SIZES, "run")
@@ -78,6 +130,18 @@ class LossLaw(Law):
     groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
     in_all_parameters: ClassVar[bool] = False  # whether the mean loss is a function of N_T and D alone
     sum_of_terms: ClassVar[bool] = False  # whether it is ``E + A/N_T**alpha + B/D**beta``
+
+    def __init_subclass__(cls, **options):
+        """Read what is sampled from attributes, and columns and constants from the signature of `loss`."""
+        super().__init_subclass__(**options)
+        own = {name: x for name, x in vars(cls).items() if isinstance(x, Sampled)}
+        if own:
+            others = [q for q in cls.mean_parameters if q.name not in own]
+            cls.mean_parameters = (*others, *(x.named(name) for name, x in own.items()))
+        if "loss" in vars(cls):
+            parameters = _parameters(cls.loss)
+            cls.constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
+            cls.columns = tuple(name for name, kind in parameters.items() if kind is not KEYWORD)
 
     def __post_init__(self):
         if self.scatter not in SCATTERS:
@@ -99,17 +163,53 @@ class LossLaw(Law):
 
     # What a law says -------------------------------------------------------------------------------------------------
 
-    def centre(self, rows):
-        """Scalars by name that the sampled quantities refer to; never the losses."""
+    def loss(self, *columns, **constants):
+        """Mean loss in nats per token at sizes, given constants."""
         raise NotImplementedError
+
+    def derive(self, **given):
+        """Those constants that are not sampled, a dict; none by default."""
+        return {}
+
+    @property
+    def derived_names(self):
+        """Names of what follows from what is sampled."""
+        sampled = {q.name for q in self.mean_parameters}
+        exponent = () if self.exponent is None else (EXPONENT,)
+        return (*(name for name in self.constant_names if name not in sampled), *exponent)
+
+    def centre(self, rows):
+        """Scalars by name that the sampled quantities refer to; never the losses.
+
+        They are the typical values that `derive` takes: ``typical_tokens`` is the geometric mean of the column
+        ``tokens``.
+        """
+        names = [name for name in _parameters(self.derive) if name.startswith(TYPICAL)]
+        return dict(zip(names, geometric_means(rows, [name.removeprefix(TYPICAL) for name in names]), strict=True))
 
     def constants(self, values, reference):
         """Named constants from sampled `values` and the `reference` of `self.reference`."""
-        raise NotImplementedError
+        taken = _parameters(self.derive)
+        given = {name: values[name] if name in values else reference.get(name) for name in taken}
+        missing = [name for name, x in given.items() if x is None]
+        if missing:
+            raise TypeError(
+                f"derive of the {self.name} law takes {', '.join(missing)}; sampled are "
+                f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
+            )
+        found = self.derive(**given)
+        found = found | {name: values[name] for name in self.constant_names if name in values and name not in found}
+        if {*self.constant_names} - {*found}:
+            raise TypeError(
+                f"loss of the {self.name} law takes {', '.join(self.constant_names)}; derive and what is sampled give "
+                f"{', '.join(found)}"
+            )
+        return found if self.exponent is None else found | {EXPONENT: self.exponent(**found)}
 
     def mean(self, constants, columns):
         """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
-        raise NotImplementedError
+        sizes = (columns[name] for name in self.columns)
+        return self.loss(*sizes, **{name: constants[name] for name in self.constant_names})
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""

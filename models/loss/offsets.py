@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..arrays import maximum, minimum
-from ..priors import FreeParameter
 from .chinchilla import Chinchilla
-from .law import REFERENCES
+from .law import REFERENCES, Sampled
 from .plan import Plan
 
 OFFSETS = ("n0", "d0")
@@ -50,16 +47,13 @@ class Offsets(Chinchilla):
     wider: ClassVar[None] = None
     planned: ClassVar[tuple] = ()
     centred: ClassVar[tuple] = (*Chinchilla.centred, *SHIFTS)
-    derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, *OFFSETS)
-    mean_parameters: ClassVar[tuple] = (
-        *Chinchilla.mean_parameters,
-        FreeParameter(
-            "parameters_shift", "LogNormal(0, 1)", (0, np.inf), "", "(N + n0)/N of the smallest model: 0.14 to 7.1."
-        ),
-        FreeParameter(
-            "tokens_shift", "LogNormal(0, 1)", (0, np.inf), "", "(D + d0)/D of the shortest run: 0.14 to 7.1."
-        ),
-    )
+    parameters_shift = Sampled("LogNormal(0, 1)", "(N + n0)/N of the smallest model: 0.14 to 7.1.")
+    tokens_shift = Sampled("LogNormal(0, 1)", "(D + d0)/D of the shortest run: 0.14 to 7.1.")
+
+    @property
+    def derived_names(self):
+        """Names of what follows from what is sampled."""
+        return (*super().derived_names, *OFFSETS)
 
     def centre(self, table):
         """Geometric means and least values of N and D."""

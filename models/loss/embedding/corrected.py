@@ -8,8 +8,7 @@ import pandas as pd
 
 from ....errors import InputError
 from ...arrays import log, spread
-from .. import chinchilla, embeddings
-from ..chinchilla import Chinchilla
+from .. import embeddings
 from ..law import LossLaw, geometric_means
 from ..sizes import chinchilla_configurations, least_squares
 from .configurations import Configurations, check_delta
@@ -63,7 +62,6 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     name: ClassVar[str] = "embedding-corrected"
     groupable: ClassVar[bool] = False
     columns: ClassVar[tuple] = ("parameters_nonembedding", "tokens")
-    derived_names: ClassVar[tuple] = (*Chinchilla.derived_names, "gamma")
     in_all_parameters: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -77,6 +75,11 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
     def sum_of_terms(self):
         """Whether the loss is the Chinchilla law's sum of terms."""
         return not self.coupled
+
+    @property
+    def derived_names(self):
+        """Names of what follows from what is sampled."""
+        return (*super().derived_names, "gamma")
 
     @property
     def relation(self):
@@ -116,17 +119,9 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     def constants(self, values, reference):
         """E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
-        constants = self.form.constants(
-            **{q.name: values[q.name] for q in self.quantities},
-            reference_parameters=reference["reference_parameters"],
-            reference_tokens=reference["reference_tokens"],
-        )
+        terms = self.of_terms(values, reference["reference_parameters"], reference["reference_tokens"])
         sizes = self.relation.constants(values, reference) if self.joint else reference
-        return constants | {
-            "exponent_parameters": chinchilla.parameter_exponent(**constants),
-            "gamma": spread(sizes["gamma"], constants["alpha"]),
-            "delta": spread(sizes["delta"], constants["alpha"]),
-        }
+        return terms | {name: spread(sizes[name], terms["alpha"]) for name in ("gamma", "delta")}
 
     def mean(self, constants, columns):
         """Mean loss; see `chinchilla.loss` and `embeddings.total`."""
@@ -135,7 +130,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
         """Mean loss of models of known N_T, where the relation of sizes has nothing to say."""
-        return self.form.loss(total, tokens, **{name: constants[name] for name in self.form.CONSTANTS})
+        return self.loss_of(constants, total, tokens)
 
     def check_calibration(self, truth):
         """Refuse the cut, which has no one posterior, and truths of the prior alone where sizes inform it too."""
@@ -157,5 +152,4 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Compute-optimal N_x, N_T and D; the family of sizes decides N_x alone."""
-        parameters, tokens = self.form.optimum(compute, **{name: constants[name] for name in self.form.CONSTANTS})
-        return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
+        return self.form.optimal_sizes(self.form, constants, compute, gamma=gamma, delta=delta)

@@ -2,24 +2,40 @@
 
 from dataclasses import replace
 
-from .. import chinchilla, coupled
-from ..chinchilla import Chinchilla
+from ..chinchilla import Chinchilla, Coupled
+from ..law import EXPONENT
 
 
 class OfTwoTerms:
     """What a law with the option `coupled` has of its two terms."""
 
     coupled: bool
+    exponent = staticmethod(Chinchilla.exponent)
 
     @property
     def form(self):
-        """The module that holds the law's mathematics."""
-        return coupled if self.coupled else chinchilla
+        """The law of the two terms, a class with ``loss``, ``derive``, ``best``, ``returns`` and ``constant_names``."""
+        return Coupled if self.coupled else Chinchilla
 
     @property
     def quantities(self):
         """The quantities of `Chinchilla`, and kappa where the terms are coupled."""
-        return (*Chinchilla.mean_parameters, *((coupled.KAPPA,) if self.coupled else ()))
+        return self.form.mean_parameters
+
+    @property
+    def constant_names(self):
+        """Names of the constants of the two terms."""
+        return self.form.constant_names
+
+    def of_terms(self, values, parameters, tokens):
+        """Return the constants of the two terms, whose centre is at parameters and tokens, and their exponent."""
+        sampled = {q.name: values[q.name] for q in self.quantities}
+        found = self.form.derive(**sampled, reference_parameters=parameters, reference_tokens=tokens)
+        return found | {EXPONENT: self.exponent(**found)}
+
+    def loss_of(self, constants, parameters, tokens):
+        """Mean loss at parameters that count, and tokens."""
+        return self.form.loss(parameters, tokens, **{name: constants[name] for name in self.constant_names})
 
     @property
     def wider(self):

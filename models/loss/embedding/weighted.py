@@ -8,8 +8,7 @@ import numpy as np
 from ....datasets.wording import shown
 from ....errors import InputError
 from ...priors import FreeParameter
-from .. import chinchilla, embeddings
-from ..chinchilla import Chinchilla
+from .. import embeddings
 from ..law import LossLaw, geometric_means
 from .terms import OfTwoTerms
 
@@ -88,7 +87,6 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
     name: ClassVar[str] = "embedding-weighted"
     columns: ClassVar[tuple] = ("parameters_nonembedding", "parameters", "tokens")
     sized_by: ClassVar[tuple] = ("parameters", "tokens")
-    derived_names: ClassVar[tuple] = Chinchilla.derived_names
 
     def __post_init__(self):
         if self.omega is not None and not (isinstance(self.omega, (int, float)) and 0 <= self.omega < np.inf):
@@ -120,24 +118,17 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
         """E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
         n = reference["reference_nonembedding"]
         centre = self._counted(n, n * (reference["reference_ratio"] - 1), values)
-        found = self.form.constants(
-            **{q.name: values[q.name] for q in self.quantities},
-            reference_parameters=centre,
-            reference_tokens=reference["reference_tokens"],
-        )
-        exponent = chinchilla.parameter_exponent(**found)
-        learned = {"omega": values["omega"]} if self.omega is None else {}
-        return found | {"exponent_parameters": exponent} | learned
+        terms = self.of_terms(values, centre, reference["reference_tokens"])
+        return terms | ({"omega": values["omega"]} if self.omega is None else {})
 
     def mean(self, constants, columns):
         """Mean loss; see `chinchilla.loss`."""
-        named = {name: constants[name] for name in self.form.CONSTANTS}
-        return self.form.loss(self._counted(*_split(columns), constants), columns["tokens"], **named)
+        return self.loss_of(constants, self._counted(*_split(columns), constants), columns["tokens"])
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
         """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
         omega = constants["omega"] if self.omega is None else self.omega
-        named = {name: constants[name] for name in self.form.CONSTANTS} | {"E": 0.0}
+        named = {name: constants[name] for name in self.constant_names} | {"E": 0.0}
 
         def loss(nonembedding, total, tokens):
             return self.form.loss(nonembedding + omega * (total - nonembedding), tokens, **named)
