@@ -41,20 +41,3 @@ class Findings:
         """
         made = self.extras.get(stage)
         return f"{caller()}\n\nMade on {made}.\n" if made else f"{NOT_MADE}\n"
-
-
-def section(found, stage, title, make):
-    """Write a section on what an extra stage gives, or say how it can be had where it was not made.
-
-    Parameters
-    ----------
-    found : Findings
-    stage : str
-    title : str
-    make : callable
-        Without arguments, returns the rest of the section, a dict.
-    """
-    if not found.extras.get(stage):
-        return {"title": title, "text": [NOT_MADE], "blocks": []}
-    rest = make()
-    return {"title": title} | rest | {"text": [*rest.get("text", []), f"Made on {found.extras[stage]}."]}

@@ -113,6 +113,11 @@ def of_pareto(name, entry):
     )
 
 
+def of_fit(name, entry):
+    """Return what the checks of a fitted law say: of the law, of its PIT values where tested, of Pareto k."""
+    return [*filter(None, (check(name, entry) for check in (of_law, of_pit, of_pareto)))]
+
+
 def of_calibration(name, entry, labels):
     """Say whether intervals cover, of an entry of a calibration, or that it was not made."""
     if entry is None:

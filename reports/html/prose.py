@@ -6,9 +6,11 @@ names in their place.
 """
 
 import re
+from html import unescape
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup
 
 from ...datasets.wording import p_value, plural
 from ...inference import words
@@ -34,7 +36,7 @@ FILTERS = {
 }
 
 
-def sections(module, blocks, **known):
+def sections(module, blocks, *, template=NAME, escaped=False, **known):
     """Return the sections of a page, as `Page.sections` describes them.
 
     Parameters
@@ -43,15 +45,26 @@ def sections(module, blocks, **known):
         The ``__file__`` of the page's module, beside which its template lies.
     blocks : dict of str to figure, table, list of these or callable
         By the names that the template calls them; what is callable is made where it stands, None is left out.
+    template : str
+        Name of the template.
+    escaped : bool
+        Escape what is not HTML of the template, on one line: for names and texts of users' tables.
     **known
         What the template may name.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(module).parent), undefined=jinja2.StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
+        lstrip_blocks=True, autoescape=escaped, finalize=_one_line if escaped else None,
     )  # fmt: skip
     environment.filters |= FILTERS
-    return list(_read(environment.get_template(NAME).render(**known), blocks))
+    found = list(_read(environment.get_template(template).render(**known), blocks))
+    # The page escapes titles.
+    return [section | {"title": unescape(section["title"])} for section in found] if escaped else found
+
+
+def _one_line(value):
+    """Return a value without the line breaks of its text, which would end a paragraph."""
+    return " ".join(value.splitlines()) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _read(text, blocks):

@@ -1,16 +1,24 @@
-from types import SimpleNamespace
+from collections import defaultdict
 
+import bayescaling as bs
+import numpy as np
+import pandas as pd
 import pytest
-from bayescaling.reports.pages.arithmetic.page import _answer, _checks, settled
+import xarray as xr
+from bayescaling.reports.findings import Findings
+from bayescaling.reports.html import prose
+from bayescaling.reports.pages.arithmetic import figures, page
+from bayescaling.reports.pages.arithmetic.analysis import abacus, offsets_entry
 
 LENGTH = {"q2.5": 7.4, "q50": 8.4, "q97.5": 9.6}
 FITS = {"verdict": {"verdict": "fits", "sentence": "the law fits its rows"}}
+NAMES = ["abacus", "nope"]
 
 
 def found(learned, further, p_first=0.88):
     """What the page reads of an analysis: shares right within the training lengths, and P that Abacus goes further."""
-    contrast = {"first": "abacus", "second": "nope", "of": "length", "p_first": p_first, "learned": True}
-    typical = {name: {"0.5": LENGTH} for name in ("abacus", "nope")}
+    contrast = {"first": "abacus", "second": "nope", "of": "length", "p_first": p_first, "learned": True} | LENGTH
+    typical = {name: {"0.5": LENGTH} for name in NAMES}
     equal = {
         "learned": learned,
         "p_abacus_further": further,
@@ -18,7 +26,27 @@ def found(learned, further, p_first=0.88):
         "confounded": {name: share for name, share in learned.items() if name not in {"abacus", *further}},
     }
     lengths = {"contrasts": [contrast], "lengths": {"typical": typical}}
-    return SimpleNamespace(document={"equal_cost": equal | FITS, "lengths": lengths | FITS})
+    index = pd.MultiIndex.from_product([NAMES, [0.5]])
+    result = Findings()
+    vars(result).update(
+        document={"equal_cost": equal | FITS, "lengths": lengths | FITS},
+        counts=bs.load("arithmetic_runs"),
+        arms=bs.load("arithmetic_offsets"),
+        lengths={"typical": pd.DataFrame([LENGTH] * 2, index=index)},
+        contrasts=pd.DataFrame([contrast]),
+        beyond=xr.DataArray(
+            np.full((1, 4, 2, 1), 0.5),
+            dims=("chain", "draw", "condition", "length_a"),
+            coords={"condition": NAMES, "length_a": [33.0]},
+        ),
+    )
+    return result
+
+
+def sections(learned, further):
+    """Sections of the page by title, without figures and tables."""
+    named = page.named(found(learned, further), bs.load("published"))
+    return {each["title"]: each for each in prose.sections(page.__file__, defaultdict(list), **named)}
 
 
 @pytest.mark.parametrize(
@@ -26,16 +54,33 @@ def found(learned, further, p_first=0.88):
     [({}, False), ({"nope": 0.97}, False), ({"nope": 0.975}, True), ({"nope": 0.99, "fire": 0.9}, False)],
 )
 def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
-    page = found({"abacus": 1.0, "nope": 0.99, "fire": 0.96}, further)
-    assert settled(page.document["equal_cost"]) is sure
-    (text,) = _answer(page)
-    assert ("Not settled at this scale." in text) is not sure
+    learned = {"abacus": 1.0, "nope": 0.99, "fire": 0.96}
+    assert page.settled(found(learned, further).document["equal_cost"]) is sure
+    assert ("Not settled at this scale." in sections(learned, further)["Answer"]["text"][0]) is not sure
 
 
 def test_the_answer_names_rivals_that_did_not_learn_and_the_sweep_in_which_they_did():
-    page = found({"abacus": 1.0, "nope": 0.684, "rope": 0.008}, {})
-    (text,) = _answer(page)
+    on_page = sections({"abacus": 1.0, "nope": 0.684, "rope": 0.008}, {})
+    text = on_page["Answer"]["text"][0]
     assert "2 rivals of Abacus did not learn to add" in text
     assert "68% with no positions, 1% with rotary" in text
     assert "8.4 [7.4, 9.6] digits" in text and "P = 0.880" in text
-    assert "0 of 2 rivals of Abacus learned to add" in _checks(page)[0]
+    assert "0 of 2 rivals of Abacus learned to add" in on_page["Checks"]["points"][0]
+
+
+def test_offsets_are_told_as_they_were_counted():
+    offsets = abacus(bs.load("arithmetic_offsets"))
+    entry = offsets_entry(offsets)["share_right"]
+    for (length, offset), rows in offsets.groupby(["length", "offset"]):
+        told = entry[str(length)][str(offset)]
+        assert told["share"] == pytest.approx(rows["correct"].mean() / 100)
+        assert told["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
+    section = sections({"abacus": 1.0, "nope": 0.99}, {"nope": 0.9})["Abacus embeddings: where they are judged"]
+    at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
+    assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
+    # Digits 1 to 10, a tenth of the numbers each: the first row meets 2 digits of 1 problem in 40.
+    assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
+    accuracy, rows = figures.by_offset(offsets), figures.rows_seen(offsets)
+    assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {
+        f"{length} digits" for length in (12, 15, 18, 21)
+    }

@@ -10,7 +10,7 @@ from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
 from bayescaling.models import Lengths
-from bayescaling.reports.pages.arithmetic import analysis, page
+from bayescaling.reports.pages.arithmetic import analysis
 from bayescaling.reports.pages.embeddings import analysis as embeddings
 from bayescaling.reports.pages.small_lm import analysis as small_models
 from bayescaling.reports.pages.small_lm.analysis import SCHEMES, of_scheme
@@ -180,24 +180,6 @@ def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch, we
     assert "<h4>Arithmetic: how far beyond training</h4>" in text and "<h4>Accuracy by length</h4>" in text
     missing = [said for said in document["runs"].values() if said not in html.unescape(text)]
     assert missing == []
-
-
-def test_offsets_are_told_as_they_were_counted():
-    offsets = analysis.abacus(bs.load("arithmetic_offsets"))
-    entry = analysis.offsets_entry(offsets)["share_right"]
-    for (length, offset), rows in offsets.groupby(["length", "offset"]):
-        told = entry[str(length)][str(offset)]
-        assert told["share"] == pytest.approx(rows["correct"].mean() / 100)
-        assert told["by_seed"] == {seed: rows.set_index("seed").at[seed, "correct"] / 100 for seed in range(4)}
-    section = page._offset_section(offsets)
-    at_first = offsets[(offsets["length"] == 15) & (offsets["offset"] == 0)]["correct"].mean()
-    assert any(point.startswith(f"15 digits: {at_first:.0f}% right at offset 0") for point in section["points"])
-    # Digits 1 to 10, a tenth of the numbers each: the first row meets 2 digits of 1 problem in 40.
-    assert "row 1 to 0.05 digits a problem and row 10 to 0.28" in section["text"][0]
-    accuracy, rows = section["blocks"]
-    assert len(rows.data[0].x) == 49 and {trace.name for trace in accuracy.data if trace.name} == {
-        f"{length} digits" for length in (12, 15, 18, 21)
-    }
 
 
 @pytest.mark.thorough

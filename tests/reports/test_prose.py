@@ -68,3 +68,19 @@ def test_an_extra_stage_stands_with_its_date_or_says_how_it_is_made(tmp_path):
     found.share = "90%"
     (made,) = prose.sections(tmp_path / "page.py", {"table": lambda: 1}, found=found)
     assert (made["text"], made["blocks"]) == (["Intervals cover 90%.", "Made on 2026-01-31."], [1])
+
+
+def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
+    text = """
+    {% macro bold(x) %}<b>{{ x }}</b>{% endmacro %}
+    ## Does {{ name }} fit?
+
+    Of {{ bold(name) }}.
+
+    - x<sub>1</sub>
+    """
+    (tmp_path / "own.md.jinja").write_text(text, encoding="utf-8")
+    name = "<i>\n\n## a & b"
+    (found,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
+    assert found["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
+    assert found["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and found["points"] == ["x<sub>1</sub>"]

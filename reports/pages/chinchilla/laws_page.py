@@ -14,18 +14,11 @@ SHOWN = (1e24,)
 TITLE = "The optimum by law"
 
 
-def sizes_by_law(document, compute):
-    """Say in words which N* each law gives at a budget."""
-    found = ((optimum.at_budget(document, compute, name)["parameters"], name) for name in PLANNED)
-    return ", ".join(f"{tables.si_interval(q)} {WORDS[name]}" for q, name in found)
-
-
 def apart(document, quantity="exponent_parameters"):
-    """Say how far medians of the laws lie apart, beside the widest of their own 95% intervals."""
+    """Return how far medians of the laws lie apart, and the width of the widest of their own 95% intervals."""
     own = [document["laws"][name]["parameters"][quantity] for name in WORDS]
     medians = [q["q50"] for q in own]
-    widest = max(q["q97.5"] - q["q2.5"] for q in own)
-    return f"the medians lie {max(medians) - min(medians):.3f} apart, the widest interval spans {widest:.3f}"
+    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in own)
 
 
 def table_by_law(document):

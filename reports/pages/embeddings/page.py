@@ -7,90 +7,9 @@ from ....inference.intervals import summary
 from ....inference.words import borne, equal_to, flop, probability
 from ...drawing import tables, verdicts
 from ...drawing.style import BASIS_LABELS
+from ...html import prose
 from . import figures
 from .analysis import BUDGETS, MAIN, OMEGAS, at_least
-
-
-def _answer(found):
-    """Say what a study without embeddings would have measured, by law and noise, and how sure the direction is."""
-    entry = found.document["reconciliation"]
-    by_law, direction = entry["by_law"], entry["direction"]
-    best, *others = direction["laws"]
-    rejected = [name for name in by_law if name not in direction["laws"]]
-    said = [
-        "<b>Yes in direction, under every law and noise that the runs do not reject.</b> Leaving embeddings out raises "
-        "the exponent of the optimal size in compute."
-        if direction["rises"]
-        else "<b>The laws that the runs do not reject disagree on the direction.</b>",
-        f"Under the law that predicts the runs best ({best}) the exponent is {_median(by_law[best]['total'])} counting "
-        f"all parameters and {tables.interval(by_law[best]['nonembedding'], '{:.3f}')} without embeddings.",
-        f"Kaplan et al. had {KAPLAN_EXPONENT}: the probability of at least that is "
-        f"{probability(by_law[best]['p_above_0.73'])}.".replace("<", "&lt;").replace(">", "&gt;"),
-    ]
-    said += [_under(name, by_law[name]) + ", and the runs do not reject it." for name in others]
-    if rejected:
-        medians = [by_law[name]["nonembedding"]["q50"] for name in rejected]
-        said.append(
-            "Under laws and noises that predict the runs worse by more than two standard errors the median runs from "
-            f"{min(medians):.2f} to {max(medians):.2f} without embeddings."
-        )
-    return " ".join(said)
-
-
-def _under(name, one):
-    return (
-        f"Under the {name} law the exponent is {_median(one['total'])} with all parameters and "
-        f"{tables.interval(one['nonembedding'], '{:.3f}')} without embeddings"
-    )
-
-
-def _median(q):
-    return f"{q['q50']:.2f}"
-
-
-def _beyond(found):
-    """Say how far the study lies outside the runs."""
-    decades = found.document["reconciliation"]["decades_beyond"]
-    if not decades:
-        return "The budgets of the study lie within the compute of the fitted runs."
-    side = "below the smallest" if decades < 0 else "above the largest"
-    return (
-        f"The budgets of the study reach {abs(decades):.1f} decades of compute {side} fitted run, so the exponents are "
-        "extrapolations of each law."
-    )
-
-
-def _moves(found):
-    omega = found.document["reconciliation"]["omega"]
-    zero, free = (omega["loo"][label] for label in ("omega 0", "omega free"))
-    medians = [one["omega"]["q50"] for one in omega["by_law"].values()]
-    return [
-        "<b>The sizes, the vocabulary and the shape studied</b> change the exponent. The table shows by how much under "
-        "Chinchilla's form.",
-        f"<b>How much an embedding parameter counts.</b> ω = {tables.interval(omega['omega'], '{:.2f}')} of another "
-        f"one under the law and noise that predict best ({omega['law']}; P(ω &gt; ½) "
-        f"{equal_to(omega['p_above_half'])}). The answer depends on both: the medians run from {min(medians):.2f} "
-        f"to {max(medians):.2f}. Leaving embeddings out (ω = 0) costs {-zero['difference_to_omega_1']:.1f} ± "
-        f"{zero['its_se']:.1f} of elpd (one standard error) against ω = 1; a free ω changes it by "
-        f"{free['difference_to_omega_1']:+.1f} ± {free['its_se']:.1f}. The runs are of one vocabulary and few have "
-        "many embedding parameters: they say little of ω above 1.",
-        "<b>Sizes far below the runs.</b> The smallest run has 44 million parameters, and the study's models start at "
-        "800. No posterior holds the misfit of its law there; the laws disagree by more than any interval.",
-        "<b>Not evidence.</b> Where N<sub>T</sub> is known, the embedding-corrected law is the Chinchilla law with an "
-        "error of size, not a rival hypothesis of the loss: their difference in elpd says nothing of embeddings.",
-    ]
-
-
-def _checks(found):
-    laws = found.document["laws"]
-    names = dict.fromkeys((MAIN, found.document["reconciliation"]["omega"]["law"]))
-    said = [
-        check(name, laws[name])
-        for name in names
-        if name in laws
-        for check in (verdicts.of_law, verdicts.of_pit, verdicts.of_pareto)
-    ]
-    return [each for each in said if each]
 
 
 def _sizes_table(found):
@@ -264,74 +183,28 @@ def _planning_table(found, vocabulary):
 
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
-    return [
-        {
-            "role": "answer",
-            "title": "Answer",
-            "text": [
-                _answer(found),
-                f"{_beyond(found)} The study is that of Kaplan et al.: synthetic training curves, one study for each "
-                "posterior draw.",
-            ],
-            "blocks": [figures.by_law(found.document["reconciliation"]["by_law"]), _by_law_table(found)],
-        },
-        {"role": "moves", "title": "What could change it", "points": _moves(found), "blocks": [_moved_table(found)]},
-        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
-        *({"role": "details"} | each for each in _details(found)),
-    ]
-
-
-def _details(found):
-    main = found.document["laws"][MAIN]["parameters"]
-    return [
-        {
-            "title": "How embedding parameters grow",
-            "text": [
-                "The 50 models of the Chinchilla study: all parameters over those outside the embeddings, and the "
-                "relation N<sub>T</sub> = N<sub>x</sub> + γ N<sub>x</sub><sup>δ</sup> of Pearce and Song (2024), "
-                "normal on log N<sub>T</sub>. Estimators weigh the models differently and disagree."
-            ],
-            "blocks": [figures.sizes(found.table, found.sizes), _sizes_table(found)],
-        },
-        {
-            "title": "The exponent under Chinchilla's form",
-            "text": [
-                "The law of Pearce and Song (2024): Chinchilla's sum of two terms, here the embedding-corrected law, "
-                "next to the same law at published constants."
-            ],
-            "blocks": [figures.measured_exponents(found.exponents, found.fixed), _exponents_table(found)],
-        },
-        {
-            "title": "The exponent by size",
-            "text": [
-                "Minimising the loss on 6 N<sub>x</sub> D instead of 6 N<sub>T</sub> D makes the optimum grow faster "
-                "where embeddings are many: from β/(αδ+β) for the smallest models over a hump to β/(α+β) for the "
-                "largest (equation 17 of the paper, any δ). "
-                f"Under the {MAIN} law E is {tables.interval(main['E'], '{:.3f}')}, α "
-                f"{tables.interval(main['alpha'], '{:.3f}')}, β {tables.interval(main['beta'], '{:.3f}')}."
-            ],
-            "blocks": [figures.local_exponent(found.local)],
-        },
-        {
-            "title": "How much does an embedding parameter count?",
-            "text": [
-                "L = E + A/(N<sub>x</sub> + ω N<sub>E</sub>)<sup>α</sup> + B/D<sup>β</sup> on the 245 runs, ω with an "
-                "Exponential(1) prior."
-            ],
-            "blocks": [
-                figures.omega({name: found.fits[name] for name in found.document["reconciliation"]["omega"]["by_law"]}),
-                _omega_by_law(found),
-                _omega_table(found),
-                tables.comparison(found.comparison, title="Laws and countings compared by leave-one-out"),
-            ],
-        },
-        {
-            "title": "Planning with a vocabulary and a shape",
-            "text": [
-                "Compute-optimal sizes at C = 6 N<sub>T</sub> D under each law: what a "
-                "vocabulary changes. For the size of a next model use the row recommended under “How "
-                "big should the next model be?”, whose law predicts better than any of these."
-            ],
-            "blocks": [_planning_table(found, vocabulary) for vocabulary in found.allocations],
-        },
-    ]
+    study = found.document["reconciliation"]
+    blocks = {
+        "by_law": figures.by_law(study["by_law"]),
+        "by_law_table": _by_law_table(found),
+        "moved": _moved_table(found),
+        "sizes": figures.sizes(found.table, found.sizes),
+        "sizes_table": _sizes_table(found),
+        "measured_exponents": figures.measured_exponents(found.exponents, found.fixed),
+        "exponents_table": _exponents_table(found),
+        "local_exponent": figures.local_exponent(found.local),
+        "omega": figures.omega({name: found.fits[name] for name in study["omega"]["by_law"]}),
+        "omega_by_law": _omega_by_law(found),
+        "omega_table": _omega_table(found),
+        "comparison": tables.comparison(found.comparison, title="Laws and countings compared by leave-one-out"),
+        "planning": [_planning_table(found, vocabulary) for vocabulary in found.allocations],
+    }
+    return prose.sections(
+        __file__,
+        blocks,
+        document=found.document,
+        equal_to=equal_to,
+        verdicts=verdicts,
+        KAPLAN_EXPONENT=KAPLAN_EXPONENT,
+        MAIN=MAIN,
+    )

@@ -8,7 +8,7 @@ import jinja2
 from ....inference.words import months, plain, probability, symbols
 from ...drawing.tables import lowered
 from .picture import panels
-from .quote import not_quotable, quotable, reading
+from .quote import not_quotable, quotable
 
 HERE = Path(__file__).parent
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
@@ -29,9 +29,8 @@ def front(document):
     if not document["answers"]:
         return None
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([HERE, HERE.parents[1] / "html"]), autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FileSystemLoader([HERE, HERE.parents[1] / "html"]), undefined=jinja2.StrictUndefined,
+        autoescape=True, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template("front.html.jinja").render(
         answers=document["answers"],
@@ -41,7 +40,6 @@ def front(document):
         quotable=quotable(document),
         not_quotable=not_quotable(document),
         claims=[_row(claim) for claim in document["claims"]],
-        reading=reading(),
     )
 
 

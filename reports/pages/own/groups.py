@@ -1,4 +1,4 @@
-"""What a report says of the groups of rows of one's own table."""
+"""What a report shows of the groups of rows of one's own table."""
 
 import html
 
@@ -12,43 +12,16 @@ MOST_DRAWN = 40
 NUMBER = "{:.4g}"
 
 
-def section(best, entry):
-    """Section on the groups of a law, of its entry of results.json; None where it has none."""
-    groups = entry.get("groups")
-    if groups is None:
-        return None
+def blocks(entry):
+    """Return figures and tables of the groups of a law, of its entry of results.json."""
+    groups = entry["groups"]
     unseen = {name: groups["exponent"][name] for name in UNSEEN if name in groups.get("exponent", {})}
-    blocks = []
+    found = []
     if "exponent" in groups:
         summaries = groups["exponent"]["by_group"] | {UNSEEN[name]: q for name, q in unseen.items()}
-        blocks += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
-        blocks += [_exponents_table(groups, unseen)]
-    return {
-        "title": f"The groups of {groups['by']}",
-        "text": [
-            f"Under {html.escape(best)}; what is neither pooled nor shared is each group's own. "
-            + (_said(groups) if "exponent" in groups else "One exponent holds for all.")
-        ],
-        "blocks": [*blocks, _quantities_table(entry, groups), *_spread_table(groups)],
-    }
-
-
-def findings(entry):
-    """Say the exponent of each group, where each has one."""
-    groups = entry.get("groups") or {}
-    if "exponent" not in groups:
-        return ""
-    said = [f"{_interval(q)} in {html.escape(name)}" for name, q in groups["exponent"]["by_group"].items()]
-    new = f"; {_interval(groups['exponent'][NEW])} for a group not seen" if NEW in groups["exponent"] else ""
-    return f" Compute-optimal parameters grow as C<sup>a</sup> with a = {', '.join(said)}{new}."
-
-
-def _said(groups):
-    apart = groups["differences"]
-    return (
-        f"The highest and the lowest exponent lie {_interval(apart['range'])} apart; that it is less than "
-        f"{apart['close']:g} has probability {apart['p_close']:.2f}."
-    )
+        found += [_exponents(summaries)] if len(summaries) <= MOST_DRAWN else []
+        found += [_exponents_table(groups, unseen)]
+    return [*found, _quantities_table(entry, groups), *_spread_table(groups)]
 
 
 def _interval(q):

@@ -1,24 +1,24 @@
 """What a report says of laws of the loss fitted to runs of one's own."""
 
-import html
-
 import numpy as np
 import pandas as pd
 
 from ....errors import InputError
 from ....inference.estimands.allocate import compute_range
-from ....inference.words import si
 from ....models.draws import DRAWS
 from ....models.loss.law import describe
 from ...drawing import allocation, checks, law, tables
 from ...entries import fit_entry
 from ...groups import group_entries
+from ...html import prose
 from ..chinchilla.estimators import point_estimates
 from . import groups
 
 QUESTION = "How do these runs scale?"
 EXPONENT = "exponent_parameters"
 BEYOND = (1, 10, 100, 1000)  # budgets, as multiples of the largest run's
+INTERVALS = "Medians and 95% intervals."
+UNITS = {"parameters": "parameters", "tokens": "tokens", "training_flop": "FLOP", "loss": "nats per token"}
 ESTIMATORS = {
     "huber_free_scale": "Huber, free scale",
     "huber_fixed_threshold": "Huber, fixed threshold",
@@ -75,96 +75,41 @@ def sections(fits, document, elpd, comparison, backdrop):
         From `compare`, or why there is none.
     backdrop : tuple of str and DataTree, or None
     """
-    best = main_of(fits, comparison)
-    main, runs = fits[best], fits[best].rows
+    best, laws = main_of(fits, comparison), document["laws"]
+    main, runs, entry = fits[best], fits[best].rows, laws[best]
     sized = {"parameters", "tokens", "training_flop"} <= set(runs)
-    found = [
-        {"title": "What the runs say", "points": _findings(fits, document, comparison, best), "blocks": []},
-        *(
-            [_allocation(main, best, document, backdrop, sized)]
-            if any(entry["law"] == best for entry in document["allocation"])
-            else []
-        ),
-        *filter(None, [groups.section(best, document["laws"][best])]),
-        {
-            "title": "The laws",
-            "text": [
-                "Each law was fitted to the same rows. elpd: by leave-one-out, in nats; the difference is to the best.",
-                *([] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."]),
-            ],
-            "blocks": [
-                tables.html(
-                    pd.DataFrame(_laws_rows(fits, document, comparison)),
-                    rowname="law",
-                    note="Medians and 95% intervals.",
-                ),
-                checks.pareto_k(elpd),
-            ],
-        },
-        {
-            "title": f"Does {best} fit?",
-            "text": [
-                said_of(document["laws"][best]) + " Tests of the law against the rows it was fitted to; size: the "
-                "mean over rows of what is off in these directions, as a share of the loss."
-            ],
-            "blocks": [
-                tables.tests_of_law(document["laws"][best]),
-                *([checks.predictive_check(main)] if sized else []),
-                checks.loo_pit(main),
-            ],
-        },
-    ]
-    of_runs = {"title": "The runs", "text": [_of_table(runs)], "blocks": [law.data(runs)] if sized else []}
-    return [*found, *({"role": "details"} | each for each in (of_runs, *_details(main, best, document)))]
-
-
-def said_of(entry):
-    """Write the verdict on a law as a sentence of HTML."""
-    said = entry["verdict"]["sentence"]
-    return html.escape(said[0].upper() + said[1:]) + "."
-
-
-def _findings(fits, document, comparison, best):
-    points = []
-    if not isinstance(comparison, str):
-        others = comparison.iloc[1:]
-        points += [
-            f"{html.escape(str(best))} predicts left-out rows better than {html.escape(str(name))} by "
-            f"{-row['elpd_diff']:.1f} nats (standard error {row['dse']:.1f})."
-            for name, row in others.iterrows()
-        ]
-    for name in fits:
-        entry = document["laws"][name]
-        said = f"{html.escape(name)}: {said_of(entry)}"
-        if q := entry["parameters"].get(EXPONENT):
-            said += f" Compute-optimal parameters grow as C<sup>a</sup> with a = {tables.interval(q, '{:.3f}')}."
-        said += groups.findings(entry)
-        at = [each for each in document["allocation"] if each["law"] == name and "parameters" in each]
-        for each in at[1 :: len(BEYOND)]:
-            of = f" of {html.escape(each['group'])}" if "group" in each else ""
-            said += (
-                f" At {each['compute']:.3g} FLOP, ten times the largest run{of}, the optimum is "
-                f"{tables.si_interval(each['parameters'])} parameters on {tables.si_interval(each['tokens'])} tokens."
-            )
-        points.append(said)
-    return points
-
-
-def _of_table(runs):
-    said = f"{len(runs)} rows of {html.escape(str(runs.attrs.get('source', 'a table')))}"
-    columns = {
-        "parameters": (si, "parameters"),
-        "tokens": (si, "tokens"),
-        "training_flop": ("{:.2g}".format, "FLOP"),
-        "loss": ("{:.3g}".format, "nats per token"),
+    planned = {name: [each for each in document["allocation"] if each["law"] == name] for name in fits}
+    optima = {name: [each for each in of_law if "parameters" in each] for name, of_law in planned.items()}
+    blocks = {
+        "allocated": tables.allocated(optima[best], note=INTERVALS) if optima[best] else None,
+        "allocation": lambda: _allocation_figures(main, backdrop, drawn=optima[best] and sized),
+        "groups": lambda: groups.blocks(entry),
+        "laws": laws_table(fits, document, comparison),
+        "pareto_k": checks.pareto_k(elpd),
+        "tests_of_law": tables.tests_of_law(entry),
+        "predictive_check": checks.predictive_check(main) if sized else None,
+        "loo_pit": checks.loo_pit(main),
+        "data": law.data(runs) if sized else None,
+        "parameters": _parameters_table(entry),
+        "estimators": _estimators_table(document["point_estimates"]),
+        "priors": _priors_table(main.law),
+        "ranks": checks.ranks(main, _ranked(main)),
     }
-    spans = [
-        f"{form(runs[name].min())} to {form(runs[name].max())} {unit}"
-        for name, (form, unit) in columns.items()
-        if name in runs
-    ]
-    notes = [html.escape(_noted(note)) for note in runs.attrs.get("reading", [])]
-    return f"{said}: {', '.join(spans)}.{' On reading: ' + '; '.join(notes) + '.' if notes else ''}"
+    return prose.sections(
+        __file__,
+        blocks,
+        template="runs.md.jinja",
+        escaped=True,
+        best=best,
+        laws=laws,
+        runs=runs,
+        comparison=comparison,
+        backdrop=backdrop,
+        planned=planned[best],
+        tenfold={name: each[1 :: len(BEYOND)] for name, each in optima.items()},
+        EXPONENT=EXPONENT,
+        UNITS=UNITS,
+    )
 
 
 def _laws_rows(fits, document, comparison):
@@ -183,39 +128,15 @@ def _laws_rows(fits, document, comparison):
     return rows
 
 
-def _noted(note):
-    """Say what one option of reading changed."""
-    if "what" in note:
-        return str(note["what"])
-    said = " ".join(str(note[name]) for name in ("option", "column", "value") if name in note)
-    return f"{said} left out {note['rows_left_out']} of {note['rows_before']} rows" if "rows_left_out" in note else said
-
-
 def laws_table(fits, document, comparison):
     """Write a table of laws: what leave-one-out says of each, its exponent and E if it has them, the verdict."""
     frame = pd.DataFrame(_laws_rows(fits, document, comparison)).fillna("–")
-    return tables.html(frame, rowname="law", note="Medians and 95% intervals.")
-
-
-def _allocation(main, best, document, backdrop, sized):
-    planned = [entry for entry in document["allocation"] if entry["law"] == best and "parameters" in entry]
-    blocks = [tables.allocated(planned, note="Medians and 95% intervals.")] if planned else []
-    if main.law.grouped_by is None:
-        blocks += _allocation_figures(main, backdrop, drawn=planned and sized)
-        shaded, beside = (
-            " Shaded: where the fitted runs lie.",
-            f" Grey: {html.escape(backdrop[0])}." if backdrop else "",
-        )
-    else:
-        shaded, beside = " Of each group, up to a thousand times its largest run.", ""
-    return {
-        "title": "Compute-optimal allocation",
-        "text": [f"Under {html.escape(best)}, draw by draw.{shaded}{beside}"],
-        "blocks": blocks,
-    }
+    return tables.html(frame, rowname="law", note=INTERVALS)
 
 
 def _allocation_figures(main, backdrop, *, drawn):
+    if main.law.grouped_by is not None:
+        return []
     low, high = compute_range(main)
     budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)
     found = []
@@ -227,43 +148,26 @@ def _allocation_figures(main, backdrop, *, drawn):
     return [*found, allocation.optimal_loss(main, budgets=budgets)] if "E" in main["posterior"] else found
 
 
-def _details(main, best, document):
-    entry = document["laws"][best]
-    rows = []
-    by_group = entry.get("groups", {}).get("quantities", {})
+def _parameters_table(entry):
+    rows, by_group = [], entry.get("groups", {}).get("quantities", {})
     for name, q in entry["parameters"].items():
-        if name.partition("[")[0] in by_group:
-            continue
-        robust = entry["robust"].get(name)
-        rows.append([name, tables.interval(q), f"{robust['robust_sd']:.3g}" if robust else "–"])
-    estimates = [
+        if name.partition("[")[0] not in by_group:
+            robust = entry["robust"].get(name)
+            rows.append([name, tables.interval(q), f"{robust['robust_sd']:.3g}" if robust else "–"])
+    return tables.of_rows(["quantity", "median [95%]", "robust sd"], rows)
+
+
+def _estimators_table(estimates):
+    rows = [
         [ESTIMATORS[name], _estimated(found), found.get("refused", found.get("message", "")) or ""]
-        for name, found in document["point_estimates"].items()
+        for name, found in estimates.items()
     ]
-    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(main.law)]
-    return [
-        {
-            "title": f"Parameters of {best}",
-            "text": ["Robust sd does not trust the law; it is by row, by run or by model size."],
-            "blocks": [tables.of_rows(["quantity", "median [95%]", "robust sd"], rows)],
-        },
-        {
-            "title": "The usual point estimators",
-            "text": [
-                "What the table allows of the estimators that others use, and why the rest cannot be had."
-                + (" They take all groups of rows as one." if "groups" in entry else "")
-            ],
-            "blocks": [tables.of_rows(["estimator", "exponent of N* in C", "verdict"], estimates)],
-        },
-        {
-            "title": "Priors and convergence",
-            "text": ["Priors of what is sampled."],
-            "blocks": [
-                tables.html(pd.DataFrame(priors), rowname="quantity"),
-                checks.ranks(main, _ranked(main)),
-            ],
-        },
-    ]
+    return tables.of_rows(["estimator", "exponent of N* in C", "verdict"], rows)
+
+
+def _priors_table(chosen):
+    priors = [{"quantity": n, "prior": p, "unit": u or "–", "why": w} for n, p, u, w in describe(chosen)]
+    return tables.html(pd.DataFrame(priors), rowname="quantity")
 
 
 def _ranked(main):

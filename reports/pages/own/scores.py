@@ -1,7 +1,5 @@
 """What a report says of laws of scores fitted to models and benchmarks of one's own."""
 
-import html
-
 import pandas as pd
 
 from ....datasets.wording import p_value
@@ -10,9 +8,10 @@ from ....inference.scores.capabilities import capabilities, pit_by_benchmark
 from ....inference.words import plain
 from ...drawing import checks, tables
 from ...entries import fit_entry
+from ...html import prose
 from ..since import tables as since_tables
 from ..since.sensitivity import periods
-from .runs import laws_table, main_of, said_of
+from .runs import laws_table, main_of
 
 QUESTION = "How able are these models?"
 OF_BENCHMARKS = ("difficulty", "slope", "noise", "ceiling")
@@ -40,28 +39,17 @@ def _entry(fit):
 def sections(fits, document, elpd, comparison, backdrop):
     """Sections of the page; parameters as for `runs.sections`; there is no backdrop of scores."""
     best = main_of(fits, comparison)
-    entry, rows = document["laws"][best], fits[best].rows
-    source = html.escape(str(rows.attrs.get("source", "a table")))
-    progress = [since_tables.periods(entry)] if "periods" in entry else []
-    return [
-        {
-            "title": "Capabilities",
-            "text": [
-                f"{len(rows)} scores of {len(entry['models'])} models on {len(entry['benchmarks'])} benchmarks of "
-                f"{source}, under {html.escape(best)}. {said_of(entry)}"
-            ],
-            "blocks": [_models_table(entry), *progress, _benchmarks_table(entry)],
-        },
-        {
-            "title": "The laws of scores",
-            "text": [] if not isinstance(comparison, str) else [f"Not compared: {html.escape(comparison)}."],
-            "blocks": [
-                laws_table(fits, document, comparison),
-                tables.tests_of_law(entry),
-                checks.pareto_k(elpd),
-            ],
-        },
-    ]
+    entry = document["laws"][best]
+    blocks = {
+        "models": _models_table(entry),
+        "periods": since_tables.periods(entry) if "periods" in entry else None,
+        "benchmarks": _benchmarks_table(entry),
+        "laws": laws_table(fits, document, comparison),
+        "tests_of_law": tables.tests_of_law(entry),
+        "pareto_k": checks.pareto_k(elpd),
+    }
+    named = {"best": best, "entry": entry, "rows": fits[best].rows, "comparison": comparison}
+    return prose.sections(__file__, blocks, template="scores.md.jinja", escaped=True, **named)
 
 
 def _models_table(entry):

@@ -7,7 +7,7 @@ from ....inference.points.curves import COUNTED
 from ....inference.words import probability
 from ...drawing import tables, verdicts
 from ...drawing.style import BASIS_LABELS
-from ...findings import section
+from ...html import prose
 from . import figures
 from .analysis import CALIBRATION, COUPLED, LEFT_OUT, MAIN, ONE_RATE, SCHEMES
 
@@ -24,120 +24,12 @@ def published_exponents(published):
     }
 
 
-def _answer(found):
-    """Say whether the fitted floor is the known one."""
-    schemes = found.entry["schemes"]
-    inside = [scheme for scheme, one in schemes.items() if _holds_zero(one["E_minus_entropy"])]
-    floors = ", ".join(
-        f"{scheme.replace('-', ' ')} {tables.interval(one['E_minus_entropy'], '{:+.3f}')}"
-        for scheme, one in schemes.items()
-    )
-    verdict = (
-        "<b>Yes, in every scheme of training</b>"
-        if len(inside) == len(schemes)
-        else f"<b>In {len(inside)} of {len(schemes)} schemes of training</b>"
-    )
-    return (
-        f"{verdict} the 95% interval of the fitted irreducible loss E holds the true entropy of the language, "
-        f"{found.truth['entropy']:.4f} nats per token. E less the truth is {floors}."
-    )
-
-
-def _holds_zero(q):
-    return q["q2.5"] <= 0 <= q["q97.5"]
-
-
-def _why_missed(found):
-    """Say why E is missed at one rate, what changes that and what does not; None where it is not missed."""
-    why, changed = found.entry["why_missed"], found.entry["changed"]
-    if why is None:
-        return None
-    of_one_rate = {
-        name.removeprefix(f"{ONE_RATE}, "): one for name, one in changed.items() if name.startswith(ONE_RATE)
-    }
-    still = [name for name, one in of_one_rate.items() if not one["holds"]]
-    return (
-        f"<b>Why scheme 1 misses E.</b> {why} In scheme 1 how well the rate suits a model changes with its size, and "
-        "no law of the loss in sizes can tell the two apart. The interval still misses the entropy with any of these "
-        f"changes alone: {', '.join(still)}."
-    )
-
-
-def _other_law(found):
-    """Say what coupled terms find; where they predict better and miss, the floor is not known from these runs."""
-    truth = found.entry["truth"]
-    better = [s for s, one in truth.items() if one[COUPLED]["elpd_diff"] > 2 * one[COUPLED]["dse"]]
-    missed = [s for s in better if not truth[s][COUPLED]["holds"]]
-    if not missed:
-        return "Coupled terms find the entropy in every scheme in which they predict the runs better."
-    each = "; ".join(
-        f"{scheme.replace('-', ' ')} {truth[scheme][COUPLED]['E_minus_entropy']['q50']:+.2f} nats" for scheme in missed
-    )
-    return (
-        "<b>The floor depends on the law.</b> The coupled law predicts the runs better than Chinchilla's form by more "
-        f"than two standard errors in {len(better)} of {len(truth)} schemes. It misses the entropy in {len(missed)} of "
-        f"these ({each}). E is an extrapolation below the lowest loss of any run, "
-        f"{found.runs['loss'].min():.2f} nats; read it with an error of a few tenths of a nat."
-    )
-
-
-def _moves(found):
-    entry = found.entry
-    main = entry["schemes"][MAIN]
-    envelope, second = (entry["schemes"][scheme]["exponent"]["total"] for scheme in (MAIN, "scheme-2"))
-    weights = "; ".join(
-        f"{label} {tables.interval(q, '{:.2f}')} (P(ω &gt; ½) = {q['p_above_half']:.2f})"
-        for label, q in entry["omega"].items()
-    )
-    return [
-        *filter(None, [_why_missed(found), _other_law(found)]),
-        "The fitted law's optimal size grows with exponent "
-        f"{tables.interval(main['exponent']['total']['law'], '{:.2f}')} in compute counting all parameters and "
-        f"{tables.interval(main['exponent']['nonembedding']['law'], '{:.2f}')} without embeddings (scheme 4).",
-        f"Counting all parameters, the envelope of the curves has exponent {_beside(envelope)} in scheme 4, and "
-        f"{_beside(second)} in scheme 2. Where the probability is small, the runs are not as the law says.",
-        f"ω, what an embedding parameter counts: {weights}.",
-        "Far smaller than the paper's models, which need a GPU: this is a demonstration of the method, not a "
-        "replication.",
-    ]
-
-
-def _checks(found):
-    entry = found.entry
-    said = [
-        check(scheme.replace("-", " "), entry["schemes"][scheme]["law"])
-        for scheme in SCHEMES
-        for check in (verdicts.of_law, verdicts.of_pareto)
-    ]
-    return said + _of_calibration(entry.get("calibration"))
-
-
-def _of_calibration(calibration):
-    if calibration is None:
-        return []
-    of_e = calibration["quantities"]["E"]
-    return [
-        f"Simulated from the law fitted to scheme 4, runs at the same sizes and tokens give E back with a bias of "
-        f"{of_e['bias']:+.3f} ± {of_e['bias_se']:.3f}, and the 90% interval covers it in {of_e['coverage_90']:.0%} of "
-        f"{calibration['simulations']} simulations. What E misses beyond that is the form of the law: models this "
-        "small, trained this briefly, do not follow it exactly."
-    ]
-
-
 def _replicated(entry):
     """Envelope of replicated runs in words."""
     if entry is None:
         return "one best size"
     fixed = entry["q2.5"] == entry["q97.5"]
     return f"{entry['q50']:.2f}, does not move" if fixed else tables.interval(entry, "{:.2f}")
-
-
-def _beside(entry):
-    """Envelope observed beside that of runs replicated from the law."""
-    observed, law = entry["envelope"], entry["envelope_of_the_law"]
-    found = "none, one size being best throughout," if observed is None else f"{observed:.2f}"
-    p = "" if law is None or law["p"] is None else f" (one as far out has {p_value(law['p'])})"
-    return f"{found} where runs replicated from its law have {_replicated(law)}{p}"
 
 
 def _changed_table(found):
@@ -280,58 +172,46 @@ def _calibration_table(found):
     return tables.html(pd.DataFrame(rows), rowname="quantity", note=note)
 
 
+def _holds_zero(q):
+    return q["q2.5"] <= 0 <= q["q97.5"]
+
+
 def sections(found, published):
     """Sections of the page, in order; see `Page.sections`."""
-    theirs = published_exponents(published)
-    runs = found.runs
-    sizes = sorted(runs["parameters"].unique())
+    theirs, entry = published_exponents(published), found.entry
+    truth, of_one_rate = entry["truth"], f"{ONE_RATE}, "
+    better = [name for name, one in truth.items() if one[COUPLED]["elpd_diff"] > 2 * one[COUPLED]["dse"]]
     floors, diagnostics = _law_tables(found)
-    return [
-        {
-            "role": "answer",
-            "title": "Answer",
-            "text": [
-                _answer(found),
-                f"{runs['run'].nunique()} transformers of {sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters, trained on a "
-                f"CPU on a synthetic language of {runs['vocabulary'].iloc[0]:,.0f} words whose entropy is known, in "
-                "the four schemes of Pearce and Song (2024), with "
-                f"{runs['seed'].nunique()} seeds.",
-            ],
-            "blocks": [figures.floor(found, SCHEMES), floors],
-        },
-        {"role": "moves", "title": "What could change it", "points": _moves(found), "blocks": []},
-        {"role": "checks", "title": "Checks", "points": _checks(found), "blocks": []},
-        *({"role": "details"} | each for each in _details(found, theirs, diagnostics)),
-    ]
-
-
-def _details(found, theirs, diagnostics):
-    return [
-        {
-            "title": "The curves of the small models",
-            "text": ["Means over seeds, each scheme in a panel."],
-            "blocks": [figures.curves(found, SCHEMES), diagnostics],
-        },
-        {
-            "title": "What moves the fitted floor",
-            "text": [],
-            "blocks": [_changed_table(found)],
-        },
-        {
-            "title": "Schemes compared: the exponent",
-            "text": [],
-            "blocks": [figures.exponents(found, SCHEMES, theirs), _exponent_table(found, theirs)],
-        },
-        section(found, LEFT_OUT, "Small models: runs left out whole", lambda: {"blocks": [_runs_table(found)]}),
-        section(
-            found, CALIBRATION, "Small models: is the floor found?", lambda: {"blocks": [_calibration_table(found)]}
-        ),
-        {
-            "title": "How much an embedding parameter counts, on small models",
-            "text": [
-                "ω on scheme 4 alone, and with Chinchilla's runs at once: ω shared, α and β partially pooled, all else "
-                "each corpus's own."
-            ],
-            "blocks": [figures.omega(found.omega | found.elsewhere)],
-        },
-    ]
+    blocks = {
+        "floor": figures.floor(found, SCHEMES),
+        "floors": floors,
+        "curves": figures.curves(found, SCHEMES),
+        "diagnostics": diagnostics,
+        "changed": _changed_table(found),
+        "exponents": figures.exponents(found, SCHEMES, theirs),
+        "exponents_table": _exponent_table(found, theirs),
+        "left_out": lambda: _runs_table(found),
+        "calibration": lambda: _calibration_table(found),
+        "omega": figures.omega(found.omega | found.elsewhere),
+    }
+    return prose.sections(
+        __file__,
+        blocks,
+        found=found,
+        entry=entry,
+        inside=sum(_holds_zero(one["E_minus_entropy"]) for one in entry["schemes"].values()),
+        missed_alone=[
+            name.removeprefix(of_one_rate)
+            for name, one in entry["changed"].items()
+            if name.startswith(ONE_RATE) and not one["holds"]
+        ],
+        better=better,
+        missed=[name for name in better if not truth[name][COUPLED]["holds"]],
+        replicated=_replicated,
+        verdicts=verdicts,
+        CALIBRATION=CALIBRATION,
+        COUPLED=COUPLED,
+        LEFT_OUT=LEFT_OUT,
+        MAIN=MAIN,
+        SCHEMES=SCHEMES,
+    )
