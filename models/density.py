@@ -73,7 +73,11 @@ class Density(NamedTuple):
         return (*priors, *self.rest(values, arrays).values())
 
     def named(self, z: np.ndarray) -> Any:
-        """Return what is sampled, a Dataset, at coordinates (chain, draw, coordinate)."""
+        """Return what is sampled, a Dataset, at coordinates (chain, draw, coordinate): all of them, or those in use."""
+        if self.used is not None and z.shape[-1] < len(self.used):
+            every = np.zeros((*z.shape[:2], len(self.used)))
+            every[..., self.used] = z
+            z = every
         found, at = {}, 0
         for block in self.blocks:
             size = block.start.size

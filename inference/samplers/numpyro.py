@@ -64,7 +64,7 @@ class JaxProgram(Program):
         stats["lp"] = -stats.pop("potential_energy")
         named = {ours: stats[theirs] for theirs, ours in STATISTICS.items() if theirs in stats}
         sample_stats = xr.Dataset({name: (DRAWS, x) for name, x in named.items()}, draw_coordinates(*z.shape[:2]))
-        return density.named(_everywhere(z, density)), sample_stats
+        return density.named(z), sample_stats
 
 
 def potential(density):
@@ -80,14 +80,6 @@ def potential(density):
         return -sum(jnp.sum(jnp.asarray(term)) for term in density.terms(blocks, data))
 
     return function
-
-
-def _everywhere(z, density):
-    """Return coordinates, (chain, draw, coordinate), those not in use among them as 0."""
-    used = in_use(density)
-    every = np.zeros((*z.shape[:2], len(used)))
-    every[..., used] = z
-    return every
 
 
 def _prepare_jax(workers):
