@@ -118,7 +118,7 @@ def _comparison(fits):
     from ..inference.checks.chains import PARETO_K_LIMIT
     from ..inference.comparison.differences import differences, sentence
 
-    left_out = {name: fit.loo("model", mend="none") for name, fit in fits.items()}
+    left_out = {name: fit.loo("model", high_k="none") for name, fit in fits.items()}
     high_k = {name: int((table["pareto_k"] > PARETO_K_LIMIT).sum()) for name, table in left_out.items()}
     pointwise = pd.DataFrame({name: table["elpd"] for name, table in left_out.items()})
     table = differences(pointwise, high_k).assign(elpd=pointwise.sum()).sort_values("elpd", ascending=False)

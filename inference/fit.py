@@ -228,7 +228,7 @@ class Fit(Printed):
         progress : bool
             Name what runs on standard error, with a bar for refits and for large tables.
         **options
-            ``mend``, what to do where the Pareto k is above 0.7: ``"refit"``, ``"none"`` or, of single units,
+            ``high_k``, what to do where the Pareto k is above 0.7: ``"refit"``, ``"none"`` or, of single units,
             ``"moment_matching"``; ``most``, of groups how many are refitted at most, those of the highest values of
             the column; and settings of refits, 4 x (500 + 500) by default.
 

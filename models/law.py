@@ -7,13 +7,11 @@ import json
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-import numpy as np
-import pandas as pd
-
-from ..datasets import KINDS, fractional_years
-from ..datasets.wording import shortened, unknown
+from ..datasets import KINDS
+from ..datasets.wording import shortened
 from ..errors import InputError
 from . import pymc_model
+from .parts import Grouping, Planner, Tests
 
 
 @dataclass(frozen=True)
@@ -64,30 +62,15 @@ class Law:
         What leave-one-out leaves out: the dimension of ``log_likelihood``.
     upstream : tuple of str
         Quantities cut from another posterior: the draws hold them, the rows do not inform them.
-    planned : tuple of str
-        What `plan` and `optimum` may be told of the runs planned.
     effort : Effort
-    clusters : tuple of str
-        Columns whose rows of one value may be alike: sizes of models, runs, papers.
-    axes : dict of str to str
-        Columns along which rows may be cut, by another name.
-    group : str, optional
-        Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
-        where units are such groups already.
-    grouped_by : str, optional
-        Column whose groups of rows have quantities of their own.
-    mend : str
-        What leave-one-out does by default where Pareto k is too high; see `loo`.
-    wider : tuple, optional
-        A law, a quantity of it and the value of that quantity at which it is this one.
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
-    integrates : bool
-        Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
-    tolerance : float
-        Such a share from which on a law is said not to fit; below it is said to be off by so much.
-    share_of : str
-        What departures of observations from the law are shares of, in words.
+    tests : Tests
+        What tests of the law by its rows ask.
+    grouping : Grouping
+        How rows belong together.
+    planner : Planner
+        What is asked of the law about runs that are planned.
     """
 
     name: ClassVar[str]
@@ -95,18 +78,11 @@ class Law:
     observed: ClassVar[str]
     unit: ClassVar[str]
     upstream: ClassVar[tuple] = ()
-    planned: ClassVar[tuple] = ()
     effort: ClassVar[Effort] = Effort()
-    clusters: ClassVar[tuple] = ()
-    axes: ClassVar[dict] = {}
-    group: ClassVar[str | None] = None
-    grouped_by: ClassVar[str | None] = None
-    mend: ClassVar[str] = "refit"
-    wider: ClassVar[tuple | None] = None
     one_prior: ClassVar[bool] = True
-    integrates: ClassVar[bool] = False
-    share_of: ClassVar[str] = "the loss"
-    tolerance: ClassVar[float] = 0.01
+    tests = Tests()
+    grouping = Grouping()
+    planner = Planner()
     scale: str
 
     # The table -------------------------------------------------------------------------------------------------------
@@ -139,64 +115,6 @@ class Law:
 
     def from_scale(self, values):
         """Invert `on_scale`."""
-        return values
-
-    def contrasts(self, rows):
-        """Name the `Contrast` directions of the residuals of rows that test this law, none by default."""
-        return {}
-
-    def groupings(self, rows):
-        """Codes of groups of rows that this law takes no account of, by the column that names them; none by default."""
-        return {}
-
-    def alternatives(self, rows):
-        """Laws that may fit where this one does not, none by default."""
-        return ()
-
-    def repeated_size(self, rows):
-        """Return the column of model sizes of which at least two have several rows, None by default."""
-
-    def together(self, rows, simulated):
-        """Rows and simulated rows of the same design as one table."""
-        found = pd.concat([rows, simulated], ignore_index=True)
-        found.attrs = dict(rows.attrs)
-        return found
-
-    def foretold(self, past, rows):
-        """Whether rows `past` say anything of each of other rows, (row,) of bool: here of every one."""
-        return np.ones(len(rows), bool)
-
-    def along(self, rows, by):
-        """Give numbers along which rows may be cut.
-
-        Parameters
-        ----------
-        rows : DataFrame
-        by : str
-            A name of `axes`, or a column of numbers or of dates, which become fractional years.
-
-        Returns
-        -------
-        ndarray, shape (row,)
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or a row of it holds no number.
-        """
-        column = by if by in rows else self.axes.get(by, by)
-        if column not in rows:
-            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, [*self.axes, *rows]))
-        cells = rows[column]
-        if cells.dtype.kind == "M":
-            cells = fractional_years(cells)
-        values = pd.to_numeric(cells, errors="coerce").to_numpy(float)
-        if not np.isfinite(values).all():
-            row = int(np.argmin(np.isfinite(values)))
-            raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: column {column!r} is {rows[column].iloc[row]} in row "
-                f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
-            )
         return values
 
     # The model and its draws -----------------------------------------------------------------------------------------
@@ -234,7 +152,7 @@ class Law:
         """
         raise InputError(f"the quantities of the {self.name} law are no scalars that a truth could give by name")
 
-    def check_all_known(self, values):
+    def _check_all_known(self, values):
         """Refuse known values, by name, among which a free parameter is missing."""
         missing = [name for name in self.prior_of if name not in values]
         if missing:
@@ -245,36 +163,6 @@ class Law:
 
     def check_calibration(self, truth):
         """Refuse to be calibrated on truths drawn from `truth`, where simulations could not agree with the fit."""
-
-    def optimum(self, draws, compute, **planned):
-        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
-
-        Returns
-        -------
-        Dataset
-            What the law's `plan` describes.
-
-        Raises
-        ------
-        InputError
-            If the law has none.
-        """
-        plan = self.plan(draws.constants(), **planned)
-        return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
-
-    def plan(self, constants, **planned):
-        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
-
-        Raises
-        ------
-        InputError
-            If the law is not one of parameters and tokens, or what is planned is no positive number.
-        """
-        raise InputError(f"a fit of {self.name} has no compute-optimal size; use a law of the loss such as chinchilla")
-
-    def planned_rows(self, rows, **planned):
-        """Rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
-        return rows
 
     # Priors ----------------------------------------------------------------------------------------------------------
 
@@ -292,7 +180,7 @@ class Law:
         """Prior of each sampled quantity as text, by name."""
         return {name: str(prior) for name, prior in self.prior_of.items()}
 
-    def checked_priors(self, derived=()):
+    def _checked_priors(self, derived=()):
         """Return the priors that replace the default ones as text.
 
         Parameters
@@ -320,7 +208,7 @@ class Law:
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
 
     @classmethod
-    def made(cls, options, make):
+    def _made(cls, options, make):
         """Make a law from its `options`; `make` makes another from a name and options, where it has one within."""
         return cls(**options)
 
@@ -331,11 +219,11 @@ class Law:
         On one line, such as ``progress-7, cutoff=2018, prior share (0, 1)``.
         """
         usual = {f.name: f.default for f in fields(self)}
-        listed = [self.option_text(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
+        listed = [self._option_text(n, v) for n, v in self.options.items() if n != "priors" and v != usual[n]]
         priors = [f"prior {name} {_prior(prior)}" for name, prior in self.options["priors"].items()]
         return ", ".join([self.name, *filter(None, listed), *priors])
 
-    def option_text(self, name, value):
+    def _option_text(self, name, value):
         """Text of an option in the label; nothing where the law's name says it."""
         if value is True:
             return name

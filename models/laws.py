@@ -131,7 +131,7 @@ def law(name: str, **options: Any) -> Any:
     for option in options:
         if option not in known:
             raise InputError(unknown(f"option of the {name} law,", option, known))
-    return kind.made(options, law)
+    return kind._made(options, law)
 
 
 def as_law(given: AnyLaw | str) -> AnyLaw:

@@ -17,8 +17,8 @@ def loss_entry(fit, *, seed=1):
 OF_KIND = {"runs": loss_entry, "counts": lengths_entry}
 
 
-def fit_entry(fit, *, seed=1, mend=None):
+def fit_entry(fit, *, seed=1, high_k=None):
     """Entry of one fit: `results.law_entry`, the verdict on the law and its tests, and lengths for a law of counts."""
     besides = OF_KIND.get(fit.law.kind)
     judged = {"misfit": results.misfit_entries(fit), "verdict": results.verdict_entry(fit)}
-    return results.law_entry(fit, mend=mend) | judged | (besides(fit, seed=seed) if besides else {})
+    return results.law_entry(fit, high_k=high_k) | judged | (besides(fit, seed=seed) if besides else {})

@@ -25,12 +25,12 @@ def group_entries(fit, *, seed=1):
         something is pooled, of the ``typical`` group and a ``new`` one, with ``differences``.
     """
     law, posterior = fit.law, fit["posterior"]
-    if law.grouped_by is None:
+    if law.grouping.by is None:
         return None
     names = [str(name) for name in posterior[GROUP].values]
-    labels = labelled(fit.rows[law.grouped_by])
+    labels = labelled(fit.rows[law.grouping.by])
     found = {
-        "by": law.grouped_by,
+        "by": law.grouping.by,
         "rows": {name: int((labels == name).sum()) for name in names},
         "quantities": {name: by_group(x, names) for name, x in posterior.data_vars.items() if GROUP in x.dims},
         "spread": {name: _spread(law, posterior, name) for name in law.pooled},

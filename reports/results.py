@@ -29,7 +29,7 @@ def rejected_by(misfit):
     return ", ".join(f"{test} ({p_value(found['p'])})" for test, found in misfit.items() if not found["fits"])
 
 
-def law_entry(fit, points=None, mend=None):
+def law_entry(fit, points=None, high_k=None):
     """Entry of results.json of one fitted law.
 
     Parameters
@@ -37,10 +37,10 @@ def law_entry(fit, points=None, mend=None):
     fit : Fit
     points : dict of str to dict, optional
         Point estimates by estimator.
-    mend : str, optional
+    high_k : str, optional
         As for `Fit.loo`.
     """
-    result = fit.loo(mend=mend)
+    result = fit.loo(high_k=high_k)
     record = fit.record
     law = fit.law
     diagnostics = record["diagnostics"]

@@ -230,7 +230,7 @@ def test_leave_one_out(studied):
 @quiet
 def test_entry_of_results_json(studied):
     fitter, fit = studied
-    entry = json.loads(to_json(fit_entry(fit, mend="none")))
+    entry = json.loads(to_json(fit_entry(fit, high_k="none")))
     assert entry["rows"] == len(fitter.rows)
     assert set(flatten(fit["posterior"].to_dataset())) == set(entry["parameters"])
     assert all(q["q2.5"] <= q["q50"] <= q["q97.5"] for q in entry["parameters"].values())
@@ -328,7 +328,7 @@ def test_standard_errors_that_do_not_trust_the_law(studied):
     by = influence(fit, quantity)
     shared = {"paper_effects": "paper_id", "run_effects": "run_id", "size_effects": "size_id"}
     found = [name for option, name in shared.items() if getattr(fitter.law, option, False)]
-    found += ["model"] if fitter.law.integrates else []
+    found += ["model"] if fitter.law.grouping.integrates else []
     assert by.dims == (*found, fitter.law.unit)[:1]
     table = fit.robust_sd(quantity)
     assert table.loc["unit", "clusters"] == by.size
@@ -358,7 +358,7 @@ def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return
-    planned = {"group": "odd"} if "group" in law.planned else {}
+    planned = {"group": "odd"} if "group" in law.planner.planned else {}
     quoted, alone = (
         fit.allocate([1e21, 1e22], **planned, **what) for what in ({}, {"beyond": "none", "robust": False})
     )
@@ -373,7 +373,7 @@ def test_laws_are_tested_against_their_rows(studied):
     assert tests["p"].between(0, 1).all() and tests["statistic"].notna().all()
     assert ("loo_pit" in tests.index) == fitter.law.unit_is_row
     assert (tests["size"].dropna() >= 0).all()
-    assert ("score" in tests.index) == (fitter.law.wider is not None)
+    assert ("score" in tests.index) == (fitter.law.tests.wider is not None)
 
 
 def test_laws_of_runs_predict_runs_not_made(studied):

@@ -105,7 +105,7 @@ def shortened(monkeypatch, once):
         monkeypatch.setattr(home, name, short(getattr(home, name)), raising=False)
 
     def without_refits(fit, by=None, **options):
-        return loo(fit, by, **options | {"mend": "none"})
+        return loo(fit, by, **options | {"high_k": "none"})
 
     loo = bs.Fit.loo
     monkeypatch.setattr(bs.Fit, "loo", without_refits)

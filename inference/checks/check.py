@@ -39,12 +39,12 @@ def checked(fit: Fit) -> Check:
     tests = {name: _plain(row) for name, row in law_tests(fit).iterrows()} | _against_estimators(fit)
     rejected = sorted((name for name, found in tests.items() if not found["fits"]), key=lambda name: tests[name]["p"])
     size = max((tests[name]["size"] for name in rejected if tests[name]["size"] is not None), default=None)
-    verdict = FITS if not rejected else NOT if size is not None and size >= law.tolerance else OFF
+    verdict = FITS if not rejected else NOT if size is not None and size >= law.tests.tolerance else OFF
     return Check(
         verdict=verdict,
         p=min(found["p"] for found in tests.values()),
         size=size,
-        share_of=law.share_of,
+        share_of=law.tests.share_of,
         rejected_by=rejected,
         tests=tests,
         prior_driven=_decided_by_prior(fit),

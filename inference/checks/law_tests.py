@@ -85,10 +85,11 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     """
     draws, posterior = fit.draws, fit["posterior"]
     law, rows = draws.law, draws.rows
-    tests = {} if law.wider is None else {"score": _Score(law)}
-    tests |= {name: _Directions(contrast) for name, contrast in law.contrasts(rows).items()}
+    tests = {} if law.tests.wider is None else {"score": _Score(law)}
+    tests |= {name: _Directions(contrast) for name, contrast in law.tests.contrasts(rows).items()}
     groups = {
-        BY_COLUMN + name: _Directions(_of_groups(name, codes, rows)) for name, codes in law.groupings(rows).items()
+        BY_COLUMN + name: _Directions(_of_groups(name, codes, rows))
+        for name, codes in law.tests.groupings(rows).items()
     }
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / DRAWS_USED)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
@@ -149,7 +150,7 @@ class _Test:
 class _Score(_Test):
     def __init__(self, law):
         super().__init__()
-        self.law, self.name, self.value = law.wider
+        self.law, self.name, self.value = law.tests.wider
 
     def see(self, draws, z, sigma):
         names = [q.name for q in self.law.mean_parameters]

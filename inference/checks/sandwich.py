@@ -127,7 +127,7 @@ def robust_sds(fit, quantities):
     import arviz_stats.base as azb
 
     fitted, stride = fit.draws, 1
-    if fitted.law.integrates:
+    if fitted.law.grouping.integrates:
         stride = -(-fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"] // MOST_DRAWS)
         fitted = fitted.from_real_line(fitted.real_line().isel(draw=slice(None, None, stride)))
     grouped = fit.once("exchangeable", fitted.exchangeable)
@@ -194,10 +194,10 @@ def _clusterings(draws, grouped, units):
     """Cluster of each unit: its own and, where units have rows, by the columns that the law names; none twice."""
     found, rows = {"unit": np.arange(units)}, draws.rows
     if grouped is not None:
-        rows = rows.set_index(draws.law.group, drop=False)
+        rows = rows.set_index(draws.law.grouping.group, drop=False)
         rows = rows[~rows.index.duplicated()].loc[grouped[grouped.dims[-1]].values]
     if len(rows) == units:
-        for name in draws.law.clusters:
+        for name in draws.law.grouping.clusters:
             codes = pd.factorize(rows[name])[0] if name in rows else found["unit"]
             if not any(np.array_equal(codes, known) for known in found.values()):
                 found[name] = codes

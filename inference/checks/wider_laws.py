@@ -86,7 +86,7 @@ def wider_laws(
     settings = {"draws": 500, "tune": 500} | settings
     rows, found = fit.rows, []
     own, own_sizes = fit.loo().elpd_i.values, _by_size(fit, seed)
-    laws = fit.law.alternatives(rows)[:most]
+    laws = fit.law.tests.wider_laws(rows)[:most]
     options = {"seed": seed, "progress": progress and len(laws) == 1, **settings}
     for law, other in zip(laws, mapped(_fitted, (fit.fitter, options), laws), strict=True):
         apart = other.loo().elpd_i.values - own
@@ -135,7 +135,7 @@ class Alternatives(Printed, list):
 def _by_size(fit, seed):
     """Leave model sizes out whole, as `loo_by_group` does; None where the table has too few or mixes them in runs."""
     rows = fit.rows
-    size = fit.law.repeated_size(rows)
+    size = fit.law.tests.repeated_size(rows)
     if size is None or rows[size].nunique() < LEAST_SIZES:
         return None
     with warnings.catch_warnings():

@@ -40,7 +40,7 @@ def _by_rollout(fits):
         law, table = fit.law, fit.rows
         if law.kind != "runs":
             raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
-        cutoffs = np.quantile(law.along(table, "compute"), QUANTILES)
+        cutoffs = np.quantile(law.grouping.along(table, "compute"), QUANTILES)
         _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
         columns.append(rows["log_score"].values[rows["beyond"].values > 0])
     return stacking(np.stack(columns, axis=1))
@@ -80,7 +80,7 @@ def compare(
     fits: Mapping[str, Fit],
     *,
     weighting: str = "stacking",
-    mend: str | None = None,
+    high_k: str | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Compare fits of the same rows by leave-one-out.
@@ -92,7 +92,7 @@ def compare(
         Weights by leave-one-out are of predictions inside the runs and say nothing of predictions beyond them. For
         those take ``"rollout"``: laws of runs are fitted below the 55%, 70% and 85% quantile of compute, and stacking
         is of the log scores of the runs above, each law with its drift (see `rollout`).
-    mend : str, optional
+    high_k : str, optional
         What to do where the Pareto k is above 0.7, as for `loo`.
     progress : bool
         Name what runs on standard error.
@@ -128,7 +128,7 @@ def compare(
     ['Student-t', 'normal']
     """
     check_comparable(fits)
-    results = {name: fit.loo(mend=mend, progress=progress) for name, fit in fits.items()}
+    results = {name: fit.loo(high_k=high_k, progress=progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})
     by_loo = weighting != ROLLOUT
     shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)

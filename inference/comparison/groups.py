@@ -19,14 +19,14 @@ from .refits import Refits
 if TYPE_CHECKING:
     from ..fit import Fit
 
-MENDS = ("refit", "none")
+HIGH_K_WAYS = ("refit", "none")
 
 
 def loo_by_group(
     fit: Fit,
     by: str | None = None,
     *,
-    mend: str = "refit",
+    high_k: str = "refit",
     most: int | None = None,
     seed: int = 1,
     **settings: Any,
@@ -43,7 +43,7 @@ def loo_by_group(
         Column of the table whose rows of one value are a group; by default ``run`` of a law of the loss, the size under
         size effects, and ``paper_id`` of a law of progress. Where rows share an effect, a column that takes none of
         these apart.
-    mend : {"refit", "none"}
+    high_k : {"refit", "none"}
         What to do where the Pareto k is above 0.7: fit again without the group, or nothing.
     most : int, optional
         Fit again at most so many of these groups, those of the highest values of the column, such as the largest sizes;
@@ -63,7 +63,7 @@ def loo_by_group(
     Raises
     ------
     InputError
-        If `mend` is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
+        If `high_k` is unknown, the table lacks the column, a row has no value in it, or rows that share an effect have
         several.
 
     Warns
@@ -81,16 +81,16 @@ def loo_by_group(
     >>> bool(left_out["elpd"].sum() < fit.loo().elpd)
     True
     """
-    if mend not in MENDS:
-        raise InputError(unknown("mend", mend, MENDS))
+    if high_k not in HIGH_K_WAYS:
+        raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
     draws = fit.draws
     joint = draws.by_group(by)
     found = _importance_sampling(fit, joint)
     high = found.index[~(found["pareto_k"] <= PARETO_K_LIMIT)]
     high = high if most is None else high[max(0, len(high) - most) :]
-    if len(high) and not draws.law.upstream and mend == "refit":
+    if len(high) and not draws.law.upstream and high_k == "refit":
         refits = Refits(fit, seed=seed, **settings)
-        items = [(by or draws.law.group, name, joint.sel(group=name).values) for name in high]
+        items = [(by or draws.law.grouping.group, name, joint.sel(group=name).values) for name in high]
         made = list(mapped(Refits.without_group, refits, items))
         for name, one in zip(high, made, strict=True):
             found.loc[name, ["elpd", "elpd_se", "overlap"]] = one["elpd"], one["elpd_se"], one["overlap"]

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from ..fit import Fit
 
-MENDS = ("refit", "moment_matching", "none")
+HIGH_K_WAYS = ("refit", "moment_matching", "none")
 
 
 def loo(
     fit: Fit,
     *,
-    mend: str | None = None,
+    high_k: str | None = None,
     seed: int = 1,
     progress: bool = False,
     **settings: Any,
@@ -44,7 +44,7 @@ def loo(
     Parameters
     ----------
     fit : Fit
-    mend : {"refit", "moment_matching", "none"}, optional
+    high_k : {"refit", "moment_matching", "none"}, optional
         What to do where the Pareto k is above 0.7: fit again without the observation and bridge the two sets of draws,
         as is done by default; move the draws [2]_, which asks for no fit and was off by 0.1 to 0.4 nats a row in
         linear regressions with k from 1 to 2.3; or nothing, as by default of a law that takes quantities from
@@ -65,7 +65,7 @@ def loo(
     Raises
     ------
     InputError
-        If `mend` is unknown.
+        If `high_k` is unknown.
 
     Warns
     -----
@@ -81,19 +81,19 @@ def loo(
     True
     """
     law = fit.law
-    usual = "none" if law.upstream else law.mend
-    mend = usual if mend is None else mend
-    if mend not in MENDS:
-        raise InputError(unknown("mend", mend, MENDS))
-    if law.upstream and mend != "none":
+    usual = "none" if law.upstream else law.grouping.high_k
+    high_k = usual if high_k is None else high_k
+    if high_k not in HIGH_K_WAYS:
+        raise InputError(unknown("high_k", high_k, HIGH_K_WAYS))
+    if law.upstream and high_k != "none":
         raise InputError(
-            f"mend={mend!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior that "
-            'could be moved or fitted again without an observation; use mend="none", or joint=True of the law'
+            f"high_k={high_k!r}: {law.name} takes {' and '.join(law.upstream)} from upstream and has no one posterior "
+            'that could be moved or fitted again without an observation; use high_k="none", or joint=True of the law'
         )
     result = importance_sampling(fit, progress=progress)
-    if mend == "refit":
+    if high_k == "refit":
         resolve(fit, result, seed=seed, progress=progress, **settings)
-    elif mend == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
+    elif high_k == "moment_matching" and (result.pareto_k > PARETO_K_LIMIT).any():
         # Where moment matching leaves the draws as they are, ArviZ divides by the spread of equal weights; where it
         # moves them far, ratios of densities overflow, and what it finds is then not taken.
         with warnings.catch_warnings(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):

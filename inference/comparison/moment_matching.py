@@ -15,7 +15,7 @@ def moment_match(fit, result):
     """Return leave-one-out with the Pareto k of observations above 0.7 mended by moment matching [1]_."""
     import arviz_stats as azs
 
-    densities.needed_whole(fit, 'mend="moment_matching"')
+    densities.needed_whole(fit, 'high_k="moment_matching"')
     draws = fit.draws
     with warnings.catch_warnings():
         # `loo` says itself what is left.

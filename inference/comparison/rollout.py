@@ -120,7 +120,7 @@ def rollout(
     check_options(seed, sampler, settings)
     check_beyond(beyond)
     seed, rows = seed_of(seed), law.rows(table)
-    values = law.along(rows, by)
+    values = law.grouping.along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})
     cut = {cutoff: _cut(law, rows, values, by, cutoff) for cutoff in cutoffs}
     entries, parts = {}, []
@@ -179,7 +179,7 @@ def _cut(law, rows, values, by, cutoff):
             "foretells its rows; cut along what every one has on both sides"
         )
     ahead = ~below
-    ahead[ahead] = law.foretold(past, rows[ahead])
+    ahead[ahead] = law.grouping.foretold(past, rows[ahead])
     if not ahead.any():
         raise InputError(f"{place}: rows below {by} {cutoff:g} say nothing of any other; choose a later cutoff")
     return past, ahead
@@ -203,7 +203,7 @@ def predicted(draws, rows, seed, beyond="none"):
         the draws.
     """
     law, rng = draws.law, np.random.default_rng(seed)
-    alone = rows if law.group is None else rows.assign(**{law.group: np.arange(len(rows))})
+    alone = rows if law.grouping.group is None else rows.assign(**{law.grouping.group: np.arange(len(rows))})
     samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
     step = max(1, AT_ONCE // samples)
     drift = drift_of(law) if beyond == "drift" and law.kind == "runs" else None

@@ -66,7 +66,7 @@ def allocate(
         standard deviations before the drift is added; see `quotable`. Without either option the draws are those of the
         law alone.
     **planned
-        What the law wants to know of the runs planned (`law.planned`). Of most laws ``vocabulary``, rows of the
+        What the law wants to know of the runs planned (`law.planner.planned`). Of most laws ``vocabulary``, rows of the
         embedding of the models asked about (twice as many if untied; 32,000 by default), and ``aspect_ratio``, their
         width over number of layers (that of Chinchilla's models by default). Of a `Grouped` law ``group``, the name of
         the group that the runs planned are of, which is needed.
@@ -130,7 +130,7 @@ def allocate(
     if near_optimal is not None:
         near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
     draws = fit.draws
-    law, known = draws.law, draws.law.planned
+    law, known = draws.law, draws.law.planner.planned
     planned = {key: x for key, x in planned.items() if x is not None}
     for key in planned:
         if key not in known:
@@ -145,7 +145,7 @@ def allocate(
         return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)
 
     if name == "compute" and demands is None and near_optimal is None:
-        result = law.optimum(draws, at, **planned)
+        result = law.planner.optimum(draws, at, **planned)
     elif name == "compute" or error is None:
         result = solved(asked[:, None])
     else:
@@ -212,7 +212,7 @@ def _ratio(tokens, parameters):
 
 def _ratio_outside(result, fit, **planned):
     """Decades by which tokens per parameter lie outside those of the fitted runs, counted as there."""
-    runs = fit.law.planned_rows(fit.rows, **planned)
+    runs = fit.law.planner.rows(fit.rows, **planned)
     size = next(column for column in SIZES if column in runs and column in result)
     fitted = runs["tokens"] / runs[size]
     return decades_outside(_ratio(result["tokens"], result[size]), float(fitted.min()), float(fitted.max()))
@@ -220,7 +220,7 @@ def _ratio_outside(result, fit, **planned):
 
 def compute_range(fit, **planned):
     """Return the least and the greatest training FLOP of the fitted runs that inform what is planned."""
-    flop = training_flop(fit.law.planned_rows(fit.rows, **planned))
+    flop = training_flop(fit.law.planner.rows(fit.rows, **planned))
     if not len(flop):  # a group of which nothing was seen
         return float("nan"), float("nan")
     return float(flop.min()), float(flop.max())

@@ -131,8 +131,11 @@ def decades_beyond(law, fitted, runs):
     if before is None:
         return np.zeros(len(runs))
     largest = np.full(len(runs), np.nanmax(before))
-    if law.grouped_by in runs and law.grouped_by in fitted:
-        groups, new_groups = fitted[law.grouped_by].astype(str).to_numpy(), runs[law.grouped_by].astype(str).to_numpy()
+    if law.grouping.by in runs and law.grouping.by in fitted:
+        groups, new_groups = (
+            fitted[law.grouping.by].astype(str).to_numpy(),
+            runs[law.grouping.by].astype(str).to_numpy(),
+        )
         for group in np.intersect1d(groups, new_groups):
             largest[new_groups == group] = np.nanmax(before[groups == group])
     with np.errstate(invalid="ignore"):

@@ -16,10 +16,10 @@ import xarray as xr
 from ...datasets.wording import quoted, suggestion, unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
+from ...models.lengths.counts import draw_counts
 from ...models.lengths.curve import length_at, natural, right_and_wrong
 from ...models.lengths.design import conditions as conditions_of
 from ...models.lengths.design import log_train
-from ...models.lengths.law import draw_counts
 from ..intervals import named
 from ..needs import of_kind
 

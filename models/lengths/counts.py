@@ -64,3 +64,15 @@ def spread(right, wrong, precision, total):
     """Give the standard deviation of the share of a cell's problems that are right, (..., cell)."""
     more = 1.0 if precision is None else (precision + total) / (precision + 1)
     return np.sqrt(right * wrong * more / total)
+
+
+def draw_counts(right, wrong, precision, total, rng):
+    """Draw counts of `total` problems, (...), about probabilities; binomial where there is no precision."""
+    if precision is None:
+        return rng.binomial(total, right)
+    a, b = rng.standard_gamma(precision * right), rng.standard_gamma(precision * wrong)
+    # Where both gammas are too small for a float, the beta is all but 0 or 1.
+    extreme = rng.random(np.shape(a)) < right
+    with np.errstate(invalid="ignore"):
+        share = np.where(a + b > 0, a / (a + b), extreme)
+    return rng.binomial(total, share)

@@ -11,18 +11,18 @@ from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, quoted, shown, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
-from ..contrasts import Contrast, ordinals, slopes
 from ..coordinates import Coordinates, Units
 from ..density import Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from . import design, modes
+from .counts import draw_counts
 from .curve import PARTS, SHAPES, natural, right_and_wrong, terms
 from .draws import UNITS, LengthsDraws
+from .parts import LengthsTests
 from .priors import EFFECT, FREE_PARAMETERS, LEVEL, WITH_EFFECTS
 
 NOISES = ("beta_binomial", "binomial")
-LENGTH_BINS = 10  # of levels, in the tests of the law
 OPERANDS = ("weighted", "longest")
 
 
@@ -101,8 +101,7 @@ class Lengths(Law):
     observed: ClassVar[str] = "correct"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,), low_rank=False)
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
-    share_of: ClassVar[str] = "the problems"
-    tolerance: ClassVar[float] = 0.05
+    tests = LengthsTests()
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")
 
     def __post_init__(self):
@@ -115,7 +114,7 @@ class Lengths(Law):
         if not isinstance(self.effects, str):
             raise InputError(f"effects must be a formula such as 'embedding + architecture', not {shown(self.effects)}")
         design.terms(self.effects)
-        object.__setattr__(self, "priors", self.checked_priors())
+        object.__setattr__(self, "priors", self._checked_priors())
 
     # What is sampled -------------------------------------------------------------------------------------------------
 
@@ -355,27 +354,6 @@ class Lengths(Law):
         right, wrong = right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
         return right, wrong, cells.get("precision")
 
-    def contrasts(self, rows):
-        """Means of cells by length and by embedding, within and beyond training, and slopes in the shorter operand."""
-        a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
-        longer = np.maximum(a, b)
-        lengths = _bins(longer)
-        beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
-        named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
-        found = {
-            "means by length": Contrast.of_means(lengths, "bins of the longer operand", named),
-            "means by embedding": Contrast.of_means(
-                embedding + beyond,
-                "embeddings, within and beyond the lengths of training",
-                "embedding " + embedding + ", " + beyond + " the lengths of training",
-            ),
-        }
-        within = slopes(lengths, np.log(np.minimum(a, b) / longer))
-        if len(within):
-            what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
-            found["slopes by shorter operand"] = Contrast(what, within).named(named)
-        return found
-
     # Draws -----------------------------------------------------------------------------------------------------------
 
     def draws(self, sampled, rows, reference):
@@ -398,28 +376,10 @@ class Lengths(Law):
         return found
 
 
-def _bins(longer):
-    """Code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
-    levels, codes = np.unique(longer, return_inverse=True)
-    return codes * min(LENGTH_BINS, len(levels)) // len(levels)
-
-
 def _axis(name):
     """Columns of runs are of runs; groups of cells name in their first word what they are of."""
     axis = name.split("_")[0]
     return axis if axis in ("pair", "right", "wrong", "total") else "run"
-
-
-def draw_counts(right, wrong, precision, total, rng):
-    """Draw counts of `total` problems, (...), about probabilities; binomial where there is no precision."""
-    if precision is None:
-        return rng.binomial(total, right)
-    a, b = rng.standard_gamma(precision * right), rng.standard_gamma(precision * wrong)
-    # Where both gammas are too small for a float, the beta is all but 0 or 1.
-    extreme = rng.random(np.shape(a)) < right
-    with np.errstate(invalid="ignore"):
-        share = np.where(a + b > 0, a / (a + b), extreme)
-    return rng.binomial(total, share)
 
 
 def _by_offset(counts):

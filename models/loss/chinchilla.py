@@ -9,7 +9,7 @@ References
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..arrays import exp, log
 from . import coupled, embeddings
@@ -180,11 +180,11 @@ class Chinchilla(LossLaw):
     parameter_share = Sampled("Beta(2, 2)", "Share of the reducible loss that parameters remove.", support=(0, 1))
     alpha = Sampled("LogNormal(-1.2, 0.7)", EXPONENT_RATIONALE)
     beta = Sampled("LogNormal(-1.2, 0.7)", EXPONENT_RATIONALE)
-    loss = staticmethod(loss)
-    derive = staticmethod(constants)
+    loss: ClassVar[Any] = staticmethod(loss)
+    derive: ClassVar[Any] = staticmethod(constants)
     exponent = staticmethod(parameter_exponent)
-    returns = staticmethod(returns)
-    best = staticmethod(optimum)  # parameters and tokens of least loss at a budget, given the constants
+    returns: ClassVar[Any] = staticmethod(returns)
+    best: ClassVar[Any] = staticmethod(optimum)  # parameters and tokens of least loss at a budget, given the constants
 
     @property
     def wider(self):

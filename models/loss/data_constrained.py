@@ -17,6 +17,7 @@ import numpy as np
 from ...datasets.wording import shown
 from ...errors import InputError
 from ..arrays import exp, log, maximum, minimum
+from ..parts import Planner
 from .chinchilla import Chinchilla
 from .chinchilla import loss as chinchilla_loss
 from .law import Sampled
@@ -82,6 +83,55 @@ def loss(parameters, tokens, unique_tokens, *, E, A, B, alpha, beta, repetition_
 
 
 @dataclass(frozen=True)
+class RepeatedPlan(Plan):
+    """Models trained on so many distinct tokens, or all distinct where None.
+
+    It describes ``parameters``, ``tokens``, ``epochs`` (passes over the distinct tokens) and ``loss`` (nats per token).
+    """
+
+    unique_tokens: float | None
+
+    def _distinct(self, tokens):
+        return tokens if self.unique_tokens is None else self.unique_tokens
+
+    def loss(self, model, tokens):
+        """Mean loss; see `loss`."""
+        return super().loss(model | {"unique_tokens": self._distinct(tokens)}, tokens)
+
+    def described(self, model, tokens):
+        """Add ``epochs`` to what is said of models planned."""
+        return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}
+
+
+class RepeatedPlanner(Planner):
+    """What is asked of the law about runs that are planned."""
+
+    planned = ("unique_tokens",)
+
+    def plan(self, constants, *, unique_tokens=None):
+        """Models of any size where only so many distinct tokens are to be had.
+
+        Parameters
+        ----------
+        constants : mapping of str to array_like
+        unique_tokens : float, optional
+            Distinct tokens; as many as are wanted by default, none being repeated.
+
+        Returns
+        -------
+        RepeatedPlan
+
+        Raises
+        ------
+        InputError
+            If `unique_tokens` is not a positive number.
+        """
+        if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
+            raise InputError(f"unique_tokens must be a positive number, not {shown(unique_tokens)}")
+        return RepeatedPlan(self.law, constants, unique_tokens)
+
+
+@dataclass(frozen=True)
 class DataConstrained(Chinchilla):
     """The Chinchilla law of repeated data (Muennighoff et al. 2023), ``loss = E + A/N'**alpha + B/D'**beta``.
 
@@ -106,7 +156,6 @@ class DataConstrained(Chinchilla):
     name: ClassVar[str] = "data-constrained"
     constant_columns: ClassVar[tuple] = ("unique_tokens",)
     sized_by: ClassVar[tuple] = ("parameters", "tokens")
-    planned: ClassVar[tuple] = ("unique_tokens",)
     in_all_parameters: ClassVar[bool] = False
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
@@ -123,46 +172,4 @@ class DataConstrained(Chinchilla):
     )
     loss = staticmethod(loss)
     optimal_sizes = None  # type: ignore[assignment]
-
-    def plan(self, constants, *, unique_tokens=None):
-        """Models of any size where only so many distinct tokens are to be had.
-
-        Parameters
-        ----------
-        constants : mapping of str to array_like
-        unique_tokens : float, optional
-            Distinct tokens; as many as are wanted by default, none being repeated.
-
-        Returns
-        -------
-        RepeatedPlan
-
-        Raises
-        ------
-        InputError
-            If `unique_tokens` is not a positive number.
-        """
-        if unique_tokens is not None and not (isinstance(unique_tokens, (int, float)) and 0 < unique_tokens < np.inf):
-            raise InputError(f"unique_tokens must be a positive number, not {shown(unique_tokens)}")
-        return RepeatedPlan(self, constants, unique_tokens)
-
-
-@dataclass(frozen=True)
-class RepeatedPlan(Plan):
-    """Models trained on so many distinct tokens, or all distinct where None.
-
-    It describes ``parameters``, ``tokens``, ``epochs`` (passes over the distinct tokens) and ``loss`` (nats per token).
-    """
-
-    unique_tokens: float | None
-
-    def _distinct(self, tokens):
-        return tokens if self.unique_tokens is None else self.unique_tokens
-
-    def loss(self, model, tokens):
-        """Mean loss; see `loss`."""
-        return super().loss(model | {"unique_tokens": self._distinct(tokens)}, tokens)
-
-    def described(self, model, tokens):
-        """Add ``epochs`` to what is said of models planned."""
-        return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}
+    planner = RepeatedPlanner()

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from ...datasets.deferred import xr
 from ..arrays import exp, log
+from ..parts import Planner
 from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
 
@@ -23,6 +24,14 @@ def loss(training_flop, *, E, A, gamma):
     2.5
     """
     return E + A * exp(-gamma * log(training_flop))
+
+
+class FrontierPlanner(Planner):
+    """What is asked of the law about runs that are planned."""
+
+    def optimum(self, draws, compute):
+        """Mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""
+        return xr.Dataset({"loss": self.law.mean(draws.named(), {"training_flop": compute})})
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Frontier(LossLaw):
     """
 
     name: ClassVar[str] = "frontier"
-    planned: ClassVar[tuple] = ()
+    planner = FrontierPlanner()
     exponents: ClassVar[tuple] = ("gamma",)
     loss_centre = Sampled("LogNormal(1.1, 0.5)", CENTRE_RATIONALE, "nats/token")
     reducible_share = Sampled("Beta(2, 2)", "Share of that loss above E.", support=(0, 1))
@@ -65,7 +74,3 @@ class Frontier(LossLaw):
     def centre(self, rows):
         """Geometric mean of C."""
         return {"reference_compute": geometric_means(rows, self.columns)[0]}
-
-    def optimum(self, draws, compute):
-        """Mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""
-        return xr.Dataset({"loss": self.mean(draws.named(), {"training_flop": compute})})

@@ -9,11 +9,11 @@ import numpy as np
 from ...datasets.deferred import xr
 from ...datasets.wording import shown
 from ...errors import InputError
-from ..contrasts import joined
 from ..draws import DRAWS
 from ..law import Law
 from . import grouped_density, grouping, unseen_groups
 from .grouped_draws import GroupedDraws
+from .grouped_parts import GroupedGrouping, GroupedPlanner, GroupedTests
 from .grouping import GROUP, GROUPS, labelled
 from .law import LossLaw
 from .populations import SPREAD, TYPICAL, check_population, population, spread
@@ -115,12 +115,12 @@ class Grouped(Law):
         own["law"] = replace(self.law, priors={**self.law.priors, **others})
         for option, value in own.items():
             object.__setattr__(self, option, value)
-        object.__setattr__(self, "priors", self.checked_priors())
+        object.__setattr__(self, "priors", self._checked_priors())
         for name in pooled:
             check_population(name, self.law.prior_of[name])
 
     @classmethod
-    def made(cls, options, make):
+    def _made(cls, options, make):
         """Make the law of its `options`, that of the groups by `make` of a name and options."""
         inner = options.get("law")
         if not (isinstance(inner, dict) and isinstance(inner.get("name"), str) and "by" in options):
@@ -134,11 +134,11 @@ class Grouped(Law):
         return getattr(self.law, name)
 
     in_all_parameters: ClassVar[bool] = False
-    axes = property(lambda self: self.law.axes)
+    tests = GroupedTests()
+    grouping = GroupedGrouping()
+    planner = GroupedPlanner()
     observed = property(lambda self: self.law.observed)
     effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
-    group = property(lambda self: self.law.group)
-    grouped_by = property(lambda self: self.by)
 
     def on_scale(self, observed):
         """Losses on the scale of the residuals."""
@@ -147,11 +147,6 @@ class Grouped(Law):
     def from_scale(self, values):
         """Losses from values on the scale of the residuals."""
         return self.law.from_scale(values)
-
-    @property
-    def clusters(self):
-        """Those of the law, and the groups."""
-        return (*self.law.clusters, self.by)
 
     @property
     def needed(self):
@@ -183,15 +178,15 @@ class Grouped(Law):
         own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
         grouping.check_groups(table, self.by, own)
         if self.effects_of:
-            grouping.check_runs(table, self.by, self.group)
+            grouping.check_runs(table, self.by, self.effect_column)
         return table
 
     def _sized(self, rows):
         """Rows with a column that names the size within its group: equal sizes of two groups share no effect."""
-        if not self.size_effects or self.group in rows:
+        if not self.size_effects or self.effect_column in rows:
             return rows
         pairs = zip(labelled(rows[self.by]), rows[self.size_column], strict=True)
-        return rows.assign(**{self.group: [f"{group}, {float(size)!r}" for group, size in pairs]})
+        return rows.assign(**{self.effect_column: [f"{group}, {float(size)!r}" for group, size in pairs]})
 
     def groups(self, rows):
         """Rows that share an effect; see the law's."""
@@ -222,35 +217,6 @@ class Grouped(Law):
     def codes(self, rows, reference):
         """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
         return grouping.codes(rows, self.by, reference[GROUPS])
-
-    def contrasts(self, rows):
-        """Those of the law, within each group."""
-        labels, found = labelled(rows[self.by]), {}
-        for name in sorted(set(labels)):
-            own = labels == name
-            for test, contrast in self.law.contrasts(rows[own]).items():
-                found.setdefault(test, []).append(contrast.among(own, f" of {self.by} {name}"))
-        return {test: joined(f"of each value of {self.by}", each) for test, each in found.items()}
-
-    def groupings(self, rows):
-        """Codes of the groups that other columns name; see the law's."""
-        return {name: codes for name, codes in self.law.groupings(rows).items() if name != self.by}
-
-    def alternatives(self, rows):
-        """Give those of the law, of the same groups."""
-        return [replace(self, law=other) for other in self.law.alternatives(rows)]
-
-    def repeated_size(self, rows):
-        """Return the column of model sizes of which at least two have several rows; see the law's."""
-        return self.law.repeated_size(rows)
-
-    def along(self, rows, by):
-        """Give numbers along which rows may be cut; see the law's."""
-        return self.law.along(rows, by)
-
-    def together(self, rows, simulated):
-        """Rows and simulated rows as one table; see the law's."""
-        return self.law.together(rows, simulated)
 
     # Quantities ------------------------------------------------------------------------------------------------------
 
@@ -287,14 +253,6 @@ class Grouped(Law):
         for i in np.unique(codes):
             self.law.check(rows[codes == i], {name: x[i] for name, x in reference.items() if name != GROUPS})
 
-    @property
-    def wider(self):
-        """The wider law of the groups, its further quantity one for all of them."""
-        if self.law.wider is None:
-            return None
-        wider, name, value = self.law.wider
-        return Grouped(wider, self.by, self.pooled, (*self.shared, name), self.priors), name, value
-
     def check_calibration(self, truth):
         """Refuse what the law refuses."""
         self.law.check_calibration(truth)
@@ -327,25 +285,6 @@ class Grouped(Law):
         }
 
     # Decisions -------------------------------------------------------------------------------------------------------
-
-    @property
-    def planned(self):
-        """What `optimum` may be told: which group the runs planned are of, and what the law may be told."""
-        return (GROUP, *self.law.planned)
-
-    def planned_rows(self, rows, *, group=None, **planned):
-        """Rows of the group that the runs planned are of."""
-        return rows if group is None else rows[labelled(rows[self.by]) == str(group)]
-
-    def optimum(self, draws, compute, *, group=None, **planned):
-        """Compute-optimal sizes in one group; see the law's.
-
-        Raises
-        ------
-        InputError
-            If no group is named, or one that the fit lacks.
-        """
-        return self.law.optimum(draws.of(group), compute, **planned)
 
     # What it is called -----------------------------------------------------------------------------------------------
 

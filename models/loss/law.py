@@ -1,71 +1,34 @@
 """What every law of the loss of one training set-up has in common: options, priors, noise, the density."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from ...datasets import filled, positive_columns, require
-from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, unknown
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
-from ..contrasts import Contrast, groupings, means, ordinals, slopes
 from ..coordinates import Coordinates
 from ..density import POTENTIAL, Density
-from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
-from ..priors import FreeParameter
-from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
+from .budget import SIZES
 from .draws import LossDraws
-from .noise import EFFECT_SDS, ENDS, WITH_EFFECTS, Noise
-from .plan import FamilyPlan
-from .sizes import family_constant
+from .noise import EFFECT_SDS, ENDS, Noise
+from .parts import SIZE_GROUP, LossGrouping, LossPlanner, LossTests
+from .sampled import KEYWORD, Sampled, parameters_of
+from .simulation import Simulates
 
 REFERENCES = ("reference_parameters", "reference_tokens")  # centre of N and D
 SCATTERS = ("by_size", "one")
 TYPICAL = "typical_"  # before the name of a column: its geometric mean
 EXPONENT = "exponent_parameters"
-KEYWORD = inspect.Parameter.KEYWORD_ONLY
-SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 CENTRE_RATIONALE = (
     "Loss at the geometric-mean size: 1.1 to 8 nats per token, from a very good model to word frequencies alone."
 )
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """A sampled quantity of a law of the loss, as an attribute of its class.
-
-    Parameters
-    ----------
-    prior : str
-        Such as ``"LogNormal(1.1, 0.5)"``.
-    rationale : str
-        Why the prior is as it is, which reports print.
-    unit : str
-    support : tuple of float
-        Where it lies; positive by default.
-    """
-
-    prior: str
-    rationale: str
-    unit: str = ""
-    support: tuple = (0, np.inf)
-
-    def named(self, name):
-        """Return the `FreeParameter` of a name."""
-        return FreeParameter(name, self.prior, self.support, self.unit, self.rationale)
-
-
-def _parameters(function):
-    """Return the kinds of the parameters of a function by name, but for those that take any number."""
-    listed = inspect.signature(function).parameters.values()
-    return {p.name: p.kind for p in listed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name != "self"}
 
 
 def geometric_means(table, columns):
@@ -74,7 +37,7 @@ def geometric_means(table, columns):
 
 
 @dataclass(frozen=True)
-class LossLaw(Law):
+class LossLaw(Simulates, Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
     A law of one's own is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
@@ -110,14 +73,17 @@ class LossLaw(Law):
     kind: ClassVar[str] = "runs"
     unit: ClassVar[str] = "run"
     observed: ClassVar[str] = "loss"
-    planned: ClassVar[tuple] = ("vocabulary", "aspect_ratio")
+    wider: ClassVar[tuple | None] = None  # a law, a quantity of it and its value at which it is this one
     mean_parameters: ClassVar[tuple] = ()
     columns: ClassVar[tuple] = ()
     constant_names: ClassVar[tuple] = ()  # the keyword-only parameters of `loss`
-    exponent: ClassVar[Callable | None] = None  # ``exponent(**constants)`` of the optimal parameters in compute
+    loss: ClassVar[Any] = None  # ``loss(columns, ..., *, constants, ...)``, mean loss in nats per token
+    derive: ClassVar[Any] = staticmethod(dict)  # ``derive(sampled, ..., typical_column, ...)``, constants not sampled
+    exponent: ClassVar[Any] = None  # ``exponent(**constants)`` of the optimal parameters in compute
     effort: ClassVar[Effort] = Effort(careful=(0.99, 0.998), least_ess=400, longest=16, quick=True)
-    axes: ClassVar[dict] = {"compute": "training_flop"}
-    clusters: ClassVar[tuple] = (*SIZES, "run")
+    tests = LossTests()
+    grouping = LossGrouping()
+    planner = LossPlanner()
     constant_columns: ClassVar[tuple] = ()  # of `columns`, those that may hold one value in every row
     sized_by: ClassVar[tuple | None] = None  # the columns that scatter by size depends on; `columns` if None
     optimal_sizes: ClassVar[Callable | None] = None
@@ -139,7 +105,7 @@ class LossLaw(Law):
             others = [q for q in cls.mean_parameters if q.name not in own]
             cls.mean_parameters = (*others, *(x.named(name) for name, x in own.items()))
         if "loss" in vars(cls):
-            parameters = _parameters(cls.loss)
+            parameters = parameters_of(cls.loss)
             cls.constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
             cls.columns = tuple(name for name, kind in parameters.items() if kind is not KEYWORD)
 
@@ -147,7 +113,7 @@ class LossLaw(Law):
         if self.scatter not in SCATTERS:
             raise InputError(unknown("scatter", self.scatter, SCATTERS))
         self._check_effects()
-        object.__setattr__(self, "priors", self.checked_priors((*self.derived_names, "nu", "rho", *ENDS.values())))
+        object.__setattr__(self, "priors", self._checked_priors((*self.derived_names, "nu", "rho", *ENDS.values())))
 
     def _check_effects(self):
         for option in (f"{what}_effects" for what in EFFECT_SDS):
@@ -163,14 +129,6 @@ class LossLaw(Law):
 
     # What a law says -------------------------------------------------------------------------------------------------
 
-    def loss(self, *columns, **constants):
-        """Mean loss in nats per token at sizes, given constants."""
-        raise NotImplementedError
-
-    def derive(self, **given):
-        """Those constants that are not sampled, a dict; none by default."""
-        return {}
-
     @property
     def derived_names(self):
         """Names of what follows from what is sampled."""
@@ -184,12 +142,12 @@ class LossLaw(Law):
         They are the typical values that `derive` takes: ``typical_tokens`` is the geometric mean of the column
         ``tokens``.
         """
-        names = [name for name in _parameters(self.derive) if name.startswith(TYPICAL)]
+        names = [name for name in parameters_of(self.derive) if name.startswith(TYPICAL)]
         return dict(zip(names, geometric_means(rows, [name.removeprefix(TYPICAL) for name in names]), strict=True))
 
     def constants(self, values, reference):
         """Named constants from sampled `values` and the `reference` of `self.reference`."""
-        taken = _parameters(self.derive)
+        taken = parameters_of(self.derive)
         given = {name: values[name] if name in values else reference.get(name) for name in taken}
         missing = [name for name, x in given.items() if x is None]
         if missing:
@@ -234,8 +192,8 @@ class LossLaw(Law):
         return next((column for column in SIZES if column in self.columns), None)
 
     @property
-    def group(self):
-        """Column whose rows of one value are left out together: the run or, under size effects, the size."""
+    def effect_column(self):
+        """Column that names the run of each row or, under size effects, its size."""
         return SIZE_GROUP if self.size_effects else "run"
 
     @property
@@ -300,64 +258,16 @@ class LossLaw(Law):
         return self._sharing(table, place) if self.effects_of else table
 
     def _sharing(self, table, place):
-        """Return a table with the column of the law's `group`, refusing one in which no two rows share an effect."""
+        """Return a table with the column of the law's effects, refusing one in which no two rows share an effect."""
         what, option = self.effects_of, f"{self.effects_of}_effects"
         if self.run_effects:
-            require(table, [self.group], purpose=option)
+            require(table, [self.effect_column], purpose=option)
         labels = self.effect_labels(table)
         if not pd.Series(labels).duplicated().any():
             raise InputError(
                 f"{place}: every {what} has one row; {option} needs {what}s of several rows: set {option}=False"
             )
-        return table if self.group in table else table.assign(**{self.group: labels})
-
-    def contrasts(self, rows):
-        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
-        size = self.size_column
-        if size is None or "tokens" not in self.columns:
-            return {}
-        n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
-        bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
-        named = ordinals(bins, "compute")
-        found = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
-        within = slopes(bins, np.log(n / d))
-        if len(within):
-            what = f"slope of z in log(N/D) in each of {len(within)} bins"
-            found["slopes by compute"] = Contrast(what, within).named(named)
-        if self.repeated_size(rows):
-            codes = pd.factorize(n)[0]
-            several = means(codes)[np.bincount(codes) > 1]
-            what = f"mean of z in each of {len(several)} sizes of several rows"
-            found["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
-        return found
-
-    def groupings(self, rows):
-        """Codes of the groups that other columns of the table name, but for runs where they share effects."""
-        return groupings(rows, (SIZE_GROUP, *((self.group,) if self.effects_of else ())))
-
-    def alternatives(self, rows):
-        """Widen the law, with a scatter by size; where runs or sizes have several rows, with their effects too."""
-        law = self if self.wider is None else self.wider[0]
-        law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
-        found = [law] if law != self else []
-        if self.effects_of or self.noise not in WITH_EFFECTS or self.skew or self.measurement_error:
-            return found
-        if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
-            found.append(replace(law, run_effects=True))
-        if self.repeated_size(rows):
-            found.append(replace(law, size_effects=True))
-        return found
-
-    def repeated_size(self, rows):
-        """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
-        size = self.size_column
-        return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
-
-    def along(self, rows, by):
-        """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
-        if by == "compute" and not {"compute", "training_flop"} & set(rows) and training_flop(rows) is not None:
-            rows = rows.assign(training_flop=training_flop(rows))
-        return super().along(rows, by)
+        return table if self.effect_column in table else table.assign(**{self.effect_column: labels})
 
     # The model -------------------------------------------------------------------------------------------------------
 
@@ -403,18 +313,10 @@ class LossLaw(Law):
         InputError
             If a row is of no run and others are.
         """
-        if self.group in rows:
-            filled(rows, self.group, purpose=f"{self.effects_of or 'run'}_effects")
-            return rows[self.group].to_numpy()
+        if self.effect_column in rows:
+            filled(rows, self.effect_column, purpose=f"{self.effects_of or 'run'}_effects")
+            return rows[self.effect_column].to_numpy()
         return rows[self.size_column].to_numpy() if self.size_effects else np.arange(len(rows))
-
-    def together(self, rows, simulated):
-        """Rows and simulated rows as one table; a simulated run or size has another effect than the one it is like."""
-        found = super().together(rows, simulated)
-        if not self.effects_of:
-            return found
-        codes, others = (self.groups(part).codes for part in (rows, simulated))
-        return found.assign(**{self.group: np.concatenate([codes, codes.max() + 1 + others])})
 
     def halfwidth(self, rows):
         """Half-widths of the readings on the scale of the residuals, or None without measurement error."""
@@ -460,95 +362,7 @@ class LossLaw(Law):
         """Return the `LossDraws` of a Dataset that holds the sampled quantities, and those upstream if it has them."""
         return LossDraws(self, reference, rows, sampled)
 
-    def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
-        sampled = {
-            name: (DRAWS, prior.frozen.rvs((1, draws), random_state=rng)) for name, prior in self.prior_of.items()
-        }
-        return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws)), rows, reference)
-
-    def known_draws(self, values, reference, rows, rng=None):
-        """One draw that holds known values of the sampled quantities, by name.
-
-        Raises
-        ------
-        InputError
-            If a quantity lacks a value.
-        """
-        self.check_all_known(values)
-        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
-        return self.draws(xr.Dataset(known), rows, reference)
-
-    def check_calibration(self, truth):
-        """Refuse a law that has no one posterior, or whose prior alone gives no truths.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.upstream:
-            raise InputError(
-                f"{self.name} takes {' and '.join(self.upstream)} from sizes alone and has no one posterior to "
-                "calibrate; calibrate it with joint=True (--option joint=true)"
-            )
-
-    def simulate(self, values, rows, rng, reference=None):
-        """Draw losses of runs from the law and its noise.
-
-        Parameters
-        ----------
-        values : dict of str to float or ndarray, shape (...,)
-            Sampled quantities.
-        rows : DataFrame
-            The runs' sizes (and reading errors, where the law has them).
-        rng : numpy.random.Generator
-        reference : dict, optional
-            Centre of the sampled quantities; by default that of the rows.
-
-        Returns
-        -------
-        ndarray, shape (..., run)
-            Losses in nats per token.
-
-        Raises
-        ------
-        InputError
-            If a quantity lacks a value.
-        """
-        self.check_all_known(values)
-        values = {name: np.asarray(v, float)[..., None] for name, v in values.items()}
-        constants = self.constants(values, reference or self.reference(rows))
-        mean = self.on_scale(self.mean(constants, self.sizes(rows)))
-        return self.from_scale(self.scattered(mean, values, reference or self.reference(rows), rows, rng))
-
-    def scattered(self, mean, values, reference, rows, rng):
-        """Add noise to means on the scale of the residuals, (..., run), and one effect for each run or size."""
-        arguments = self.residuals.arguments(values, reference, self.sizes(rows))
-        if self.effects_of:
-            effect_sd = values[self.residuals.effect_sd]
-            return mean + effects.draw(rng, np.shape(mean), effect_sd, self.groups(rows), *arguments)
-        return mean + self.residuals.draw(rng, np.shape(mean), *arguments, halfwidth=self.halfwidth(rows))
-
     # Decisions -------------------------------------------------------------------------------------------------------
-
-    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
-        """Models of one family, whose embeddings grow with their size.
-
-        Parameters
-        ----------
-        constants : mapping of str to array_like
-        vocabulary, aspect_ratio : float, optional
-            Of the models planned; see `sizes.family_constant`.
-
-        Returns
-        -------
-        FamilyPlan
-            It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
-            nats per token).
-        """
-        if self.optimal_sizes is None:
-            return super().plan(constants)
-        return FamilyPlan(self, constants, family_constant(vocabulary, aspect_ratio))
 
 
 def describe(law):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..arrays import maximum, minimum
+from ..parts import Planner
 from .chinchilla import Chinchilla
 from .law import REFERENCES, Sampled
 from .plan import Plan
@@ -16,6 +17,14 @@ SHIFTS = ("parameters_shift", "tokens_shift")
 def shifted(size, offset, shift):
     """Size that counts, ``X + x0``, but not below the share of it that counts at the least size of the table."""
     return maximum(size + offset, minimum(shift, 1.0) * size)
+
+
+class OffsetsPlanner(Planner):
+    """What is asked of the law about runs that are planned."""
+
+    def plan(self, constants):
+        """Models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
+        return Plan(self.law, constants)
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,6 @@ class Offsets(Chinchilla):
     name: ClassVar[str] = "offsets"
     sum_of_terms: ClassVar[bool] = False
     wider: ClassVar[None] = None
-    planned: ClassVar[tuple] = ()
     centred: ClassVar[tuple] = (*Chinchilla.centred, *SHIFTS)
     parameters_shift = Sampled("LogNormal(0, 1)", "(N + n0)/N of the smallest model: 0.14 to 7.1.")
     tokens_shift = Sampled("LogNormal(0, 1)", "(D + d0)/D of the shortest run: 0.14 to 7.1.")
@@ -80,7 +88,4 @@ class Offsets(Chinchilla):
         return super().mean(constants, sizes)
 
     optimal_sizes = None  # type: ignore[assignment]
-
-    def plan(self, constants):
-        """Models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
-        return Plan(self, constants)
+    planner = OffsetsPlanner()

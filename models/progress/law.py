@@ -10,7 +10,6 @@ from ...datasets import require
 from ...datasets.deferred import xr
 from ...datasets.wording import not_a_switch, shown, unknown
 from ...errors import InputError
-from ..contrasts import Contrast, groupings, means, slopes
 from ..coordinates import Units
 from ..density import Density
 from ..draws import DRAWS
@@ -20,6 +19,7 @@ from . import points as placing
 from . import priors as progress_priors
 from . import slots as in_use
 from .draws import ProgressDraws, all_coordinates
+from .parts import ProgressGrouping, ProgressTests
 from .specifications import SPECIFICATIONS, Specification
 
 LARGEST_LOSS = 700.0  # nats: exp(700) is near the largest perplexity that a float holds
@@ -112,11 +112,9 @@ class Progress(Law):
     priors: Mapping = field(default_factory=dict)
 
     kind: ClassVar[str] = "evaluations"
-    clusters: ClassVar[tuple] = ("paper_id",)
-    axes: ClassVar[dict] = {"date": "year"}
-    group: ClassVar[str] = "paper_id"
     unit: ClassVar[str] = "evaluation"
-    tolerance: ClassVar[float] = 0.05
+    tests = ProgressTests()
+    grouping = ProgressGrouping()
     observed: ClassVar[str] = "perplexity"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99, 0.998), least_ess=1000, longest=16)
     columns: ClassVar[tuple] = ("parameters", "dataset_tokens", "year", "benchmark", "transformer", "perplexity")
@@ -177,10 +175,10 @@ class Progress(Law):
         """Whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
         return self.penalty is None
 
-    def option_text(self, name, value):
+    def _option_text(self, name, value):
         """Text of an option in the label; the name says which of the 20 specifications it is."""
         if name != "specification":
-            return super().option_text(name, value)
+            return super()._option_text(name, value)
         return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
 
     @property
@@ -259,44 +257,6 @@ class Progress(Law):
                 "draw truths from the posterior"
             )
         return np.exp(loss)
-
-    def contrasts(self, rows):
-        """Means and yearly slopes of the residuals of each benchmark, and means of papers of several rows."""
-        benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
-        within, named = slopes(benchmark, year), "benchmark " + benchmark
-        found = {
-            "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
-            "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within).named(
-                named
-            ),
-        }
-        if "paper_id" in rows:
-            each = means(rows["paper_id"])
-            several = each[(each > 0).sum(1) > 1]
-            what = f"mean of z of each of {len(several)} papers of several rows"
-            found |= (
-                {"means by paper": Contrast(what, several).named("paper " + rows["paper_id"].astype(str))}
-                if len(several)
-                else {}
-            )
-        return found
-
-    def groupings(self, rows):
-        """Codes of the groups that columns besides benchmarks and papers name, transformers among them."""
-        return groupings(rows, ("benchmark", "paper", "paper_id"))
-
-    def alternatives(self, rows):
-        """Papers with effects of their own, or a scatter for each benchmark, where this law has them not."""
-        found = []
-        if not self.paper_effects and self.noise == "normal" and "paper_id" in rows:
-            found.append(replace(self, paper_effects=True))
-        if self.scatter == "one" and self.penalty is None:
-            found.append(replace(self, scatter="by_benchmark"))
-        return found
-
-    def together(self, rows, simulated):
-        """Rows and simulated ones as one table; simulated papers are others than the rows'."""
-        return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))
 
     # The design ------------------------------------------------------------------------------------------------------
 

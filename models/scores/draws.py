@@ -307,7 +307,7 @@ class ScoresDraws(Draws):
 
         A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
         """
-        by = self.law.group if by is None else by
+        by = self.law.grouping.group if by is None else by
         found = super().by_group(by)
         if not self._of_models(by):
             return found
@@ -323,7 +323,7 @@ class ScoresDraws(Draws):
 
     def left_out_group(self, fitted, rows, by=None):
         """Log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
-        if not self._of_models(self.law.group if by is None else by):
+        if not self._of_models(self.law.grouping.group if by is None else by):
             return super().left_out_group(fitted, rows, by)
         return fitted._array(sum(self.nodes.log_densities(fitted._at(rows)).values()))
 

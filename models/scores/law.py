@@ -11,7 +11,6 @@ from ...datasets import filled, require
 from ...datasets.wording import not_a_switch, shown, unknown
 from ...errors import InputError
 from ..arrays import pick
-from ..contrasts import Contrast, groupings, slopes
 from ..coordinates import Coordinates, Units
 from ..density import Density
 from ..law import Effort, Law
@@ -19,13 +18,13 @@ from . import design
 from .draws import ScoresDraws
 from .item import PARTS, expected, items, logits, parts_of, prior_of_items
 from .noise import NOISES
+from .parts import ScoresGrouping, ScoresTests
 from .priors import OF_FORMS, free_parameters
 from .scatter import SCATTERS, Normal
 
 PACES = (None, *OF_FORMS)
 COMPUTE_PRIORS = ("flat", "normal")
 LEAST_KNOWN = 5
-LEAST_FORETOLD = 3
 BENCHMARK_UNITS, CAPABILITY = "benchmark_units", "capability"
 FAMILY_UNITS, VERSION_UNITS, STEPS = "family_units", "version_units", "gain_steps"
 
@@ -142,13 +141,8 @@ class Scores(Law):
     observed: ClassVar[str] = "score"
     scale: ClassVar[str] = "score"  # type: ignore[misc]
     effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
-    clusters: ClassVar[tuple] = ("model", "family")
-    axes: ClassVar[dict] = {"date": "year", "compute": "training_compute_flop"}
-    group: ClassVar[str] = "model"
-    mend: ClassVar[str] = "none"
-    integrates: ClassVar[bool] = True
-    share_of: ClassVar[str] = "the scale of scores"
-    tolerance: ClassVar[float] = 0.05
+    tests = ScoresTests()
+    grouping = ScoresGrouping()
 
     def __post_init__(self):
         for option, choices in (
@@ -175,7 +169,7 @@ class Scores(Law):
             raise InputError(f"slope_by_period needs pace='break', whose periods it is by, not pace={self.pace!r}")
         if self.pace is None and self.compute_prior != "flat":
             raise InputError("compute_prior='normal' needs a pace; set pace='linear' or 'break'")
-        object.__setattr__(self, "priors", self.checked_priors())
+        object.__setattr__(self, "priors", self._checked_priors())
 
     @property
     def free_parameters(self):
@@ -241,10 +235,6 @@ class Scores(Law):
         models = rows.drop_duplicates("model")
         return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
-    def foretold(self, past, rows):
-        """Whether each row is of a benchmark that at least `LEAST_FORETOLD` models of the past have a score on."""
-        return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_FORETOLD
-
     def reference(self, rows):
         """Name models, benchmarks, families and versions, and say what is known of models; see `design.reference`."""
         return design.reference(self, rows)
@@ -256,21 +246,6 @@ class Scores(Law):
     def design_arrays(self, rows, reference):
         """Arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
-
-    def contrasts(self, rows):
-        """Means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
-        benchmark = rows["benchmark"].to_numpy(object)
-        named = "benchmark " + benchmark
-        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
-        if "year" in rows and rows["year"].notna().all():
-            within = slopes(benchmark, rows["year"].to_numpy(float))
-            what = f"slope of z in the date in each of {len(within)} benchmarks"
-            found |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
-        return found
-
-    def groupings(self, rows):
-        """Codes of the groups that columns besides models and benchmarks name."""
-        return groupings(rows, ("model", "benchmark", "score"))
 
     # The density -----------------------------------------------------------------------------------------------------
 
@@ -364,7 +339,7 @@ class Scores(Law):
 
     def known_draws(self, values, reference, rows, rng=None):
         """One draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
-        self.check_all_known(values)
+        self._check_all_known(values)
         known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
         return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))
 

@@ -29,7 +29,7 @@ def main():
     options = parser.parse_args()
     fitter = bs.progress.new_fitter(bs.load("lm_progress"))
     fit = fitter.fit(law=bs.laws.Progress(7), draws=4 * options.draws)
-    result = fit.loo(mend="none")
+    result = fit.loo(high_k="none")
     start = time.perf_counter()
     rows = np.arange(options.rows or len(fitter.table))
     found = exact_loo(fit, rows, draws=options.draws, progress=True)

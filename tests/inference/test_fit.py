@@ -58,7 +58,7 @@ def test_no_method_changes_the_tree(fresh, runs, quiet):
     before = fresh.tree.copy(deep=True)
     fresh.check()
     fresh.loo()
-    fresh.loo(by="parameters", mend="none")
+    fresh.loo(by="parameters", high_k="none")
     fresh.summary()
     fresh.robust(fresh["posterior"]["alpha"])
     fresh.predict(runs.head(3))
@@ -69,11 +69,11 @@ def test_no_method_changes_the_tree(fresh, runs, quiet):
 
 
 def test_results_are_computed_once_and_go_with_the_fit(fresh, tmp_path, quiet):
-    check, left_out = fresh.check(), fresh.loo(mend="none")
-    assert fresh.check() is check and fresh.loo(mend="none") is left_out
-    assert fresh.loo(mend="none", seed=2) is not left_out
+    check, left_out = fresh.check(), fresh.loo(high_k="none")
+    assert fresh.check() is check and fresh.loo(high_k="none") is left_out
+    assert fresh.loo(high_k="none", seed=2) is not left_out
     other = pickle.loads(pickle.dumps(fresh))
-    assert other.check() == check and other.loo(mend="none").elpd == left_out.elpd
+    assert other.check() == check and other.loo(high_k="none").elpd == left_out.elpd
     assert not {"log_weights", "exchangeable"} & {*other.computed}
     fresh.save(tmp_path / "fit.nc")
     opened = bs.open(tmp_path / "fit.nc")

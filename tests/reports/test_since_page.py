@@ -157,7 +157,7 @@ def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
     unchanged, changed = (sensitivity._by_model(each) for each in fits)
     found, by_group = (
         sensitivity._difference(changed, unchanged),
-        [each.loo("model", mend="none") for each in fits],
+        [each.loo("model", high_k="none") for each in fits],
     )
     assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
     high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)

@@ -9,6 +9,7 @@ from ....datasets import CHINCHILLA_VOCABULARY
 from ....datasets.wording import shown, unknown
 from ....errors import InputError
 from ...arrays import exp, log, spread
+from ...parts import Planner
 from ...priors import FreeParameter
 from .. import embeddings
 from ..law import LossLaw, geometric_means
@@ -90,7 +91,7 @@ class Configurations(LossLaw):
     columns: ClassVar[tuple] = ("parameters_nonembedding",)
     observed: ClassVar[str] = "parameters"
     derived_names: ClassVar[tuple] = ("gamma", "aspect_ratio")
-    planned: ClassVar[tuple] = ()
+    planner = Planner()
     groupable: ClassVar[bool] = False
 
     def __post_init__(self):

@@ -1,6 +1,7 @@
 """The two terms of the laws of embeddings: added, or coupled by an outer exponent."""
 
 from dataclasses import replace
+from typing import Any, ClassVar
 
 from ..chinchilla import Chinchilla, Coupled
 from ..law import EXPONENT
@@ -10,7 +11,7 @@ class OfTwoTerms:
     """What a law with the option `coupled` has of its two terms."""
 
     coupled: bool
-    exponent = staticmethod(Chinchilla.exponent)
+    exponent: ClassVar[Any] = staticmethod(Chinchilla.exponent)
 
     @property
     def form(self):

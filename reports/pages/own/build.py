@@ -78,9 +78,9 @@ def _page_of(fits):
 
 def _check_backdrop(laws, backdrop):
     for law in laws:
-        if backdrop and law.grouped_by is not None:
+        if backdrop and law.grouping.by is not None:
             raise InputError(
-                f"backdrop: the built-in table of {law.kind} has no column {law.grouped_by!r} to set beside its "
+                f"backdrop: the built-in table of {law.kind} has no column {law.grouping.by!r} to set beside its "
                 "groups; leave it out"
             )
 

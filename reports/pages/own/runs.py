@@ -135,7 +135,7 @@ def laws_table(fits, document, comparison):
 
 
 def _allocation_figures(main, backdrop, *, drawn):
-    if main.law.grouped_by is not None:
+    if main.law.grouping.by is not None:
         return []
     low, high = compute_range(main)
     budgets = np.geomspace(low / 3, max(BEYOND) * high, 60)

@@ -42,7 +42,7 @@ def test_a_law_that_is_not_true_is_found_out(fitter, runs, truth, quiet):
 
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
     draws = fit_default.draws
-    law, name, value = draws.law.wider
+    law, name, value = draws.law.tests.wider
     slopes = draws.slopes(law, [q.name for q in law.mean_parameters], **{name: value})
     by_hand = {}
     for q in bs.laws.Chinchilla.mean_parameters:
@@ -90,7 +90,7 @@ def test_evaluations_of_a_true_law_are_standard_normal_in_every_direction(option
         loss = truth.replicate(rng).values[0, 0]
         seen = ProgressDraws(law, reference, evaluations.assign(perplexity=np.exp(loss)), one)
         z = stats.norm.ppf(seen.cdf().values[0, 0])
-        for name, contrast in law.contrasts(evaluations).items():
+        for name, contrast in law.tests.contrasts(evaluations).items():
             u = contrast.directions
             np.testing.assert_allclose(u @ u.T, np.eye(len(u)), atol=1e-9)
             sums.setdefault(name, []).append(stats.chi2.sf(((u @ z) ** 2).sum(), len(u)))

@@ -54,7 +54,7 @@ def test_the_difference_by_size_is_that_of_leave_one_group_out(fit_shared, other
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_the_largest_sizes_are_fitted_again_first(fit_shared):
-    plain = fit_shared.loo(by="parameters", mend="none")
+    plain = fit_shared.loo(by="parameters", high_k="none")
     high = plain.index[plain["pareto_k"] > 0.7]
     assert len(high)  # a size of a law without size effects informs it more than importance sampling can undo
     one = fit_shared.loo(by="parameters", most=1)
@@ -95,7 +95,7 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     table = bs.read(pd.DataFrame({"parameters": sizes, "tokens": 20 * sizes[::-1], "loss": 2.0}))
     law = bs.laws.Chinchilla(noise="normal", scatter="one")
     table = table.assign(loss=law.simulate(truth, table, np.random.default_rng(1)))
-    assert law.repeated_size(table) is None and "means by size" not in law.contrasts(table)
-    assert not any(other.size_effects for other in law.alternatives(table))
+    assert law.tests.repeated_size(table) is None and "means by size" not in law.tests.contrasts(table)
+    assert not any(other.size_effects for other in law.tests.wider_laws(table))
     found = bs.fit(law, table, seed=1, draws=250, tune=400).wider_laws(most=1, draws=250, tune=400)
     assert [found[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4

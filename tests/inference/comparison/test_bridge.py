@@ -105,7 +105,7 @@ def evidence_by_importance_sampling(draws, points=50_000):
 
 
 def test_rows_of_any_pareto_k_agree_with_brute_force(fitter_normal, fit_normal, worst_row, quiet):
-    raw, draws = fit_normal.loo(mend="none"), fit_normal.draws
+    raw, draws = fit_normal.loo(high_k="none"), fit_normal.draws
     whole = evidence_by_importance_sampling(draws)
     k = raw.pareto_k.values
     assert k[worst_row] > 1.5
@@ -117,7 +117,7 @@ def test_rows_of_any_pareto_k_agree_with_brute_force(fitter_normal, fit_normal, 
 
 
 def test_the_worst_row_agrees_with_moment_matching_and_other_seeds(fitter_normal, fit_normal, worst_row, quiet):
-    matched = fit_normal.loo(mend="moment_matching")
+    matched = fit_normal.loo(high_k="moment_matching")
     found = [exact_loo(fit_normal, [worst_row], seed=seed) for seed in (1, 2)]
     one, other = (float(x["elpd"][worst_row]) for x in found)
     assert one == pytest.approx(other, abs=0.2)

@@ -20,7 +20,7 @@ def loo_normal(fit_normal):
     """PSIS alone, and with moment matching."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return fit_normal.loo(mend="none"), fit_normal.loo(mend="moment_matching")
+        return fit_normal.loo(high_k="none"), fit_normal.loo(high_k="moment_matching")
 
 
 def test_loo_is_that_of_arviz(fit_default):
@@ -116,7 +116,7 @@ def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, 
     np.testing.assert_array_equal(mended.elpd_i.values[~high], raw.elpd_i.values[~high])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
     with pytest.raises(bs.InputError, match='mend "refits" is unknown; did you mean "refit"'):
-        fit_normal.loo(mend="refits")
+        fit_normal.loo(high_k="refits")
 
 
 def test_loo_warns_of_what_remains(fit_normal):
@@ -124,12 +124,12 @@ def test_loo_warns_of_what_remains(fit_normal):
         bs.DiagnosticWarning,
         match="^chinchilla, noise=normal, scatter=one: Pareto k is above 0.7 at .* of 245 observations",
     ):
-        loo(fit_normal, mend="none")
+        loo(fit_normal, high_k="none")
 
 
 def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
-    results = {"normal": loo_normal[1], "student": fit_default.loo(mend="moment_matching")}
-    table = bs.compare({"normal": fit_normal, "student": fit_default}, mend="moment_matching")
+    results = {"normal": loo_normal[1], "student": fit_default.loo(high_k="moment_matching")}
+    table = bs.compare({"normal": fit_normal, "student": fit_default}, high_k="moment_matching")
     assert list(table.index) == ["student", "normal"]
     assert list(table["rank"]) == [1, 2]
     difference = (results["normal"].elpd_i - results["student"].elpd_i).values
@@ -152,9 +152,9 @@ def test_comparison_adds_up(fit_default, fit_normal, loo_normal):
 
 @pytest.mark.parametrize("weighting", ["stacking", "pseudo_bma", "equal"])
 def test_weightings_reach_the_table(fit_default, fit_normal, loo_normal, weighting):
-    results = {"student": fit_default.loo(mend="moment_matching"), "normal": loo_normal[1]}
+    results = {"student": fit_default.loo(high_k="moment_matching"), "normal": loo_normal[1]}
     fits = {"student": fit_default, "normal": fit_normal}
-    table = bs.compare(fits, weighting=weighting, mend="moment_matching")
+    table = bs.compare(fits, weighting=weighting, high_k="moment_matching")
     expected = weigh(np.stack([r.elpd_i.values for r in results.values()], axis=1), weighting)
     assert list(table.loc[["student", "normal"], "weight"]) == list(expected)
 

@@ -83,4 +83,4 @@ def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs,
     assert fit.loo().elpd == importance_sampling(fit).elpd
     for mend in ("moment_matching", "refit"):
         with pytest.raises(bs.InputError, match="has no one posterior that could be moved or fitted again"):
-            fit.loo(mend=mend)
+            fit.loo(high_k=mend)

@@ -84,7 +84,7 @@ def test_fewer_runs_are_fitted_and_left_out_one_by_one(lengths_fitter, lengths_c
     assert float(own[0].mean()) == pytest.approx(float(own[1].mean()), abs=8)
     found = exact_loo(fit, [4], draws=200, tune=300, chains=2)
     assert found["run"].values[found["refitted"]].tolist() == ["nope-2"]
-    smoothed = fit.loo(mend="none")
+    smoothed = fit.loo(high_k="none")
     assert float(found["elpd"][4]) == pytest.approx(float(smoothed.elpd_i[4]), abs=5)
 
 

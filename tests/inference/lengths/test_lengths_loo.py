@@ -9,7 +9,7 @@ from bayescaling.inference.comparison.refits import exact_loo
 def test_importance_sampling_agrees_with_refits_without_the_run(lengths_fitter, lengths_fit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        result = lengths_fit.loo(mend="none")
+        result = lengths_fit.loo(high_k="none")
         trusted = np.flatnonzero(result.pareto_k <= 0.7)[[0, -1]]
         found = exact_loo(lengths_fit, trusted)
     assert np.flatnonzero(found["refitted"]).tolist() == trusted.tolist()

@@ -123,11 +123,11 @@ def test_other_fits_have_no_capabilities(lengths_fit):
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_leaving_models_out_can_go_without_refits(fits):
-    found = fits["linear"].loo("model", mend="none")
+    found = fits["linear"].loo("model", high_k="none")
     assert not found["refitted"].any()
     assert isinstance(found, pd.DataFrame)
     with pytest.raises(bs.InputError, match="choose one of refit, none"):
-        fits["linear"].loo(by="model", mend="moment_matching")
+        fits["linear"].loo(by="model", high_k="moment_matching")
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")

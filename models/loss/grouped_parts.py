@@ -1,0 +1,87 @@
+"""The parts of a grouped law: how rows are tested, grouped and planned, as the law of the groups has it."""
+
+from dataclasses import replace
+
+from ..contrasts import joined
+from ..parts import Grouping, Planner, Tests
+from .grouping import GROUP, labelled
+
+
+class GroupedTests(Tests):
+    """What tests of a grouped law ask: those of the law of the groups, within each group."""
+
+    @property
+    def wider(self):
+        """The wider law of the groups, its further quantity one for all of them."""
+        law, inner = self.law, self.law.law.tests.wider
+        if inner is None:
+            return None
+        wider, name, value = inner
+        return type(law)(wider, law.by, law.pooled, (*law.shared, name), law.priors), name, value
+
+    def contrasts(self, rows):
+        """Those of the law, within each group."""
+        by, found = self.law.by, {}
+        labels = labelled(rows[by])
+        for name in sorted(set(labels)):
+            own = labels == name
+            for test, contrast in self.law.law.tests.contrasts(rows[own]).items():
+                found.setdefault(test, []).append(contrast.among(own, f" of {by} {name}"))
+        return {test: joined(f"of each value of {by}", each) for test, each in found.items()}
+
+    def groupings(self, rows):
+        """Codes of the groups that other columns name; see the law's."""
+        found = self.law.law.tests.groupings(rows)
+        return {name: codes for name, codes in found.items() if name != self.law.by}
+
+    def wider_laws(self, rows):
+        """Give those of the law, of the same groups."""
+        return [replace(self.law, law=other) for other in self.law.law.tests.wider_laws(rows)]
+
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows; see the law's."""
+        return self.law.law.tests.repeated_size(rows)
+
+
+class GroupedGrouping(Grouping):
+    """How rows belong together: as those of the law of the groups do, and by group."""
+
+    by = property(lambda self: self.law.by)
+    axes = property(lambda self: self.law.law.grouping.axes)
+    group = property(lambda self: self.law.law.grouping.group)
+    clusters = property(lambda self: (*self.law.law.grouping.clusters, self.law.by))
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut; see the law's."""
+        return self.law.law.grouping.along(rows, by)
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows as one table; see the law's."""
+        return self.law.law.grouping.together(rows, simulated)
+
+
+class GroupedPlanner(Planner):
+    """What is asked of a grouped law about runs that are planned, which are of one group."""
+
+    @property
+    def planned(self):
+        """What `optimum` may be told: which group the runs planned are of, and what the law may be told."""
+        return (GROUP, *self.law.law.planner.planned)
+
+    def optimum(self, draws, compute, *, group=None, **planned):
+        """Compute-optimal sizes in one group; see the law's.
+
+        Raises
+        ------
+        InputError
+            If no group is named, or one that the fit lacks.
+        """
+        return self.law.law.planner.optimum(draws.of(group), compute, **planned)
+
+    def plan(self, constants, **planned):
+        """Models that may be trained; see the law's."""
+        return self.law.law.planner.plan(constants, **planned)
+
+    def rows(self, rows, *, group=None, **planned):
+        """Rows of the group that the runs planned are of."""
+        return rows if group is None else rows[labelled(rows[self.law.by]) == str(group)]

@@ -1,0 +1,118 @@
+"""The parts of laws of the loss: how runs are tested, grouped and planned."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from ..contrasts import Contrast, groupings, means, ordinals, slopes
+from ..parts import Grouping, Planner, Tests
+from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
+from .noise import WITH_EFFECTS
+from .plan import FamilyPlan
+from .sizes import family_constant
+
+SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
+
+
+class LossTests(Tests):
+    """What tests of a law of the loss ask."""
+
+    @property
+    def wider(self):
+        """A law that is this one at a value of a quantity, with both; None where there is none."""
+        return self.law.wider
+
+    def contrasts(self, rows):
+        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
+        size = self.law.size_column
+        if size is None or "tokens" not in self.law.columns:
+            return {}
+        n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
+        bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
+        named = ordinals(bins, "compute")
+        found = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
+        within = slopes(bins, np.log(n / d))
+        if len(within):
+            what = f"slope of z in log(N/D) in each of {len(within)} bins"
+            found["slopes by compute"] = Contrast(what, within).named(named)
+        if self.repeated_size(rows):
+            codes = pd.factorize(n)[0]
+            several = means(codes)[np.bincount(codes) > 1]
+            what = f"mean of z in each of {len(several)} sizes of several rows"
+            found["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
+        return found
+
+    def groupings(self, rows):
+        """Codes of the groups that other columns of the table name, but for runs where they share effects."""
+        return groupings(rows, (SIZE_GROUP, *((self.law.effect_column,) if self.law.effects_of else ())))
+
+    def wider_laws(self, rows):
+        """Widen the law, with a scatter by size; where runs or sizes have several rows, with their effects too."""
+        own = self.law
+        law = own if own.wider is None else own.wider[0]
+        law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
+        found = [law] if law != own else []
+        if own.effects_of or own.noise not in WITH_EFFECTS or own.skew or own.measurement_error:
+            return found
+        if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
+            found.append(replace(law, run_effects=True))
+        if self.repeated_size(rows):
+            found.append(replace(law, size_effects=True))
+        return found
+
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
+        size = self.law.size_column
+        return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
+
+
+class LossGrouping(Grouping):
+    """How runs belong together."""
+
+    clusters = (*SIZES, "run")
+    axes = {"compute": "training_flop"}  # noqa: RUF012
+
+    @property
+    def group(self):
+        """Column whose rows of one value are left out together: the run or, under size effects, the size."""
+        return self.law.effect_column
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut; compute is 6 N D where the table does not state it."""
+        if by == "compute" and not {"compute", "training_flop"} & set(rows) and training_flop(rows) is not None:
+            rows = rows.assign(training_flop=training_flop(rows))
+        return super().along(rows, by)
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows as one table; a simulated run or size has another effect than the one it is like."""
+        found = super().together(rows, simulated)
+        if not self.law.effects_of:
+            return found
+        codes, others = (self.law.groups(part).codes for part in (rows, simulated))
+        return found.assign(**{self.law.effect_column: np.concatenate([codes, codes.max() + 1 + others])})
+
+
+class LossPlanner(Planner):
+    """What is asked of a law of the loss about runs that are planned."""
+
+    planned = ("vocabulary", "aspect_ratio")
+
+    def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
+        """Models of one family, whose embeddings grow with their size.
+
+        Parameters
+        ----------
+        constants : mapping of str to array_like
+        vocabulary, aspect_ratio : float, optional
+            Of the models planned; see `sizes.family_constant`.
+
+        Returns
+        -------
+        FamilyPlan
+            It describes ``parameters`` (N_T), ``parameters_nonembedding`` (N_x), ``tokens`` and ``loss`` (mean loss,
+            nats per token).
+        """
+        if self.law.optimal_sizes is None:
+            return super().plan(constants)
+        return FamilyPlan(self.law, constants, family_constant(vocabulary, aspect_ratio))

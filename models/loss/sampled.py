@@ -1,0 +1,41 @@
+"""What a law of the loss says of itself in its class: sampled quantities, and the parameters of its functions."""
+
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..priors import FreeParameter
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A sampled quantity of a law of the loss, as an attribute of its class.
+
+    Parameters
+    ----------
+    prior : str
+        Such as ``"LogNormal(1.1, 0.5)"``.
+    rationale : str
+        Why the prior is as it is, which reports print.
+    unit : str
+    support : tuple of float
+        Where it lies; positive by default.
+    """
+
+    prior: str
+    rationale: str
+    unit: str = ""
+    support: tuple = (0, np.inf)
+
+    def named(self, name):
+        """Return the `FreeParameter` of a name."""
+        return FreeParameter(name, self.prior, self.support, self.unit, self.rationale)
+
+
+def parameters_of(function):
+    """Return the kinds of the parameters of a function by name, but for those that take any number."""
+    listed = inspect.signature(function).parameters.values()
+    return {p.name: p.kind for p in listed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name != "self"}

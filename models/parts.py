@@ -1,0 +1,169 @@
+"""Optional parts of a law, each asked by its own technique alone: how rows are tested, grouped and planned.
+
+A part is an attribute of a class of laws, ``tests = LossTests()``; asked of a law it knows that law.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ..datasets import fractional_years
+from ..datasets.wording import unknown
+from ..errors import InputError
+
+
+class Part:
+    """A part of a law, known to it as `law`."""
+
+    def __init__(self, law=None):
+        self.law = law
+
+    def __get__(self, law, owner=None):
+        return self if law is None else type(self)(law)
+
+
+class Tests(Part):
+    """What tests of a law by its rows ask.
+
+    Attributes
+    ----------
+    tolerance : float
+        Such a share from which on a law is said not to fit; below it is said to be off by so much.
+    share_of : str
+        What departures of observations from the law are shares of, in words.
+    wider : tuple, optional
+        A law, a quantity of it and the value of that quantity at which it is this one.
+    """
+
+    tolerance = 0.01
+    share_of = "the loss"
+    wider = None
+
+    def contrasts(self, rows):
+        """Name the `Contrast` directions of the residuals of rows that test the law, none by default."""
+        return {}
+
+    def groupings(self, rows):
+        """Codes of groups of rows that the law takes no account of, by the column that names them; none by default."""
+        return {}
+
+    def wider_laws(self, rows):
+        """Laws that may fit where this one does not, none by default."""
+        return ()
+
+    def repeated_size(self, rows):
+        """Return the column of model sizes of which at least two have several rows, None by default."""
+
+
+class Grouping(Part):
+    """How rows of a law belong together: those alike, those left out together, those ahead.
+
+    Attributes
+    ----------
+    clusters : tuple of str
+        Columns whose rows of one value may be alike: sizes of models, runs, papers.
+    axes : dict of str to str
+        Columns along which rows may be cut, by another name.
+    group : str, optional
+        Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
+        where units are such groups already.
+    by : str, optional
+        Column whose groups of rows have quantities of their own.
+    high_k : str
+        What leave-one-out does by default where Pareto k is too high; see `loo`.
+    integrates : bool
+        Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
+    """
+
+    clusters: tuple = ()
+    axes: dict = {}  # noqa: RUF012
+    group: str | None = None
+    by: str | None = None
+    high_k = "refit"
+    integrates = False
+
+    def together(self, rows, simulated):
+        """Rows and simulated rows of the same design as one table."""
+        table = pd.concat([rows, simulated], ignore_index=True)
+        table.attrs = dict(rows.attrs)
+        return table
+
+    def foretold(self, past, rows):
+        """Whether rows `past` say anything of each of other rows, (row,) of bool: here of every one."""
+        return np.ones(len(rows), bool)
+
+    def along(self, rows, by):
+        """Give numbers along which rows may be cut.
+
+        Parameters
+        ----------
+        rows : DataFrame
+        by : str
+            A name of `axes`, or a column of numbers or of dates, which become fractional years.
+
+        Returns
+        -------
+        ndarray, shape (row,)
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or a row of it holds no number.
+        """
+        column = by if by in rows else self.axes.get(by, by)
+        if column not in rows:
+            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, [*self.axes, *rows]))
+        cells = rows[column]
+        if cells.dtype.kind == "M":
+            cells = fractional_years(cells)
+        values = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InputError(
+                f"{rows.attrs.get('source', 'the table')}: column {column!r} is {rows[column].iloc[row]} in row "
+                f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
+            )
+        return values
+
+
+class Planner(Part):
+    """What is asked of a law about runs that are planned.
+
+    Attributes
+    ----------
+    planned : tuple of str
+        What `plan` and `optimum` may be told of the runs planned.
+    """
+
+    planned: tuple = ()
+
+    def optimum(self, draws, compute, **planned):
+        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
+
+        Returns
+        -------
+        Dataset
+            What the law's `plan` describes.
+
+        Raises
+        ------
+        InputError
+            If the law has none.
+        """
+        plan = self.plan(draws.constants(), **planned)
+        return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
+
+    def plan(self, constants, **planned):
+        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
+
+        Raises
+        ------
+        InputError
+            If the law is not one of parameters and tokens, or what is planned is no positive number.
+        """
+        raise InputError(
+            f"a fit of {self.law.name} has no compute-optimal size; use a law of the loss such as chinchilla"
+        )
+
+    def rows(self, rows, **planned):
+        """Rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
+        return rows
