@@ -185,6 +185,7 @@ def law_entries(found):
             "elpd_diff": float(difference.sum()),
             "dse": error,
             "rejected": bool(is_apart(difference.sum(), error)),
+            "verdict": {key: found.rivals[name].check()[key] for key in ("verdict", "p", "size")},
             "p_above_0.73": at_least(without),
             "p_rises": float((without > counted).mean()),
         }

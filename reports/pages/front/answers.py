@@ -202,7 +202,7 @@ def _embeddings(document):
         sensitivity=_ratio([q[MIDDLE] for q in without.values()]),
         decades=decades,
         direction=(min(sure), max(sure)),
-        **_of_law(document["laws"][name]["verdict"]),
+        **_of_law(accepted[name]["verdict"]),
     )
     named = {
         "rises": direction["rises"],
