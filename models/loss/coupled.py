@@ -44,6 +44,7 @@ def loss(parameters, tokens, *, E, A, B, alpha, beta, kappa):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from .chinchilla import loss as sum_of_terms
     >>> constants = {"E": 1.8, "A": 480.0, "B": 2080.0, "alpha": 0.35, "beta": 0.37}
     >>> bool(np.isclose(loss(1e9, 1e10, **constants, kappa=1.0), sum_of_terms(1e9, 1e10, **constants)))

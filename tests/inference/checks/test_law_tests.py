@@ -106,6 +106,6 @@ def test_papers_that_are_alike_are_found_out(evaluations, progress_draws):
     plain = bs.laws.Progress(7)
     one = draws.z[:1, :1].copy()
     apart = ProgressDraws(plain, draws.reference, evaluations.assign(perplexity=np.exp(loss)), one)
-    contrast = plain.contrasts(evaluations)["means by paper"]
+    contrast = plain.tests.contrasts(evaluations)["means by paper"]
     z = stats.norm.ppf(np.clip(apart.cdf().values[0, 0], 1e-300, 1 - 1e-16))
     assert stats.chi2.sf(((contrast.directions @ z) ** 2).sum(), len(contrast.directions)) < 1e-3

@@ -115,7 +115,7 @@ def test_loo_refits_where_it_is_asked_to(fitter_normal, fit_normal, loo_normal, 
     np.testing.assert_array_equal(mended.elpd_i.values[high], exact["elpd"].values[high])
     np.testing.assert_array_equal(mended.elpd_i.values[~high], raw.elpd_i.values[~high])
     assert mended.elpd == pytest.approx(mended.elpd_i.values.sum())
-    with pytest.raises(bs.InputError, match='mend "refits" is unknown; did you mean "refit"'):
+    with pytest.raises(bs.InputError, match='high_k "refits" is unknown; did you mean "refit"'):
         fit_normal.loo(high_k="refits")
 
 

@@ -79,7 +79,7 @@ def test_embedding_laws_take_the_coupled_form(runs):
     budgets = np.array([1e20, 1e24])
     weighted = bs.laws.EmbeddingWeighted(omega=1, coupled=True)
     found = weighted.constants(VALUES, weighted.reference(runs))
-    constants = {name: found[name] for name in coupled.CONSTANTS}
+    constants = {name: found[name] for name in bs.laws.Coupled.constant_names}
     sizes = weighted.sizes(runs)
     expected = coupled.loss(sizes["parameters"], sizes["tokens"], **constants)
     np.testing.assert_allclose(weighted.mean(found, sizes), expected, rtol=1e-12)
@@ -89,5 +89,5 @@ def test_embedding_laws_take_the_coupled_form(runs):
     assert "kappa" in corrected.prior_of
     found = corrected.constants(VALUES, corrected.reference(runs))
     _, total, _ = corrected.optimal_sizes(found, budgets, gamma=60_000.0)
-    expected, _ = coupled.optimum(budgets, **{name: found[name] for name in coupled.CONSTANTS})
+    expected, _ = coupled.optimum(budgets, **{name: found[name] for name in bs.laws.Coupled.constant_names})
     np.testing.assert_allclose(total, expected, rtol=1e-10)
