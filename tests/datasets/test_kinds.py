@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from bayescaling import InputError, TableWarning
 from bayescaling.datasets import KINDS, load, read, sha256
 from bayescaling.datasets.catalogue import TABLES
+from bayescaling.errors import InputError, TableWarning
 
 BUILT_IN = [(table.kind, table.name) for table in TABLES.values() if table.kind in KINDS]
 ROWS = 6

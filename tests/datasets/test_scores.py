@@ -4,8 +4,9 @@ from pathlib import Path
 import bayescaling as bs
 import pandas as pd
 import pytest
-from bayescaling import InputError, TableNote, load, read
+from bayescaling import InputError, load, read
 from bayescaling.datasets.catalogue import FOLDER
+from bayescaling.errors import TableNote
 
 WHOLE = pd.DataFrame(
     {

@@ -99,6 +99,7 @@ def test_a_user_samples_it_and_predicts_and_adds_to_it(runs):
     residual = predicted["posterior_predictive"]["log_loss"] - np.log(rows["loss"].to_numpy())
     assert abs(float(residual.mean())) < 0.01
     assert float(residual.std()) == pytest.approx(2**0.5 * float(fit["posterior"]["sigma"].mean()), rel=0.25)
+    model = CHINCHILLA.model(rows)
     point = model.initial_point()
     before = float(model.compile_logp()(point))
     with model:

@@ -1,13 +1,13 @@
 import json
 import re
+import types
 from dataclasses import replace
 
 import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.reports.drawing import tables
-from bayescaling.reports.pages.corpora import analysis
-from bayescaling.reports.pages.corpora.page import _answer
+from bayescaling.reports.pages.corpora import analysis, page
 from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -106,17 +106,14 @@ def test_the_page_says_what_the_document_says(folder, document, well_made, not_i
     assert "nan" not in re.sub(r"<[^>]*>", " ", body).lower().split() and "&amp;#x27;" not in body
 
 
-def entry_of(scores):
-    """Entry whose laws have these scores."""
-    apart = {"range": {"q2.5": 0.1, "q50": 0.2, "q97.5": 0.3}, "close": 0.05, "p_close": 0.1}
-    return {"left_out": {name: {"elpd": x} for name, x in scores.items()}, "differences": apart}
-
-
 @pytest.mark.parametrize(
     "best, answer",
     [("nothing pooled", "Yes."), ("exponents pooled", "A little."), ("exponents shared", "Not that these runs show.")],
 )
-def test_the_answer_is_that_of_the_scores(best, answer):
-    scores = dict.fromkeys(analysis.LAWS, 10.0) | {best: 20.0}
-    said = _answer(entry_of(scores))
-    assert f"<b>{answer}</b>" in said and "10.0 nats better" in said and "0.200 [0.100, 0.300]" in said
+def test_the_answer_is_that_of_the_scores(document, best, answer):
+    scores = {law: each | {"elpd": 20.0 if law == best else 10.0} for law, each in document["left_out"].items()}
+    entry = document | {"left_out": scores}
+    found = types.SimpleNamespace(entry=entry, runs=bs.load("overtraining_runs"))
+    said = page.sections(found, None)[0]["text"][0]
+    assert f"<b>{answer}</b>" in said and "10.0 nats better" in said
+    assert tables.interval(entry["differences"]["range"], "{:.3f}") in said

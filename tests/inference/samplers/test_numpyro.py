@@ -21,7 +21,8 @@ def test_a_density_that_is_not_finite_is_refused(runs):
     class Nowhere(bs.laws.Chinchilla):
         def density(self, rows, reference):
             density = super().density(rows, reference)
-            return density._replace(terms=lambda blocks, data: (*density.terms(blocks, data), log(-exp(blocks[0]))))
+            rest = density.rest
+            return density._replace(rest=lambda values, data: rest(values, data) | {"more": log(-exp(values["alpha"]))})
 
     with pytest.raises(bs.InputError, match="not finite where sampling starts"):
         bs.fit(Nowhere(noise="normal", scatter="one"), runs, seed=1, sampler="numpyro", draws=20, tune=20, chains=2)
