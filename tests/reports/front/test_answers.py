@@ -101,7 +101,7 @@ def document():
             "omega": {"omega": q(0.4, 1.0, 1.5), "p_above_half": 0.95},
             "by_law": {
                 name: {"nonembedding": q(x - 0.03, x, x + 0.03), "total": q(0.5, 0.53, 0.56)}
-                | {"p_rises": 0.999, "p_above_0.73": 0.98}
+                | {"p_rises": 0.999, "p_above_0.73": 0.98, "verdict": OFF}
                 for name, x in (("coupled", 0.76), ("offsets", 1.01), ("chinchilla", 0.81))
             },
             "direction": {"laws": ["coupled", "offsets"], "rises": True},
