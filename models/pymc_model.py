@@ -34,7 +34,7 @@ def model(law, rows, reference=None):
         # Only numbers of rows and the like may change.
         shapes = {n: x.shape if density.axes[n] is None else (None, *x.shape[1:]) for n, x in density.arrays.items()}
         data = {name: pm.Data(name, x, shape=shapes[name]) for name, x in density.arrays.items()}
-        values: dict = {}
+        values = {}
         for block in density.blocks:
             if not isinstance(block, Units):
                 values |= block.variables(values)

@@ -133,8 +133,8 @@ def compare(
     by_loo = weighting != ROLLOUT
     shares = weigh(np.ascontiguousarray(pointwise), weighting) if by_loo else _by_rollout(fits)
     weights = dict(zip(results, shares, strict=True))
-    high_k = {name: int(unreliable(result).sum()) for name, result in results.items()}
-    apart = differences(pointwise, high_k)
+    doubtful = {name: int(unreliable(result).sum()) for name, result in results.items()}
+    apart = differences(pointwise, doubtful)
     rows = {}
     for name, result in results.items():
         found = fits[name].record["diagnostics"]
@@ -145,7 +145,7 @@ def compare(
             **apart.loc[name, ["elpd_diff", "dse", "p_worse"]],
             "weight": float(weights[name]),
             "pareto_k_max": largest_k_left(result),
-            "k_above_0.7": high_k[name],
+            "k_above_0.7": doubtful[name],
             **{key: found[key] for key in ("r_hat_max", "ess_bulk_min", "divergences")},
             "flags": apart.loc[name, "flags"],
         }
