@@ -95,7 +95,7 @@ def codes(rows, by, names):
         place, first = rows.attrs.get("source", "the table"), int(np.argmax(unknown))
         raise InputError(
             f"{place}: column {by!r} is {quoted(labels[first])} in row {rows.index[first]}, which is no group of the "
-            f"fit: {listed(names)}; see new_group"
+            f"fit: {listed(names)}; see predict_group"
         )
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[label] for label in labels], int)
