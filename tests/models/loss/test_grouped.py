@@ -227,7 +227,7 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
     with pytest.raises(bs.InputError, match=r"run .one. is in groups .a., .b. of column 'corpus'"):
         bs.laws.Grouped(bs.laws.Chinchilla(run_effects=True), "corpus").rows(crossing)
     with pytest.raises(
-        bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*new_group"
+        bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*predict_group"
     ):
         drawn(law, table).mean(pd.DataFrame({"parameters": [1e9], "tokens": [1e10], "corpus": ["d"]}))
     with pytest.raises(bs.InputError, match=r"group .d.: name one of those of the fit"):
