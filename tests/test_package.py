@@ -236,3 +236,8 @@ def test_no_file_names_a_machine():
 
 def test_few_files_lie_at_the_root():
     assert len([path for path in ROOT.glob("*.py") if path.is_file()]) <= 5
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_file_can_be_read_at_once(path):
+    assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= 400
