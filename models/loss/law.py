@@ -56,8 +56,8 @@ class LossLaw(Simulates, Law):
 
     Raises
     ------
-    TypeError
-        If ``loss`` or ``derive`` takes what is neither a column, a constant, a sampled quantity nor a typical value.
+    InputError
+        If an option or a prior is unknown, or ``loss`` or ``derive`` takes what the other side does not give.
     """
 
     noise: str = "student_t"
@@ -151,14 +151,14 @@ class LossLaw(Simulates, Law):
         given = {name: values[name] if name in values else reference.get(name) for name in taken}
         missing = [name for name, x in given.items() if x is None]
         if missing:
-            raise TypeError(
+            raise InputError(
                 f"derive of the {self.name} law takes {', '.join(missing)}; sampled are "
                 f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
             )
         found = self.derive(**given)
         found = found | {name: values[name] for name in self.constant_names if name in values and name not in found}
         if {*self.constant_names} - {*found}:
-            raise TypeError(
+            raise InputError(
                 f"loss of the {self.name} law takes {', '.join(self.constant_names)}; derive and what is sampled give "
                 f"{', '.join(found)}"
             )
