@@ -68,6 +68,7 @@ next: .venv/installed
 next-pytest: .venv-next/installed
 	$(TESTS) .venv-next/bin/$(PYTEST) -m "not slow and not thorough" $(INFERENCE)
 	$(TESTS) .venv-next/bin/$(PYTEST) tests/test_contract.py
+	$(TESTS) .venv-next/bin/$(PYTEST) -m "not thorough" tests/models/test_pymc_model.py
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }

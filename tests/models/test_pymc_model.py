@@ -27,6 +27,8 @@ def studied(lengths_counts, scores_design):
 
 
 NAMES = ("chinchilla", "run effects", "reading error", "grouped", "joint", "progress", "lengths", "scores")
+LONG = ("run effects", "reading error", "joint", "progress")
+SOME = [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def built(studied):
     return build
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_it_has_the_density_of_the_law(built, name):
     law, _, _, density, model = built(name)
     value = model.compile_logp()
@@ -71,7 +73,7 @@ def _point(law, density, model, z):
     return point
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_its_prior_predictive_draws_are_those_of_the_law(built, name):
     pm = pytest.importorskip("pymc")
     law, rows, reference, _, model = built(name)
