@@ -58,12 +58,12 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
 def _imputed(base, sampled, upstream, rng, seed, settings):
     """Draws of a law with those of its upstream quantities, the Pareto k of each imputation, diagnostics of refits."""
     law, rows, reference = base.law, base.draws.rows, base.reference
-    chains, draws = sampled.sizes["chain"], sampled.sizes["draw"]
-    count = min(IMPUTATIONS, chains * draws)
-    share = np.diff(np.linspace(0, chains * draws, count + 1).astype(int))
+    chain_count, draws = sampled.sizes["chain"], sampled.sizes["draw"]
+    count = min(IMPUTATIONS, chain_count * draws)
+    share = np.diff(np.linspace(0, chain_count * draws, count + 1).astype(int))
     chosen = rng.choice(upstream.sizes["sample"], count, replace=False)
     flat = sampled.stack(sample=DRAWS).reset_index("sample", drop=True)
-    pool = flat.isel(sample=rng.permutation(chains * draws)[: max(LEAST_DRAWS, share.max())])
+    pool = flat.isel(sample=rng.permutation(chain_count * draws)[: max(LEAST_DRAWS, share.max())])
     at_point = _log_likelihood(law, pool, rows, reference)
     parts, ks, found = [], [], []
     for size, which in zip(share, chosen, strict=True):
@@ -83,8 +83,8 @@ def _imputed(base, sampled, upstream, rng, seed, settings):
         like = next(iter(picked.data_vars.values()))
         parts.append(picked.assign({name: xr.full_like(like, x) for name, x in values.items()}))
         ks.append(k)
-    joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chains * draws))
-    shaped = {name: (DRAWS, x.values.reshape(chains, draws)) for name, x in joined.data_vars.items()}
+    joined = xr.concat(parts, dim="sample").isel(sample=rng.permutation(chain_count * draws))
+    shaped = {name: (DRAWS, x.values.reshape(chain_count, draws)) for name, x in joined.data_vars.items()}
     whole = xr.Dataset(shaped, coords={d: sampled[d] for d in DRAWS})
     return law.draws(whole, rows, reference), ks, found
 
