@@ -1,5 +1,8 @@
 """The PyMC model of a law: its priors as named variables, the array code of its density on PyTensor as the rest."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from ..datasets.deferred import xr
@@ -76,11 +79,7 @@ class _Registered:
             terms = self.density.rest(known, self.data)
             return sum(terms[name].sum() for name in names)
 
-        def random(*given, rng=None, size=None):
-            known = {name: np.asarray(x)[None, None] for name, x in zip(values, given, strict=False)}
-            drawn = self.law.draw_units(known, self.rows, self.reference, rng)
-            return np.concatenate([np.ravel(x) for x in drawn])
-
+        random = _RandomUnits(self.law, self.rows, self.reference, tuple(values))
         name = names[0] if len(names) == 1 else "units"
         return pm.CustomDist(
             name, *values.values(), np.zeros(len(start)), logp=logp, random=random, signature=_signature(values),
@@ -112,13 +111,8 @@ class _Registered:
             found = [x for name, x in terms.items() if name not in own and name != POTENTIAL and hasattr(x, "sum")]
             return found[0] if len(found) == 1 and found[0].ndim == 1 else sum(x.sum() for x in found)
 
-        def random(*given, rng=None, size=None):
-            values = whole(given)
-            sampled = xr.Dataset(
-                {n: (x.dims, np.asarray(values[n]).reshape(x.shape)) for n, x in template.items()}, template.coords
-            )
-            return law.draws(sampled, self.rows, self.reference).replicate(rng).values[0, 0]
-
+        shapes = [(block.name, block.start.shape) for block in self.units]
+        random = _RandomRows(law, self.rows, self.reference, tuple(inputs), shapes, template)
         observed = self.data.get("observed")
         if observed is None:
             observed = np.asarray(law.on_scale(self.rows[law.observed].to_numpy()))
@@ -126,6 +120,46 @@ class _Registered:
             law.scale, *inputs.values(), np.zeros(len(self.rows)), logp=logp, random=random,
             signature=_signature(inputs), observed=observed,
         )  # fmt: skip
+
+
+# What draws knows no variable of PyTensor: PyTensor's Numba mode writes it down to keep what it compiled.
+
+
+@dataclass(frozen=True)
+class _RandomUnits:
+    """Draws what a law gives a density, given its free parameters in order of their names."""
+
+    law: Any
+    rows: Any
+    reference: dict
+    names: tuple
+
+    def __call__(self, *given, rng=None, size=None):
+        known = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
+        drawn = self.law.draw_units(known, self.rows, self.reference, rng)
+        return np.concatenate([np.ravel(x) for x in drawn])
+
+
+@dataclass(frozen=True)
+class _RandomRows:
+    """Draws observations given what is sampled, in order of its names; units, if any, come last as one vector."""
+
+    law: Any
+    rows: Any
+    reference: dict
+    names: tuple
+    units: list
+    template: Any
+
+    def __call__(self, *given, rng=None, size=None):
+        values, at = dict(zip(self.names, given, strict=False)), 0
+        vector = np.asarray(given[len(self.names) - 1])
+        for name, shape in self.units:
+            values[name] = vector[at : at + np.prod(shape)].reshape(shape)
+            at += np.prod(shape)
+        shaped = {n: (x.dims, np.asarray(values[n]).reshape(x.shape)) for n, x in self.template.items()}
+        sampled = xr.Dataset(shaped, self.template.coords)
+        return self.law.draws(sampled, self.rows, self.reference).replicate(rng).values[0, 0]
 
 
 def _signature(inputs):
