@@ -46,7 +46,7 @@ def model(law, rows, reference=None):
 
 
 class _Registered:
-    """What is registered after the priors: units, what informs the law, and the observations."""
+    """What is registered after the priors: units, what else informs the law, and the observations."""
 
     def __init__(self, law, rows, reference, density, data):
         self.law, self.rows, self.reference = law, rows, reference
@@ -88,28 +88,23 @@ class _Registered:
 
     def _apart(self, vector):
         """Blocks of units, by name, of the vector of all of them."""
-        found, at = {}, 0
+        blocks, at = {}, 0
         for block in self.units:
-            found[block.name] = vector[at : at + len(block)].reshape(block.start.shape)
+            blocks[block.name] = vector[at : at + len(block)].reshape(block.start.shape)
             at += len(block)
-        return found
+        return blocks
 
     def _observations(self, pm, inputs):
         """Register the observations, on the scale of the law."""
-        law, own = self.law, {block.name for block in self.units}
-        names = {block.name for block in self.units} if len(self.units) == 1 else {"units"} if self.units else set()
+        law, others = self.law, {POTENTIAL, *(block.name for block in self.units)}
         template = self.density.named(np.zeros((1, 1, sum(block.start.size for block in self.density.blocks))))
-
-        def whole(given):
-            values = dict(zip(inputs, given, strict=False))
-            vector = next((values.pop(name) for name in names), None)
-            return values if vector is None else values | self._apart(vector)
 
         def logp(value, *given):
             data = self.data | ({"observed": value} if "observed" in self.data else {})
-            terms = self.density.rest(whole(given), data)
-            found = [x for name, x in terms.items() if name not in own and name != POTENTIAL and hasattr(x, "sum")]
-            return found[0] if len(found) == 1 and found[0].ndim == 1 else sum(x.sum() for x in found)
+            values = dict(zip(inputs, given, strict=False)) | self._apart(given[len(inputs) - 1])
+            terms = self.density.rest(values, data)
+            of_rows = [x for name, x in terms.items() if name not in others and hasattr(x, "sum")]
+            return of_rows[0] if len(of_rows) == 1 and of_rows[0].ndim == 1 else sum(x.sum() for x in of_rows)
 
         shapes = [(block.name, block.start.shape) for block in self.units]
         random = _RandomRows(law, self.rows, self.reference, tuple(inputs), shapes, template)

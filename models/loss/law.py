@@ -155,14 +155,15 @@ class LossLaw(Simulates, Law):
                 f"derive of the {self.name} law takes {', '.join(missing)}; sampled are "
                 f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
             )
-        found = self.derive(**given)
-        found = found | {name: values[name] for name in self.constant_names if name in values and name not in found}
-        if {*self.constant_names} - {*found}:
+        constants = self.derive(**given)
+        sampled = [name for name in self.constant_names if name in values and name not in constants]
+        constants = constants | {name: values[name] for name in sampled}
+        if {*self.constant_names} - {*constants}:
             raise InputError(
                 f"loss of the {self.name} law takes {', '.join(self.constant_names)}; derive and what is sampled give "
-                f"{', '.join(found)}"
+                f"{', '.join(constants)}"
             )
-        return found if self.exponent is None else found | {EXPONENT: self.exponent(**found)}
+        return constants if self.exponent is None else constants | {EXPONENT: self.exponent(**constants)}
 
     def mean(self, constants, columns):
         """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
