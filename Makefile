@@ -1,4 +1,6 @@
-# make report     fit everything on the built-in tables and write report/index.html (FULL=1 for what takes longest too)
+# make report     fit everything on the built-in tables and write report/index.html
+# make evidence   make the long studies in evidence/ whose laws or tables have changed (hours; stopped, it goes on when it is run
+#                 again); TABLES= is the folder of the tables that do not come with the package
 # make test       check the style and the types, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
@@ -26,11 +28,14 @@ PIP := -m pip --disable-pip-version-check install --quiet
 # What meets PyMC, ArviZ and xarray, whose next versions come with the newer Python.
 INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/test_$(name).py) tests/test_files.py
 
-.PHONY: report test thorough quick docs faults style pytest wheel next next-pytest
+.PHONY: report evidence test thorough quick docs faults style pytest wheel next next-pytest
 .NOTPARALLEL:
 
 report: .venv/installed
-	.venv/bin/bayescaling report --out $(OUT) $(if $(FULL),--full)
+	.venv/bin/bayescaling report --out $(OUT)
+
+evidence: .venv/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python evidence/make.py $(if $(TABLES),--tables $(TABLES))
 
 test: style pytest wheel next
 

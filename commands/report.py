@@ -49,13 +49,6 @@ def report(
     chains: options.Chains = 4,
     sampler: options.Sampler = None,
     seed: options.Seed = 1,
-    full: Annotated[
-        bool,
-        Option(
-            "--full",
-            help="Make what takes long too: calibrations, variants, other priors, refits of runs. Once made, it stays.",
-        ),
-    ] = False,
     fresh: Annotated[
         bool, Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
     ] = False,
@@ -70,7 +63,7 @@ def report(
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
     settings = {"progress": not grouping.json, "fresh": fresh}
     if not own:
-        settings |= {"pages": page, "full": full, **sampling}
+        settings |= {"pages": page, **sampling}
     elif files:
         settings |= {"fits": _fits(files), "backdrop": backdrop}
     else:
@@ -98,9 +91,9 @@ def _on_own(given):
     if subjects == ["files"]:
         meaning, fix = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
-        meaning, fix = given - {"page", "full"}, "a report on a table of one's own is one page"
+        meaning, fix = given - {"page"}, "a report on a table of one's own is one page"
     else:
-        meaning = ALWAYS | SAMPLING | {"page", "full"}
+        meaning = ALWAYS | SAMPLING | {"page"}
         fix = "for a table of one's own; name it with --data or --evaluations"
     if strange := sorted(given - meaning):
         raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {fix}")

@@ -18,7 +18,7 @@ from .pages.front import answers, claims, front, optimum_grid
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
 
 
-def build(out, *, pages=None, full=False, seed=1, sampler=None, progress=False, fresh=False, **settings):
+def build(out, *, pages=None, seed=1, sampler=None, progress=False, fresh=False, **settings):
     """Fit, compare and decide on the built-in tables, and write the results; parameters as for `report`."""
     out = Path(out)
     check_options(seed, sampler, settings)
@@ -28,9 +28,9 @@ def build(out, *, pages=None, full=False, seed=1, sampler=None, progress=False, 
             raise InputError(unknown("page", page, PAGES))
     prepare(out)
     options = {"seed": seed, "sampler": sampler, **settings}
-    key = store.key_of(None, pages=pages, full=full, options=options)
+    key = store.key_of(None, pages=pages, options=options)
     document = None if fresh else whole.restore(out, key)
-    return document or _made(out, pages, key, progress, full=full, fresh=fresh, options=options)
+    return document or _made(out, pages, key, progress, fresh=fresh, options=options)
 
 
 def _made(out, pages, key, progress, **choice):
@@ -39,9 +39,8 @@ def _made(out, pages, key, progress, **choice):
     chosen = [page for name, page in PAGES.items() if name in pages]
     document, posteriors, unsaved, analysed = {"schema": results.SCHEMA}, {}, {}, []
     names = [name for page in chosen for name in page.stages]
-    extras = [name for page in chosen for name in page.extras]
     ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, **choice)
-    with Stages(names, progress, extras=extras, ahead=ahead, **choice) as stage:
+    with Stages(names, progress, ahead=ahead, **choice) as stage:
         document["seconds"] = stage.seconds
         for page in chosen:
             found = page.analyse(stage, published, posteriors, **options)
@@ -49,7 +48,7 @@ def _made(out, pages, key, progress, **choice):
             unsaved |= found.unsaved
             _merge(document, found.document)
             analysed.append((page, found, page.drawn(stage, found, published, pages)))
-        document["extras"] = stage.extras
+        document["studies"] = results.studies(name for _, found, _ in analysed for name in found.studies)
         document["provenance"] = results.provenance(posteriors)
         stage.show("page")
         judge_chains(document, posteriors | unsaved)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-NOT_MADE = "Not made: it takes minutes. <code>bayescaling report --full</code> makes it, and it stays on the page."
+from ..datasets.files import evidence
 
 
 @dataclass(kw_only=True)
@@ -11,8 +11,8 @@ class Findings:
 
     Attributes
     ----------
-    extras : dict of str to str
-        When each stage that only a full report makes was made, None where it was not.
+    studies : tuple of str
+        Names of the long studies that the page shows: files of ``evidence``.
     document : dict
         Entries of results.json, by key.
     posteriors : dict of str to Fit
@@ -21,23 +21,17 @@ class Findings:
         Fits that numbers of the page rest on too, which are judged as the others are.
     """
 
-    extras: dict = field(default_factory=dict)
+    studies: tuple = ()
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
     unsaved: dict = field(default_factory=dict)
 
-    def if_made(self, stage, caller):
-        """Return what a template says of an extra stage, or how that stage can be made.
+    def study(self, name):
+        """Return the result of a long study."""
+        return evidence(name)["result"]
 
-        Parameters
-        ----------
-        stage : str
-        caller : callable
-            Without arguments, returns the text; Jinja passes it where a template has ``{% call found.if_made(...) %}``.
-
-        Returns
-        -------
-        str
-        """
-        made = self.extras.get(stage)
-        return f"{caller()}\n\nMade on {made}.\n" if made else f"{NOT_MADE}\n"
+    def made(self, name):
+        """Say when and how a long study was made."""
+        study = evidence(name)
+        settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in study["settings"].items())
+        return f"A study made on {study['made']} ({settings}), by <code>{study['command']}</code>."

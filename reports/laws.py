@@ -3,11 +3,9 @@
 from ..models import Chinchilla, Coupled, Offsets
 
 CHINCHILLA = "chinchilla"
-READING_ERROR = "chinchilla, reading error"  # takes ten times as long as any other
 LAWS = {
     CHINCHILLA: Chinchilla(),
     "chinchilla, one sigma": Chinchilla(scatter="one"),
-    READING_ERROR: Chinchilla(measurement_error=True),
     "chinchilla, huber noise": Chinchilla(noise="huber"),
     "chinchilla, normal noise": Chinchilla(noise="normal"),
     "coupled": Coupled(),

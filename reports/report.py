@@ -25,7 +25,6 @@ def report(
     laws: Sequence[Law | str] | None = None,
     table: pd.DataFrame | None = None,
     pages: Sequence[str] | None = None,
-    full: bool = False,
     backdrop: bool = False,
     seed: int = 1,
     sampler: str | None = None,
@@ -45,9 +44,6 @@ def report(
         Fit these laws, all of one kind, to a table and report on them.
     pages : sequence of str, optional
         Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.
-    full : bool
-        Make what takes long too, of the built-in tables: calibrations, variants, other priors, refits of whole runs.
-        Once made it stays on the page, as long as nothing that it follows from changes.
     backdrop : bool
         Show what the law that predicts best says of the built-in table of its kind beside fits or a table.
     seed : int
@@ -82,7 +78,7 @@ def report(
     >>> sorted(found)
     ['allocation', 'diagnostics', 'laws', 'point_estimates', 'provenance', 'schema', 'seconds']
     """
-    whole = {"pages": pages, "full": full or None}
+    whole = {"pages": pages}
     sampling = {"seed": seed, "sampler": sampler, **settings}
     showing = {"progress": progress, "fresh": fresh}
     if fits is not None:
@@ -96,7 +92,7 @@ def report(
         _refuse("a report on a table", whole)
         return own.report_table(out, laws, table, backdrop=backdrop, **showing, **sampling)
     _refuse("a report on the built-in tables", {"backdrop": backdrop or None})
-    return build(out, pages=pages, full=full, **showing, **sampling)
+    return build(out, pages=pages, **showing, **sampling)
 
 
 def _refuse(what, given):

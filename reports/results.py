@@ -2,7 +2,7 @@
 
 import json
 
-from ..datasets.files import written_whole
+from ..datasets.files import evidence, written_whole
 from ..datasets.wording import p_value
 from ..inference.checks.calibration import not_uniform
 from ..inference.checks.check import verdict_sentence
@@ -76,6 +76,12 @@ def provenance(fits):
         "data": {r["data"]["source"]: r["data"]["sha256"] for r in records.values()},
         "priors": {name: r["priors"] for name, r in records.items()},
     }
+
+
+def studies(names):
+    """Return when and how each of some long studies was made, by name."""
+    kept = ("what", "made", "version", "command", "settings")
+    return {name: {key: evidence(name)[key] for key in kept} for name in names}
 
 
 def comparison_entries(table):

@@ -4,8 +4,8 @@ A law's residuals do not show what it misses beyond its runs: inside, laws miss 
 compute further by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades of compute beyond the
 largest fitted run, ``b ~ Normal(0, tau exp(spread z))`` one draw for all runs predicted, z standard normal, and
 ``e ~ Normal(0, step)`` by run. Log N* carries ``c h``, c drawn as b. Scales are learned by
-``tests/benchmarks/beyond.py`` from rollouts of ten public tables of six sources; ``evidence/beyond.json`` holds
-them with the coverage on each source when the other five teach.
+``evidence/beyond.py`` from rollouts of ten public tables of six sources; ``evidence/beyond.json`` holds them with the
+coverage on each source when the other five teach.
 """
 
 from functools import cache
@@ -91,7 +91,7 @@ class Drift(NamedTuple):
 @cache
 def drifts():
     """Read the drift of each law that was rolled out, by its name."""
-    return {name: Drift(**scales) for name, scales in evidence("beyond")["drift"].items()}
+    return {name: Drift(**scales) for name, scales in evidence("beyond")["result"]["drift"].items()}
 
 
 def drift_of(law):

@@ -24,10 +24,8 @@ class Stages:
     names : sequence of str
     progress : bool
         On standard error: a bar in a terminal, elsewhere a line a minute while stages begin.
-    extras : sequence of str
-        Stages that take long: left out where they are not in the cache, unless `full`.
-    full, fresh : bool
-        Make the extras too; make every result, whatever is in the cache.
+    fresh : bool
+        Make every result, whatever is in the cache.
     module : str, optional
         Dotted name of the module that makes the results; without it they follow from every file of the package.
     journal : Path, optional
@@ -43,16 +41,12 @@ class Stages:
         What making each result took, whenever that was.
     warned, keys : list of str
         Diagnostic warnings of all results, and their keys.
-    extras : dict of str to str
-        When each of the extras was made, None where it was left out.
     """
 
-    def __init__(
-        self, names, progress, *, extras=(), full=False, fresh=False, module=None, journal=None, ahead=None, **settings
-    ):
-        self._names, self._extras, self._full, self._fresh = names, set(extras), full, fresh
+    def __init__(self, names, progress, *, fresh=False, module=None, journal=None, ahead=None, **settings):
+        self._names, self._fresh = names, fresh
         self._module, self._settings, self._journal = module, settings, journal
-        self.seconds, self.warned, self.extras, self.keys, self._done = {}, [], {}, [], set()
+        self.seconds, self.warned, self.keys, self._done = {}, [], [], set()
         terminal = sys.stderr.isatty()
         self._bars, self._lines = progress and terminal, progress and not terminal
         self._shared = {"line": time.monotonic(), "ahead": ahead, "made": ()}  # with parts of the job
@@ -78,7 +72,7 @@ class Stages:
         return part
 
     def __call__(self, name, make, *, of=None, **more):
-        """Return the result of a stage, made now or read from the cache; None for one of the extras that is left out.
+        """Return the result of a stage, made now or read from the cache.
 
         Parameters
         ----------
@@ -97,21 +91,18 @@ class Stages:
         self.keys.append(key)
         self.show(name)
         entry = self._cached(key)
-        if entry is None and (self._full or name not in self._extras):
+        if entry is None:
             if ahead := self._shared.pop("ahead", None):
                 self._shared["made"] = ahead(self)
                 entry = self._cached(key)
             entry = entry or _made(key, name, make, fits)
-        if name in self._extras:
-            self.extras[name] = entry and entry["made"]
-        if entry is not None:
-            for fit, computed in zip(fits.values(), entry["computed"], strict=True):
-                fit.computed |= computed
-            self.seconds[name] = entry["seconds"]
-            self.warned += entry["warned"]
-            warn_again(entry["warned"], 4)
+        for fit, computed in zip(fits.values(), entry["computed"], strict=True):
+            fit.computed |= computed
+        self.seconds[name] = entry["seconds"]
+        self.warned += entry["warned"]
+        warn_again(entry["warned"], 4)
         self.advance(name)
-        return entry and entry["result"]
+        return entry["result"]
 
     def update(self, target, name, make, **more):
         """Set the attributes of an object that ``make(target)`` sets or changes; parameters as for a call."""
@@ -121,14 +112,10 @@ class Stages:
             make(target)
             return {name: x for name, x in vars(target).items() if not _same(before.get(name, []), _contents(x))}
 
-        vars(target).update(self(name, changed, **more) or {})
+        vars(target).update(self(name, changed, **more))
 
     def _cached(self, key):
         return None if self._fresh and key not in self._shared["made"] else store.get(key)
-
-    def there(self, *names):
-        """Return those of some extras that are not left out."""
-        return [name for name in names if self.extras.get(name)]
 
     def show(self, name):
         """Show which stage runs."""
@@ -153,7 +140,7 @@ class Stages:
 
     def time_left(self):
         """Return how long the remaining stages took when they were last made, "" unless all of them ever were."""
-        times, left = store.times(), set(self._names) - (set() if self._full else self._extras) - self._done
+        times, left = store.times(), set(self._names) - self._done
         known = [times[name] for name in left if name in times]
         return f"about {lasting(sum(known))} left" if left and len(known) == len(left) else ""
 
@@ -185,7 +172,7 @@ def _made(key, name, make, fits):
             warned.append(str(warning.message))
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    entry = {"result": result, "seconds": seconds, "warned": warned, "made": time.strftime("%Y-%m-%d")}
+    entry = {"result": result, "seconds": seconds, "warned": warned}
     entry["computed"] = [fit.light for fit in fits.values()]
     store.put(key, entry)
     store.learn(name, seconds)

@@ -67,7 +67,7 @@ def parts(names):
     return [part for name, part in sets.items() if part[0] == name]
 
 
-def make_ahead(names, out, written, shown, *, full, **choice):
+def make_ahead(names, out, written, shown, **choice):
     """Make the stages of pages in parallel, where `parallel` says so, save them and write their posteriors.
 
     The names of the posteriors are added to `written`; the bar of `shown`, which are `Stages`, shows what runs.
@@ -77,7 +77,7 @@ def make_ahead(names, out, written, shown, *, full, **choice):
     set of str
         Keys of the stages that were made.
     """
-    apart = parts([name for name in names if not (full and PAGES[name].alone)])
+    apart = parts(names)
     if processes() < 2 or len(apart) < 2:
         return set()
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ def make_ahead(names, out, written, shown, *, full, **choice):
         watch = threading.Thread(target=_watch, args=(journal, shown, over))
         watch.start()
         try:
-            shared = out, names, {"full": full, "journal": journal, **choice}
+            shared = out, names, {"journal": journal, **choice}
             for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
                 written.update(posteriors)
                 keys.update(made)
@@ -105,8 +105,7 @@ def _make(shared, names):
     """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
     out, every, choice = shared
     published, posteriors = load("published"), {}
-    extras = [name for page in names for name in PAGES[page].extras]
-    with Stages([], False, extras=extras, **choice) as stage, warnings.catch_warnings():
+    with Stages([], False, **choice) as stage, warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])

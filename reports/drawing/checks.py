@@ -65,12 +65,12 @@ def simulated_ranks(calibrated, names):
 
     Parameters
     ----------
-    calibrated : Dataset
-        From `calibrate`.
+    calibrated : mapping of str to array_like
+        Ranks from 0 to 99 by quantity.
     names : mapping of str to str
         Quantities and what to call them.
     """
-    ranks = {label: calibrated["rank"].sel(quantity=name).values for name, label in names.items()}
+    ranks = {label: np.asarray(calibrated[name]) for name, label in names.items()}
     drawn = _departures(ranks, "calibrated fits", "Rank of the truth among the draws (share)")
     off = {label: departure(values) for label, values in ranks.items() if departure(values) != WITHIN}
     said = "; ".join(f"that of {label} {words}" for label, words in off.items()) or "every line stays inside the band"

@@ -119,9 +119,7 @@ def of_fit(name, entry):
 
 
 def of_calibration(name, entry, labels):
-    """Say whether intervals cover, of an entry of a calibration, or that it was not made."""
-    if entry is None:
-        return f"{escape(name)}: the coverage of its intervals was not simulated (<code>report --full</code> does)."
+    """Say whether intervals cover, of an entry of a calibration."""
     off = [labels.get(quantity, quantity) for quantity in entry["not_uniform"]]
     said = f"ranks of the truth are not uniform for {', '.join(off)}" if off else "ranks of the truth are uniform"
     return marked(not off, f"{escape(name)}: in {entry['simulations']} simulated tables {said}.")

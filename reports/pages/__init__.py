@@ -26,8 +26,6 @@ class Page:
         Pages whose posteriors its analysis takes, where they are made too.
     lastly : tuple of str
         Those whose posteriors nothing but its last stages take.
-    alone : bool
-        What only a full report makes of it takes longer than all else: it then has all processes, after the others.
     """
 
     name: str
@@ -36,12 +34,6 @@ class Page:
     tables: tuple
     after: tuple = ()
     lastly: tuple = ()
-    alone: bool = False
-
-    @property
-    def extras(self):
-        """Names of the stages that only a full report makes."""
-        return getattr(self._package(), "EXTRAS", ())
 
     @property
     def stages(self):
@@ -87,9 +79,8 @@ class Page:
 
     def drawn(self, stage, found, published, names):
         """Return `sections`, made now or read from the cache, in a report of the pages named."""
-        extras = {name: found.extras.get(name) for name in self.extras}
         taken = sorted(self.taken(names))
-        return stage(self.drawing, lambda: self.sections(found, published), extras=extras, taken=taken)
+        return stage(self.drawing, lambda: self.sections(found, published), taken=taken)
 
     def sections(self, found, published):
         """Sections of the page, in order.
@@ -151,7 +142,6 @@ PAGES = {
             "since",
             ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
             lastly=("progress",),
-            alone=True,
         ),
     )
 }

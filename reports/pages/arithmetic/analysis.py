@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....datasets import load
-from ....inference import Fitter, compare, fit, intervals
+from ....inference import fit, intervals
 from ....inference.lengths.quantities import (
     LEARNED,
     accuracy_at_length,
@@ -20,11 +20,9 @@ from ... import results
 from ...findings import Findings
 from .entries import lengths_entry
 
-LEFT_OUT = "arithmetic: leave-one-run-out"
-EXTRAS = (LEFT_OUT,)
+STUDIES = ("arithmetic_left_out",)
 STAGES = (
     "arithmetic: fits",
-    LEFT_OUT,
     "arithmetic: lengths",
     "arithmetic: equal cost",
     "arithmetic: numbers",
@@ -34,11 +32,6 @@ EQUAL = "lengths, equal cost"
 EQUAL_LAW = Lengths(operands="longest")  # both operands are as long in every cell: what the shorter weighs is unknown
 ABACUS = "abacus"
 JUDGED = (0, 8)  # offsets of Abacus embeddings in the comparison at equal cost: the paper's, and an inner one
-SHAPES = {
-    MAIN: Lengths(),
-    "logit linear in length": Lengths(shape="linear"),
-    "binomial": Lengths(noise="binomial"),
-}
 DRAWN = 60
 BEYOND = 1.5
 
@@ -51,7 +44,6 @@ class ArithmeticFindings(Findings):
     arms: object
     fits: dict
     equal: object
-    comparison: object
     seed: int
     lengths: dict = field(default_factory=dict)
     contrasts: object = None
@@ -63,24 +55,14 @@ class ArithmeticFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the law of lengths and simpler ones, compare them, and read how far models go; see `Page.analyse`."""
+    """Fit the law of lengths and read how far models go; see `Page.analyse`."""
     counts = load("arithmetic_runs")
-    fitters = {name: Fitter(law, counts, sampler=sampler) for name, law in SHAPES.items()}
-
-    def fitted(names):
-        return {name: fitters[name].fit(seed=seed, **settings) for name in names}
-
-    def left_out():
-        every = fits | fitted(name for name in SHAPES if name != MAIN)
-        return compare(every)
-
-    fits = stage("arithmetic: fits", lambda: fitted([MAIN]))
-    comparison = stage(LEFT_OUT, left_out)
+    fits = stage("arithmetic: fits", lambda: {MAIN: fit(Lengths(), counts, seed=seed, sampler=sampler, **settings)})
     arms = load("arithmetic_offsets")
     equal = stage("arithmetic: equal cost", lambda: fit(EQUAL_LAW, counts_of(arms), seed=seed, **settings))
-    found = ArithmeticFindings(counts, arms, fits, equal, comparison, seed, extras=stage.extras)
+    found = ArithmeticFindings(counts, arms, fits, equal, seed, studies=STUDIES)
     stage.update(found, "arithmetic: lengths", _lengths)
-    stage.update(found, "arithmetic: numbers", _numbers, extras=stage.there(LEFT_OUT))
+    stage.update(found, "arithmetic: numbers", _numbers)
     found.posteriors = {MAIN: fits[MAIN], EQUAL: equal}
     return found
 
@@ -179,6 +161,5 @@ def _entry(found):
             for label in known.index
         },
     }
-    if found.comparison is not None:
-        entry["comparison"] = results.comparison_entries(found.comparison)
+    entry["comparison"] = found.study("arithmetic_left_out")["models"]
     return entry | _judged(main) | lengths_entry(main, seed=found.seed)

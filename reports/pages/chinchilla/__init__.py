@@ -1,6 +1,6 @@
 """The page on the Chinchilla law of runs."""
 
-from .analysis import EXTRAS, STAGES, analyse
+from .analysis import STAGES, analyse
 from .page import sections
 
-__all__ = ["EXTRAS", "STAGES", "analyse", "sections"]
+__all__ = ["STAGES", "analyse", "sections"]

@@ -1,4 +1,4 @@
-"""The analysis of the Chinchilla law: fits, comparison, point estimates, decisions, calibration."""
+"""The analysis of the Chinchilla law: fits, comparison, point estimates, decisions."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,24 +6,22 @@ from functools import partial
 import numpy as np
 
 from ....datasets import load
-from ....inference import calibrate, compare, fit, intervals
+from ....inference import compare, fit, intervals
 from ....inference.checks.sandwich import quotable
 from ... import results
 from ...entries import fit_entry
 from ...findings import Findings
 from ...laws import CHINCHILLA as MAIN
-from ...laws import DEFAULT, LAWS, PLANNED, READING_ERROR
+from ...laws import DEFAULT, LAWS, PLANNED
 from ...published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
 NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good
 EARLIER = (1e20, 3e20, 9e20)  # FLOP, below which runs are fitted to see what they said of the largest run
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
-SIMULATIONS = 100
-CALIBRATION = "calibration"
-EXTRAS = (CALIBRATION, READING_ERROR)
+STUDIES = ("chinchilla_coverage", "chinchilla_reading_error")
 EARLIER_RUNS = "what earlier runs said"
-STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, CALIBRATION, "chinchilla: numbers")
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, "chinchilla: numbers")
 
 
 @dataclass
@@ -37,7 +35,6 @@ class ChinchillaFindings(Findings):
     trimmed: dict
     allocations: dict
     earlier: dict
-    calibrated: object
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
@@ -47,7 +44,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = {}
     for name, law in LAWS.items():
         fits[name] = stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
-    fits = {name: each for name, each in fits.items() if each is not None}
     points, trimmed = stage(
         "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
     )
@@ -57,20 +53,9 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
     )
     said_before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, options))
-    calibrated = stage(
-        CALIBRATION,
-        lambda: calibrate(LAWS[MAIN], runs, simulations=SIMULATIONS, seed=seed, sampler=sampler),
-    )
-    found = ChinchillaFindings(
-        fits, elpd, comparison, points, trimmed, allocations, said_before, calibrated, extras=stage.extras
-    )
+    found = ChinchillaFindings(fits, elpd, comparison, points, trimmed, allocations, said_before, studies=STUDIES)
     found.posteriors = fits
-    found.document = stage(
-        "chinchilla: numbers",
-        lambda: _document(found, published),
-        of=fits,
-        extras=stage.there(*EXTRAS),
-    )
+    found.document = stage("chinchilla: numbers", lambda: _document(found, published), of=fits)
     return found
 
 
@@ -105,9 +90,9 @@ def _document(found, published):
         "stacking": found.comparison["weight"].to_dict(),
         "comparison": results.comparison_document(found.comparison),
         "published": published_entries(found.fits[MAIN], published),
+        "calibration": {MAIN: found.study("chinchilla_coverage")},
+        "reading_error": found.study("chinchilla_reading_error"),
     }
-    if found.calibrated is not None:
-        document["calibration"] = {"chinchilla": results.calibration_entry(found.calibrated)}
     document["laws"][MAIN]["point_estimates"] = {
         **{name: p["constants"] for name, p in found.points.parametric.items()},
         **{f"{name}_without_highest_5": p["constants"] for name, p in found.trimmed.items()},

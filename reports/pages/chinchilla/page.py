@@ -10,7 +10,7 @@ from ...drawing import allocation, checks, law, optimum, tables, verdicts
 from ...html import prose
 from ...published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws_page
-from .analysis import CALIBRATION, MAIN
+from .analysis import MAIN
 
 NAMES = {
     "E": "E (nats/token)",
@@ -165,10 +165,11 @@ def sections(found, published):
         "predictive_check": checks.predictive_check(main),
         "loo_pit": checks.loo_pit(main, "the Chinchilla law"),
         "tests_of_law": tables.tests_of_law(document["laws"][MAIN]),
-        "simulated_ranks": lambda: checks.simulated_ranks(
-            found.calibrated, {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()}
+        "simulated_ranks": checks.simulated_ranks(
+            document["calibration"][MAIN]["ranks"],
+            {n: label.split(",")[0].split(" (")[0] for n, label in CALIBRATED.items()},
         ),
-        "calibration": lambda: _calibration_table(document),
+        "calibration": _calibration_table(document),
         "comparison": tables.comparison(found.comparison, note=LOO_NOTE, weights=True),
         "pareto_k": checks.pareto_k(found.elpd),
         "priors": _prior_table(main.law),
@@ -188,7 +189,7 @@ def sections(found, published):
         calibrated=CALIBRATED,
         optimum=optimum,
         verdicts=verdicts,
+        plain=plain,
         BUDGET=CHINCHILLA_BUDGET,
-        CALIBRATION=CALIBRATION,
         MAIN=MAIN,
     )

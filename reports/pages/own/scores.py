@@ -10,7 +10,7 @@ from ...drawing import checks, tables
 from ...entries import fit_entry
 from ...html import prose
 from ..since import tables as since_tables
-from ..since.sensitivity import periods
+from ..since.periods import periods
 from .runs import laws_table, main_of
 
 QUESTION = "How able are these models?"

@@ -1,6 +1,6 @@
 """The page on algorithmic progress."""
 
-from .analysis import EXTRAS, STAGES, analyse
+from .analysis import STAGES, analyse
 from .page import sections
 
-__all__ = ["EXTRAS", "STAGES", "analyse", "sections"]
+__all__ = ["STAGES", "analyse", "sections"]

@@ -1,4 +1,4 @@
-"""The analysis of algorithmic progress: fits, comparison, sensitivity, variants and quantities of interest."""
+"""The analysis of algorithmic progress: fits, comparison and quantities of interest."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -7,19 +7,15 @@ import numpy as np
 import pandas as pd
 
 from ....datasets import load
-from ....inference.checks.sensitivity import power_scaling, prior_driven
+from ....inference.checks.sensitivity import prior_driven
 from ....inference.comparison.weights import bootstrapped, stacking
 from ....inference.estimands import rules
 from ....inference.points import penalised
 from ....inference.progress import contributions, direct_rate, rate_at_optimum
-from ....inference.progress.change_points import Pace, change_of_pace, pace_by_year
-from ....inference.progress.compare import ProgressScores, against, mixed_scores, pooled_rates, score_progress
+from ....inference.progress.compare import ProgressScores, mixed_scores, pooled_rates, score_progress
 from ....inference.progress.compare import compare as compare_progress
 from ....inference.progress.fitting import new_fitter
-from ....inference.progress.futures import by_cutoff, compare_futures
-from ....inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
 from ....inference.progress.rate_at_rows import compute_equivalent_gain, gains_by_group, times_of
-from ....inference.progress.variants import fit_variants
 from ....models.progress.law import Progress
 from ....models.progress.specifications import NO_PROGRESS, SPECIFICATIONS
 from ...findings import Findings
@@ -40,10 +36,6 @@ RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 TOP = 10
 INDEPENDENT, EFFECTS = "rows independent", "paper effects"
 NOISES = {INDEPENDENT: {}, EFFECTS: {"paper_effects": True}}
-WALK = f"{MAIN}, random walk"
-PACES: dict[str, dict] = {f"{MAIN}, change in {year}": {"cutoff": float(year)} for year in (2016, 2018, 2020)}
-PACES |= {WALK: {"pace": "random_walk"}}
-OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
 WEIGHTY = 0.01  # least stacking weight of a specification whose priors are looked into
 REPLICATES = 100
 BRIEF = 500
@@ -58,18 +50,14 @@ class ProgressFindings(Findings):
     ----------
     table : DataFrame
         The evaluations.
-    fits, effects, variants, transformers : dict of DataTree
-        By specification, the same with paper effects, by variant of the main one, and with a transformer factor by
-        specification.
+    fits, effects : dict of int to Fit
+        By specification, and the same with paper effects.
     scores : dict of str to ProgressScores
         Of the specifications under each of `NOISES`.
     mixed : DataFrame
         From `mixed_scores`; its first row is the noise that the papers prefer.
     misfit : dict of str to dict
         Tests of each specification against the rows, by noise.
-    variant_scores, vocabulary : DataFrame
-        From `against`: of variants on the same rows against the main specification, and of specification 19 against it
-        on the rows whose vocabulary is known.
     comparison, pointwise : DataFrame
         From `progress.compare`.
     doubling : dict of int to DataFrame
@@ -91,20 +79,8 @@ class ProgressFindings(Findings):
         Draws of the rate at the evaluations' own sizes by specification, with paper effects.
     resampled : dict
         Median doubling times of the headline when papers are drawn with replacement, and the weights then.
-    future, futures : DataFrame
-        Leave-future-out of the main specification by cutoff, and of all.
-    pace : Pace
-        When the pace changed, under the main specification.
-    walk : DataTree
-        The main specification with a pace that is a random walk.
-    walked : tuple
-        From `pace_by_year`.
-    walk_score : ELPDData
-        Its leave-one-out.
-    grid, influence, driven : dict of int to DataFrame
-        Prior grid, influence of papers and prior-driven coefficients of each specification with weight.
-    scaling : dict of int to dict
-        From `power_scaling`, by specification with weight: of the rate at the rows and at the optimum.
+    driven : dict of int to DataFrame
+        Prior-driven coefficients of each specification with weight.
     attribution, gains : Dataset
         Shapley shares; Chinchilla's over Kaplan's rule.
     direct, direct_with_reference : dict
@@ -116,13 +92,9 @@ class ProgressFindings(Findings):
     table: pd.DataFrame
     fits: dict = field(default_factory=dict)
     effects: dict = field(default_factory=dict)
-    variants: dict = field(default_factory=dict)
-    transformers: dict = field(default_factory=dict)
     scores: dict[str, ProgressScores] = field(default_factory=dict)
     mixed: pd.DataFrame | None = None
     misfit: dict = field(default_factory=dict)
-    variant_scores: pd.DataFrame | None = None
-    vocabulary: pd.DataFrame | None = None
     comparison: pd.DataFrame | None = None
     pointwise: pd.DataFrame | None = None
     doubling: dict = field(default_factory=dict)
@@ -134,16 +106,7 @@ class ProgressFindings(Findings):
     by_noise: dict = field(default_factory=dict)
     effect_gains: dict = field(default_factory=dict)
     resampled: dict = field(default_factory=dict)
-    future: pd.DataFrame | None = None
-    futures: pd.DataFrame | None = None
-    pace: Pace | None = None
-    walk: object = None
-    walked: tuple = ()
-    walk_score: object = None
-    grid: dict = field(default_factory=dict)
-    influence: dict = field(default_factory=dict)
     driven: dict = field(default_factory=dict)
-    scaling: dict = field(default_factory=dict)
     attribution: object = None
     gains: object = None
     direct: dict = field(default_factory=dict)
@@ -152,33 +115,25 @@ class ProgressFindings(Findings):
 
 
 def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
-    """Fit the 20 specifications and their variants, and compute everything that follows; see `Page.analyse`."""
-    found = ProgressFindings(load("lm_progress"))
+    """Fit the 20 specifications and compute everything that follows; see `Page.analyse`."""
+    found = ProgressFindings(load("lm_progress"), studies=STUDIES)
     fitter = new_fitter(found.table, sampler=sampler)
     brief = settings | {name: min(settings.get(name, BRIEF), BRIEF) for name in ("draws", "tune")}
     brief |= {"least_ess": LEAST_ESS}
     work = _Work(fitter, seed, settings, brief, earlier.get("chinchilla"))
-    found.extras = stage.extras
     for name, make in WORK.items():
-        stage.update(found, name, partial(make, work=work), **more_of(make, stage, work))
+        stage.update(found, name, partial(make, work=work), **more_of(make, work))
     # The headline is mixed over the specifications with random effects by paper: all of them weigh in its stacking.
     found.posteriors = {f"progress-{k}": f for k, f in found.fits.items()}
     found.posteriors |= {f"progress-{k}, {EFFECTS}": f for k, f in found.effects.items()}
-    found.unsaved = _of_extras(found)
     return found
 
 
-def _of_extras(found):
-    variants = {f"progress-{MAIN}, {name}": f for name, f in found.variants.items() if name != "main"}
-    walk = {f"progress-{MAIN}, pace as a random walk": found.walk} if found.walk is not None else {}
-    return variants | {f"progress-{k}, transformer": f for k, f in found.transformers.items()} | walk
-
-
-def more_of(make, stage, work):
-    """Return what only the last stages follow from: the extras that were made, and the fit of Chinchilla's law."""
+def more_of(make, work):
+    """Return what only the last stage follows from: the fit of Chinchilla's law."""
     if make is _rules:
         return {"of": {"chinchilla": work.chinchilla} if work.chinchilla is not None else {}}
-    return {"extras": stage.there(*EXTRAS)} if make is _asked else {}
+    return {}
 
 
 @dataclass(frozen=True)
@@ -202,7 +157,7 @@ def _left_out(found, work):
 
 
 def _paper_effects(found, work):
-    found.driven = {k: prior_driven(found.fits[k]) for k in _with_weight(found.comparison)}
+    found.driven = {k: prior_driven(found.fits[k]) for k in with_weight(found.comparison)}
     laws = {k: Progress(k, **NOISES[EFFECTS]) for k in SPECIFICATIONS}
     found.effects = work.fitter.fit_each(laws, seed=work.seed, **work.brief)
     _score(found, EFFECTS, found.effects, work)
@@ -212,33 +167,6 @@ def _paper_effects(found, work):
 def _score(found, noise, fits, work):
     found.scores[noise] = score_progress(fits, seed=work.seed)
     found.misfit[noise] = {k: misfit_entries(fit) for k, fit in fits.items()}
-
-
-def _future(found, work):
-    laws = {k: Progress(k) for k in SPECIFICATIONS} | {k: Progress(MAIN, **o) for k, o in PACES.items()}
-    found.futures, rows = compare_futures(work.fitter, laws, seed=work.seed)
-    found.future = by_cutoff(rows[MAIN])
-
-
-def _rests(found, work):
-    titles = dict(zip(found.table["paper_id"], found.table["paper"], strict=True))
-    for k in _with_weight(found.comparison):
-        found.scaling[k] = _scaling(found.fits[k])
-        found.influence[k] = paper_influence(found.fits[k], titles)
-        spreads = {} if k == MAIN else OUTERMOST
-        found.grid[k] = prior_grid(work.fitter, Progress(k), seed=work.seed, **spreads, **work.brief)
-
-
-def _variants(found, work):
-    found.variants = {"main": found.fits[MAIN]} | fit_variants(work.fitter, seed=work.seed, **work.brief)
-    _score_variants(found, work.fitter, work.seed, work.brief)
-
-
-def _pace(found, work):
-    options = {"seed": work.seed, **work.brief}
-    found.pace = change_of_pace(Progress(MAIN), fitter=work.fitter, **options)
-    found.walk = work.fitter.fit(law=Progress(MAIN, **PACES[WALK]), **options)
-    found.walked, found.walk_score = pace_by_year(found.walk), found.walk.loo(seed=work.seed)
 
 
 def _asked(found, work):
@@ -253,46 +181,24 @@ def _rules(found, work):
         found.document = found.document | {"chinchilla_over_kaplan": rule_gains(found.gains)}
 
 
-FUTURE, RESTS = "progress: the future", "progress: sensitivity"
-VARIANTS, PACE = "progress: variants", "progress: change of pace"
-EXTRAS = (FUTURE, RESTS, VARIANTS, PACE)
+STUDIES = ("progress_future", "progress_sensitivity", "progress_variants", "progress_pace")
 WORK = {
     "20 specifications": _specifications,
     "progress: leave-one-out": _left_out,
     "progress: paper effects": _paper_effects,
-    FUTURE: _future,
-    RESTS: _rests,
-    VARIANTS: _variants,
-    PACE: _pace,
     "progress: quantities": _asked,
     "progress: rules of allocation": _rules,
 }
 STAGES = tuple(WORK)
 
 
-def _with_weight(comparison):
+def with_weight(comparison):
     """Specifications with progress that stacking gives some weight, and the main one."""
     weight = comparison[["stacking", "by_paper_stacking"]].max(axis=1)
     return [k for k in comparison.index if k not in NO_PROGRESS and (weight[k] >= WEIGHTY or k == MAIN)]
 
 
-def _scaling(fit):
-    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": rate_at_optimum.first_rate(fit)}
-    return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
-
-
-def _score_variants(found, fitter, seed, brief):
-    """Score variants against the main specification on the same rows, and fit the best with a transformer factor."""
-    rows = found.fits[MAIN]["observed_data"].sizes["evaluation"]
-    alike = {name: fit for name, fit in found.variants.items() if fit["observed_data"].sizes["evaluation"] == rows}
-    found.variant_scores = against(score_progress(alike, seed=seed), "main")
-    known = {k: fitter.fit(law=Progress(k, unknown_vocabulary="drop"), seed=seed, **brief) for k in (MAIN, 19)}
-    found.vocabulary = against(score_progress(known, seed=seed), MAIN)
-    for k in _best(found.comparison):
-        found.transformers[k] = fitter.fit(law=Progress(k, transformer="exp"), seed=seed, **brief)
-
-
-def _best(comparison):
+def ten_best(comparison):
     """List the ten best of specifications 1 to 15."""
     return [k for k in comparison.index if k not in NO_PROGRESS and k <= 15][:TOP]
 
@@ -327,7 +233,7 @@ def _quantities(found, seed):
         found.pooled[name] = pooled_rates(found.rates, table[name].to_dict(), seed=seed)
         found.pooled_gains[name] = pooled_rates(own, table[name].to_dict(), seed=seed)
     _headline(found, own, seed)
-    best = _best(table)
+    best = ten_best(table)
     equal = {k: float(k in best) for k in found.rates}
     found.pooled["top10"] = pooled_rates(found.rates, equal, seed=seed)
     found.pooled_gains["top10"] = pooled_rates(own, equal, seed=seed)

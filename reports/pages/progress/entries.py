@@ -1,16 +1,12 @@
 """Entries of results.json on algorithmic progress."""
 
-import warnings
-
 import numpy as np
 
-from ....errors import DiagnosticWarning
 from ....inference import intervals
 from ....inference.checks.sandwich import quotable
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.progress import contributions, rate_at_optimum
-from ....inference.progress.change_points import NONE, acceleration
 from ....inference.progress.rate_at_rows import compute_equivalent_gain
 from ....inference.progress.variants import VARIANTS
 from ....models.progress.growth import doubling_quantiles
@@ -23,7 +19,6 @@ ESTIMAND = (
     "compute, parameters and tokens growing alike, at the sizes and dates of the evaluations themselves"
 )
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
-OWN = ("rho", "gamma_transformer")  # what only some variants have
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
 
 
@@ -53,38 +48,25 @@ def document(found, main, by_noise):
         },
         "noises": results.comparison_entries(found.mixed),
         "paper_effects": {str(k): _with_effects(found, k) for k in found.effects},
-        **({} if found.pace is None else {"pace": _pace(found.pace) | {"random_walk": _walk(found)}}),
-        **(_of_variants(found) if found.variants else {}),
+        "pace": found.study("progress_pace"),
+        **_of_variants(found.study("progress_variants")),
         "within_rows": _within_rows(found),
         "ridge": ridge.entry(found.fits[main], found.rates[main], list(found.paper.values()), rate_quantiles),
         "effective_compute_since_2014": _build_up(found.fits[main]),
         "attribution": _attribution(found.attribution["share"]),
         "direct_doubling": {system: _direct(one) for system, one in found.direct.items()},
         "direct_doubling_with_reference": {system: _direct(one) for system, one in found.direct_with_reference.items()},
-        **({} if found.futures is None else _of_future(found)),
+        **found.study("progress_future"),
         "sensitivity": _sensitivity(found),
         "paper_estimator": {name: one.to_dict() for name, one in found.paper.items()},
     }
 
 
-def _of_variants(found):
-    variants = {name: _variant(fit) | _scored(found.variant_scores, name) for name, fit in found.variants.items()}
-    return {
+def _of_variants(study):
+    variants = study["variants"]
+    return study | {
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
-        "variants": variants,
-        "vocabulary": results.comparison_entries(found.vocabulary),
-        "transformer": _transformer(found.variants["transformer_exp"]),
-        "transformer_by_form": {
-            name: _transformer(fit) for name, fit in found.variants.items() if name.startswith("transformer_")
-        },
-        "transformer_by_specification": {str(k): _transformer(fit) for k, fit in found.transformers.items()},
-    }
-
-
-def _of_future(found):
-    return {
-        "leave_future_out": found.future.to_dict("records"),
-        "leave_future_out_by_specification": results.comparison_entries(found.futures),
+        "transformer": study["transformer_by_form"]["transformer_exp"],
     }
 
 
@@ -189,22 +171,6 @@ def _rate_summary(rate):
     return intervals.summary(values[np.isfinite(values)], ratio=True)
 
 
-def _variant(fit):
-    times, record = rate_at_optimum.rate_summary(rate_at_optimum.first_rate(fit)), fit.record
-    diagnostics = record["diagnostics"]
-    return {
-        "doubling_months": _named_quantiles(times),
-        "p_progress": times["p_progress"],
-        "rows": record["data"]["rows"],
-        "parameters": {name: intervals.summary(fit["posterior"][name]) for name in OWN if name in fit["posterior"]},
-    } | {name: diagnostics[name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
-
-
-def _scored(scores, name):
-    """Differences of a variant's scores from the main specification's; none where it has other rows."""
-    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
-
-
 def _with_effects(found, k):
     scores = {noise: scored.table.loc[k] for noise, scored in found.scores.items()}
     entry = {
@@ -226,50 +192,6 @@ def _resampled(resampled):
             for k, each in resampled["weights"].items()
         },
     }
-
-
-def _pace(pace):
-    def change(cutoff):
-        found = acceleration(pace.fits[cutoff])
-        return {name: rate_quantiles(found[name]) for name in ("before", "after")}
-
-    return {
-        "p_change": pace.p_change,
-        "p_faster": pace.p_faster,
-        "cutoffs": {
-            f"{cutoff}": {name: intervals.finite(x) for name, x in row.items()}
-            | ({} if cutoff == NONE else change(cutoff))
-            for cutoff, row in pace.table.iterrows()
-        },
-        "doubling_months": {f"{year:g}": rate_quantiles(pace.path.sel(year=year)) for year in pace.path["year"].values},
-    }
-
-
-def _walk(found):
-    path, p_faster = found.walked
-    return {
-        "law": results.law_entry(found.walk),
-        "p_faster": p_faster,
-        "doubling_months": {f"{year:g}": rate_quantiles(path.sel(year=year)) for year in path["year"].values},
-    }
-
-
-def _transformer(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        gain = contributions.transformer_gain(fit)
-    return {
-        "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
-        **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in (22, 25)},
-        "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
-    }
-
-
-def _where_there_is_one(draws):
-    """Sum up a ratio over the draws that have one, and say which share does not."""
-    draws = np.ravel(draws)
-    none = np.isnan(draws)
-    return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
 
 
 def _within_rows(found):
@@ -307,21 +229,11 @@ def rule_gains(gains):
 
 
 def _sensitivity(found):
-    return {
-        "power_scaling": {str(k): each for k, each in found.scaling.items()},
-        "prior_grid": {str(k): _records(grid) for k, grid in found.grid.items()},
-        "papers": {str(k): _records(table.head(15)) for k, table in found.influence.items()},
+    return found.study("progress_sensitivity") | {
         "prior_driven": {
             str(k): table.loc[table["prior_driven"], "coefficient"].tolist() for k, table in found.driven.items()
         },
     }
-
-
-def _records(table):
-    return [
-        {name: x if isinstance(x, (str, int)) else intervals.finite(x) for name, x in row.items()}
-        for row in table.to_dict("records")
-    ]
 
 
 def _direct(one):

@@ -3,9 +3,10 @@
 import numpy as np
 import scipy.special
 
+from ....inference.intervals import QUANTILES
 from ....inference.progress import rate_at_optimum
+from ....inference.progress.change_points import NONE
 from ....inference.words import probability
-from ....models.draws import DRAWS
 from ....models.progress.growth import doubling_months
 from ...drawing.style import BLUE, GREEN, GREY, LEGEND, ORANGE, RED, SIZES, band, figure, line
 from .analysis import MAIN
@@ -17,6 +18,7 @@ from .wording import (
     PROBABILITIES,
     VARIANT_NAMES,
     formula,
+    known,
     name_of,
     quoted_times,
     times,
@@ -87,25 +89,26 @@ def prior_grid(grid):
 
 
 def variants(found, published):
-    """Doubling times of variants (by name: fit, quantiles), with the published ones."""
+    """Doubling times of variants, entries by name, with the published ones."""
     rows = []
-    for name, (_, q) in found.items():
+    for name, entry in found.items():
         label = VARIANT_NAMES.get(name, name)
-        hover = [f"P(progress) {probability(q['p_progress'])}"]
-        rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | q)
+        hover = [f"P(progress) {probability(entry['p_progress'])}"]
+        rows.append({"label": label, "group": "posterior", "colour": BLUE, "hover": hover} | entry["times"])
         quantity = DOUBLING + VARIANT_PUBLISHED.get(name, name)
         rows += published.row(quantity, label, beside=True)
     return forest(rows, row_height=30, caption=f"Doubling times under variants of specification {MAIN}, and published")
 
 
-def acceleration(changes):
-    """Doubling times before and after each cutoff."""
+def acceleration(cutoffs):
+    """Doubling times before and after a change at each whole year, entries by cutoff."""
     rows = []
+    changes = {int(float(x)): of for x, of in cutoffs.items() if x != NONE and float(x).is_integer()}
     for cutoff, change in changes.items():
         for name, colour in (("before", GREY), ("after", BLUE)):
             hover = [f"P(faster after) {probability(change['p_faster'])}"]
             row = {"label": str(cutoff), "group": f"{name} the cutoff", "colour": colour, "hover": hover}
-            rows.append(row | times(change[name]) | {"beside": name == "after"})
+            rows.append(row | known(change[name]) | {"beside": name == "after"})
     return forest(rows, row_height=34, caption="Doubling times before and after a cutoff")
 
 
@@ -309,26 +312,19 @@ def leave_future_out(future, whole):
     return drawn.update_layout(legend=LEGEND, margin={"t": 50})
 
 
-def pace(path, walk):
-    """Growth of effective compute at the evaluations' own sizes by year.
-
-    Parameters
-    ----------
-    path : DataArray, dims (year, sample)
-        Over all dates of a change and none.
-    walk : DataArray, dims (year, chain, draw)
-        Of a random walk.
-    """
-    traces = []
-    for name, colour, rates, dims in (("one change", BLUE, path, "sample"), ("random walk", ORANGE, walk, DRAWS)):
-        years = rates["year"].values
-        low, middle, high = rates.quantile([0.025, 0.5, 0.975], dims).values / np.log(2)
+def pace(entry):
+    """Growth of effective compute at the evaluations' own sizes by year: over all dates of a change, and as a walk."""
+    traces, walk = [], entry["random_walk"]
+    for name, colour, of in (("one change", BLUE, entry), ("random walk", ORANGE, walk)):
+        growth = of["growth_per_year"]
+        years = np.array(list(growth), float)
+        low, middle, high = np.array([[q[end] for q in growth.values()] for end in QUANTILES]) / np.log(2)
         ends = np.stack([low, high], axis=1)
         hover = f"{name}, %{{x}}<br>%{{y:.2f}} [%{{customdata[0]:.2f}}, %{{customdata[1]:.2f}}] doublings a year"
         options = {"customdata": ends, "hovertemplate": f"{hover}<extra></extra>"}
         drawn = *band(years, low, high, colour, f"{name}, 95%"), line(years, middle, colour, name, **options)
         # The pace of a walk stays as it is from one step to the next.
-        traces += [trace.update(line_shape="hv" if rates is walk else "linear") for trace in drawn]
+        traces += [trace.update(line_shape="hv" if of is walk else "linear") for trace in drawn]
     return figure(
         *traces,
         x={"title": "Year", "dtick": 1},

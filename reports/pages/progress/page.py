@@ -3,20 +3,21 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from ....inference import words as numbers
 from ....inference.checks.chains import PARETO_K_LIMIT
 from ....inference.checks.sensitivity import SENSITIVE
 from ....inference.intervals import QUANTILES
 from ....inference.progress import contributions, rate_at_optimum
-from ....inference.progress.change_points import NONE, acceleration
+from ....inference.progress.change_points import NONE
 from ....models.draws import DRAWS
 from ....models.loss.rules import chinchilla_over_kaplan
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import checks, verdicts
 from ...html import prose
 from ...results import rejected_by
-from . import analysis, entries, figures, quantities_figures, tables, wording
+from . import entries, figures, quantities_figures, tables, wording
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .forest import LONGEST
 from .published import DOUBLING, Published
@@ -71,16 +72,16 @@ def _better_with_effects(found):
 
 
 def _variants(found):
-    """Return fit and doubling time of each variant; none where variants were not fitted."""
-    if not found.variants:
-        return {}
-    fits = found.variants | {"main": found.fits[MAIN], "vocabulary": found.fits[19]}
-    return {name: (fit, times(rate_at_optimum.first_rate(fit))) for name, fit in fits.items()}
+    """Return the entry of each variant, with quantiles of its doubling time: of a study, or of a fit of this report."""
+    entries = found.study("progress_variants")["variants"]
+    entries = {name: entry | {"times": wording.known(entry["doubling_months"])} for name, entry in entries.items()}
+    return entries | {"main": _of_fit(found.fits[MAIN]), "vocabulary": _of_fit(found.fits[19])}
 
 
-def _reduction(fit):
-    """Return the median percentage by which a transformer lowers the loss."""
-    return float(contributions.transformer_gain(fit)["loss_reduction_percent"].median())
+def _of_fit(fit):
+    """Return the entry of a fit of this report in the table of variants."""
+    found, record = times(rate_at_optimum.first_rate(fit)), fit.record
+    return {"times": found, "p_progress": found["p_progress"], "rows": record["data"]["rows"]} | record["diagnostics"]
 
 
 def _published_shares(found, published):
@@ -150,6 +151,13 @@ def _futures(table):
     }
 
 
+def _likeliest_change(study):
+    """Return the date at which the pace changed most probably, and its share of the probability of all dates."""
+    shares = {float(x): of["probability"] for x, of in study["cutoffs"].items() if x != NONE}
+    date = max(shares, key=shares.get)
+    return {"date": date, "share": shares[date] / sum(shares.values())}
+
+
 def _quantities(found, published):
     """Return what the template prints and some figures draw, by name."""
     comparison, table = found.comparison, found.table
@@ -169,9 +177,14 @@ def _quantities(found, published):
         },
         "better": _better_with_effects(found),
         "variants": variants,
-        "variant_medians": {wording.VARIANT_NAMES.get(name, name): q["q50"] for name, (_, q) in variants.items()},
-        "reductions": [_reduction(found.variants[name]) for name in tables.FORMS if variants],
-        "futures": None if found.futures is None else _futures(found.futures),
+        "variant_medians": {wording.VARIANT_NAMES.get(k, k): of["times"]["q50"] for k, of in variants.items()},
+        "reductions": [
+            of["loss_reduction_percent"]["q50"]
+            for of in found.study("progress_variants")["transformer_by_form"].values()
+        ],
+        "futures": _futures(tables.frame(found.study("progress_future")["leave_future_out_by_specification"])),
+        "likely": _likeliest_change(found.study("progress_pace")),
+        "future": pd.DataFrame(found.study("progress_future")["leave_future_out"]),
         "whole": {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]},
         "shares": shares,
         "attribution": _attribution(found, shares),
@@ -182,8 +195,9 @@ def _quantities(found, published):
 
 
 def _blocks(found, published, of):
-    """Return figures and tables by name; those of stages that only a full report makes are made where they stand."""
-    fit, comparison, pace, more = found.fits[MAIN], found.comparison, found.pace, quantities_figures
+    """Return figures and tables by name."""
+    fit, comparison, more = found.fits[MAIN], found.comparison, quantities_figures
+    rests, pace = found.study("progress_sensitivity"), found.study("progress_pace")
     rules = {rule["name"]: (rule["budget"], rule["estimate"]) for rule in of["rules"]}
     blocks = {
         "gains": figures.gains(found),
@@ -192,15 +206,13 @@ def _blocks(found, published, of):
         "ridge": _ridge_figure(found, published),
         "residuals": figures.residuals(fit),
         "pit": checks.loo_pit(fit, f"specification {MAIN}"),
-        "priors": lambda: figures.prior_grid(found.grid[MAIN]),
-        "influence": lambda: more.influence(found.influence[MAIN]),
-        "variants": lambda: figures.variants(of["variants"], published),
-        "table_variants": lambda: tables.variants(found, of["variants"], published),
-        "pace": lambda: figures.pace(pace.path, found.walked[0]),
-        "accelerations": lambda: figures.acceleration(
-            {int(year): acceleration(each) for year, each in pace.fits.items() if year != NONE and year % 1 == 0}
-        ),
-        "years": lambda: figures.leave_future_out(found.future, of["whole"]),
+        "priors": figures.prior_grid(tables.grid_of(rests, MAIN)),
+        "influence": more.influence(tables.influence_of(rests, MAIN)),
+        "variants": figures.variants(of["variants"], published),
+        "table_variants": tables.variants(of["variants"], published),
+        "pace": figures.pace(pace),
+        "accelerations": figures.acceleration(pace["cutoffs"]),
+        "years": figures.leave_future_out(of["future"], of["whole"]),
         "shares": more.shares(found.attribution, of["shares"]),
         "share_intervals": more.share_intervals(found.attribution, of["shares"]),
         "frontiers": None if of["system"] is None else more.frontiers(fit, of["system"], FRONTIER_YEARS),
@@ -249,7 +261,10 @@ def sections(found, published):
         write=wording,
         optimum=rate_at_optimum,
         entries=entries,
-        stages=analysis,
+        rests=found.study("progress_sensitivity"),
+        grid_of=tables.grid_of,
+        influence_of=tables.influence_of,
+        plain=numbers.plain,
         factor=quantities_figures.WITHIN,
         DELTA=tables.DELTA,
         LONGEST=LONGEST,

@@ -1,6 +1,6 @@
 """The page on progress since 2023, from scores of models on benchmarks."""
 
-from .analysis import EXTRAS, STAGES, analyse
+from .analysis import STAGES, analyse
 from .page import sections
 
-__all__ = ["EXTRAS", "STAGES", "analyse", "sections"]
+__all__ = ["STAGES", "analyse", "sections"]

@@ -1,7 +1,4 @@
-"""Forms of the trend of capability at fixed compute, compared: evidence that is too slow for a report to make.
-
-``tests/benchmarks/scores_forms.py`` makes it and writes ``evidence/scores_forms.json``.
-"""
+"""Forms of the trend of capability at fixed compute, compared by a long study: ``evidence/since_forms.json``."""
 
 DEFAULT, FAMILIES, WITHOUT_REASONING = "default", "families", "no reasoning models"
 FORMS = {
@@ -37,14 +34,14 @@ def probabilities(entry):
     Returns
     -------
     dict of str to float
-        Of the break in this report, with models and with families as the unit; of each change of it, in a full report;
+        Of the break in this report, with models and with families as the unit; of each change of it;
         and of each form of the evidence that lets the gain change. Averages over forms take a constant gain for not
         faster, with its stacking weight. Those with random effects of families are left out: Pareto k is above 0.7 at
         a third of the groups, so that their weights are not reliable.
     """
     units = {"model": "break, models as the unit", "family": "break, families as the unit"}
     by_analysis = {units[unit]: of["p_progress"] for unit, of in entry["periods"]["change"].items()}
-    for what, of in (entry["rests"] or {}).items():
+    for what, of in entry["rests"].items():
         if "change" in of:
             by_analysis[f"break, {what}"] = of["change"]["model"]["p_progress"]
     for variant, by_form in entry["forms"]["answers"].items():
@@ -64,7 +61,7 @@ def with_fits(forms, periods):
     forms : dict
         The evidence.
     periods : dict
-        Entries of results.json by period, as `rests.periods` returns them.
+        Entries of results.json by period, as `periods.periods` returns them.
     """
     gains = {period: of["model"]["gain"] for period, of in periods.items()}
     fitted = {

@@ -8,10 +8,10 @@ from . import figures
 from .analysis import BREAK, LINEAR
 from .before_2023 import SHARED
 from .forms import DEFAULT, form_name
-from .holdout import GIVEN
 
 UNIT_WORDS = {"model": "models", "family": "families"}
 NAMES = {LINEAR: "One pace throughout", BREAK: "A pace that changes"}
+GIVEN = {"date": "date alone", "compute": "date and compute"}
 CONVERGED = {True: "converged", False: "not to be trusted"}
 QUANTITIES = {
     "compute_slope": "logits an e-fold of compute",
@@ -51,14 +51,13 @@ def forms(entry):
         cells = {"elpd, model left out": "–", "elpd, family left out": "–", "weight": "1"}
         rows.append(_gains_row(form_name(variant, "averaged over forms"), averaged) | cells)
         fits.append("")
-    settings, of = evidence["settings"], evidence["left_out"]["default"]
+    of = evidence["left_out"]["default"]
     note = (
         f"Gains at fixed compute in mid-2023 and mid-2025, medians and 95% intervals. P(faster): probability that the "
         "second is larger. Elpd: log predictive density of the scores of what is left out, less that of the best form "
         f"of the same kind, ± its standard error, over the {of['model']['groups']} models and {of['family']['groups']} "
         "families with a known compute; in brackets how many have a Pareto k above 0.7"
-        f", which were not refitted. Weight: stacking by models left out. Made on {evidence['date']} by <code>"
-        f"{evidence['command']}</code> with {settings['chains']} × {settings['draws']} draws. "
+        ", which were not refitted. Weight: stacking by models left out. "
         "Gains of the constant gain and of the break are those of the fits of this report."
     )
     return tables.html(pd.DataFrame(rows), rowname="form", note=note, title="Forms of the trend", fits=fits)

@@ -7,26 +7,21 @@ import pandas as pd
 
 from ....datasets import load
 from ....inference import fit, intervals
-from ....inference.checks.calibration import calibrate
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands.study_exponents import exponents_within
 from ....inference.points.curves import COUNTED, curve_frontier, exponents_by_curves
 from ....models import Chinchilla, Coupled, EmbeddingWeighted, Grouped
 from ....models.draws import DRAWS
 from ....models.loss.sizes import least_squares
-from ... import results
 from ...entries import fit_entry
 from ...findings import Findings
 
-LEFT_OUT, CALIBRATION = "small models: runs left out", "small models: calibration"
-EXTRAS = (LEFT_OUT, CALIBRATION)
+STUDIES = ("small_models_left_out", "small_models_coverage")
 STAGES = (
     "small models: fits",
-    LEFT_OUT,
     "small models: frontiers",
     "small models: omega",
     "small models: why E is missed",
-    CALIBRATION,
     "small models: numbers",
 )
 SCHEMES = {
@@ -39,7 +34,6 @@ MAIN = "scheme-4"
 ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates of all sizes except the largest
 COUPLED = "coupled"
 THINNED = 4
-SIMULATIONS = 20
 TARGET_ACCEPT = 0.98
 
 
@@ -60,7 +54,6 @@ class SmallModelsFindings(Findings):
     truth: dict
     fits: dict
     elpd: dict
-    alone: dict
     point: dict = field(default_factory=dict)
     seeds: dict = field(default_factory=dict)
     steps: dict = field(default_factory=dict)
@@ -71,7 +64,6 @@ class SmallModelsFindings(Findings):
     elsewhere: dict = field(default_factory=dict)
     weighted: object = None
     joint: object = None
-    calibration: object = None
     entry: dict = field(default_factory=dict)
 
 
@@ -106,8 +98,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     # Readings of one curve share the luck of their run.
     laws = {scheme: Chinchilla(run_effects=scheme in curves) for scheme in tables}
     fits, elpd = stage("small models: fits", lambda: _fits(laws, tables, options))
-    alone = stage(LEFT_OUT, lambda: {scheme: _alone(fits[scheme], tables[scheme], options) for scheme in curves}) or {}
-    found = SmallModelsFindings(runs, tables, truth, fits, elpd, alone, extras=stage.extras)
+    found = SmallModelsFindings(runs, tables, truth, fits, elpd, studies=STUDIES)
 
     def frontiers(found):
         for scheme in SCHEMES:
@@ -118,14 +109,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     stage.update(found, "small models: why E is missed", lambda found: _changed(found, laws, options))
     if "embedding-weighted" in earlier:
         found.elsewhere = {"Chinchilla's runs": earlier["embedding-weighted"]["posterior"]["omega"]}
-    found.calibration = stage(CALIBRATION, lambda: _calibrated(found, seed, sampler))
     found.posteriors = {f"small models, {scheme}": f for scheme, f in fits.items()}
     found.unsaved = {
         "small models, embeddings weighted": found.weighted,
         "small models with Chinchilla's runs": found.joint,
     } | {f"small models, {scheme}, {change}": f for (scheme, change), f in found.changed.items()}
-    extras = stage.there(LEFT_OUT, CALIBRATION)
-    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits, extras=extras)
+    found.entry = stage("small models: numbers", lambda: _entry(found), of=fits)
     found.document = {"small_lm": found.entry}
     return found
 
@@ -133,12 +122,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 def _fits(laws, tables, options):
     fits = {scheme: fit(laws[scheme], table, **options) for scheme, table in tables.items()}
     return fits, {scheme: f.loo() for scheme, f in fits.items()}
-
-
-def _alone(fitted, table, options):
-    """Fit a scheme's readings as independent rows, and leave runs out under either law."""
-    independent = fit(Chinchilla(), table, **options)
-    return independent, _runs_left_out(fitted, independent, options["seed"])
 
 
 def _omega(found, options, asked):
@@ -202,31 +185,6 @@ def shortfalls(tables):
     return ends[0] - ends[1]
 
 
-def _calibrated(found, seed, sampler):
-    posterior = found.fits[MAIN]["posterior"]
-    simulated = calibrate(
-        Chinchilla(),
-        found.tables[MAIN],
-        truth={name: float(posterior[name].median()) for name in Chinchilla().prior_of},
-        simulations=SIMULATIONS,
-        seed=seed,
-        sampler=sampler,
-        target_accept=TARGET_ACCEPT,
-    )
-    return simulated.table()
-
-
-def _runs_left_out(fitted, independent, seed):
-    """Log scores of runs left out whole, under run effects and with independent rows, and their difference."""
-    shared, apart = (f.loo(by="run", seed=seed)["elpd"] for f in (fitted, independent))
-    return {
-        "elpd": float(shared.sum()),
-        "elpd_independent": float(apart.sum()),
-        "difference": float((shared - apart).sum()),
-        "se": float(sum_error(shared - apart)),
-    }
-
-
 def _frontiers(found, scheme, seed):
     table, posterior = found.tables[scheme], found.fits[scheme]["posterior"].to_dataset()
     thinned = posterior.isel(draw=slice(None, None, THINNED))
@@ -278,22 +236,12 @@ def _entry(found):
                 for basis in COUNTED
             },
         }
-    for scheme, (independent, left_out) in found.alone.items():
-        posterior = independent["posterior"]
-        entry["schemes"][scheme]["runs_left_out"] = left_out
-        entry["schemes"][scheme]["independent_rows"] = {
-            "E_minus_entropy": intervals.summary(posterior["E"] - found.truth["entropy"]),
-            "exponent": intervals.summary(posterior["exponent_parameters"]),
-        }
+    for scheme, of in found.study("small_models_left_out").items():
+        entry["schemes"][scheme] |= of
     entry["omega"] = {
         label: intervals.summary(x) | {"p_above_half": float((x > 0.5).mean())} for label, x in found.omega.items()
     }
-    if found.calibration is not None:
-        entry["calibration"] = {
-            "simulations": found.calibration.attrs["simulations"],
-            "not_converged": found.calibration.attrs["not_converged"],
-            "quantities": results.comparison_entries(found.calibration),
-        }
+    entry["calibration"] = found.study("small_models_coverage")
     return entry
 
 

@@ -1,25 +1,20 @@
-"""How often predictive intervals hold the losses of the next model size, with and without effects of sizes.
+"""A study of how often predictive intervals hold the losses of the next model size, with and without effects of sizes.
 
-``python tests/benchmarks/next_size.py [--simulations 50] [--tables FILE[::WHERE[::LOSS]] ...] [--out FILE]`` leaves the
-largest size out of a table, fits the others and counts how many rows of that size the central 50% and 90% intervals
-hold. Simulated tables follow the Chinchilla law, with a deviation that all rows of a size share. Of each file, three
-sizes are predicted: the largest with at least three rows, and the two before it after all larger ones are dropped; at
-least three smaller sizes are fitted.
-WHERE selects rows and LOSS names the column of the loss, as for `read`. ``held`` keeps the scatter at its value at the
-end of the fitted range; ``floor`` is what `predict` does, at least the scatter at the centre of the runs.
+The largest size is left out of a table, the others are fitted, and the rows of that size that the central 50% and 90%
+intervals hold are counted. Simulated tables follow the Chinchilla law, with a deviation that all rows of a size share.
+Of each file of ``tables/next_size.json``, three sizes are predicted: the largest with at least three rows, and the two
+before it after all larger ones are dropped; at least three smaller sizes are fitted. ``held`` keeps the scatter at its
+value at the end of the fitted range; ``floor`` is what `predict` does, at least the scatter at the centre of the runs.
 """
 
-import argparse
-import datetime
 import json
-import warnings
 from pathlib import Path
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.record import versions
 from bayescaling.models import effects
+from study import Study
 
 LAWS = {
     "chinchilla": bs.laws.Chinchilla(),
@@ -30,7 +25,6 @@ LAWS = {
 SIMULATED = ("chinchilla", "chinchilla, size effects")
 FLOORS = {"held": True, "floor": False}
 LEVELS = {"coverage_50": (0.25, 0.75), "coverage_90": (0.05, 0.95)}
-SETTINGS = {"draws": 500, "tune": 500, "chains": 2}
 TRUTH = {"E": 1.8, "A": 400.0, "B": 1500.0, "alpha": 0.34, "beta": 0.32}
 ROW_SD = 0.002
 SIZE_SDS = (0.005, 0.01)  # between which the deviation of a size is
@@ -78,7 +72,7 @@ def simulated(rng):
     return bs.read(pd.DataFrame({"parameters": parameters, "tokens": tokens, "loss": loss}))
 
 
-def on_simulated(simulations, seed):
+def on_simulated(simulations, seed, settings):
     """Predict the largest size of simulated tables."""
     counts, rows = {name: {} for name in SIMULATED}, 0
     for s in range(simulations):
@@ -87,11 +81,11 @@ def on_simulated(simulations, seed):
         kept, left = (table[own].reset_index(drop=True) for own in (~last, last))
         rows += len(left)
         for name in SIMULATED:
-            add(counts[name], held(bs.fit(LAWS[name], kept, seed=s, **SETTINGS).draws, left, s))
+            add(counts[name], held(bs.fit(LAWS[name], kept, seed=s, **settings).draws, left, s))
     return shares(counts, rows, simulations)
 
 
-def on_table(table, seed):
+def on_table(table, seed, settings):
     """Predict the largest sizes of a table, each from all smaller ones; None where no size can be predicted."""
     count = table["parameters"].value_counts()
     sizes = sorted(count.index[count >= LEAST_ROWS])[-PREDICTED_SIZES:]
@@ -102,7 +96,7 @@ def on_table(table, seed):
         )
         if kept["parameters"].nunique() < LEAST_SIZES:
             continue
-        fitted = {name: bs.fit(law, kept, seed=seed, **SETTINGS) for name, law in LAWS.items()}
+        fitted = {name: bs.fit(law, kept, seed=seed, **settings) for name, law in LAWS.items()}
         rows, fits = rows + len(left), fits + 1
         by_size[f"{size:.4g}"] = {"rows": len(left)}
         for name, fit in fitted.items():
@@ -132,42 +126,28 @@ def shares(counts, rows, fits):
     return {"rows": rows, "fits": fits, "laws": found}
 
 
-def read(text):
-    """Read a table: a file, which rows of it, and the column of its loss."""
-    path, where, loss = (*text.split("::"), "", "")[:3]
-    return bs.read(path, where=where or None, columns={"loss": loss} if loss else None)
+def files():
+    """Return the tables of the study: each the file, which rows of it, and the column of its loss."""
+    return json.loads((Path(__file__).with_name("tables") / "next_size.json").read_text())
 
 
-def main():
-    """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=50)
-    parser.add_argument("--tables", nargs="*", default=[], metavar="FILE[::WHERE[::LOSS]]")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", help="a JSON file for the figures")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    named = [Path(text.partition("::")[0]).name + text[len(text.partition("::")[0]) :] for text in options.tables]
-    command = f"python tests/benchmarks/next_size.py --simulations {options.simulations} --seed {options.seed}"
-    if named:
-        command += f" --tables {' '.join(map(repr, named))}"
-    result = {"date": datetime.date.today().isoformat(), "command": command, "versions": versions(), "tables": {}}
-    studies = {
-        name: (lambda text=text: on_table(read(text), options.seed))
-        for name, text in zip(named, options.tables, strict=True)
-    }
-    if options.simulations:
-        studies = {"simulated": lambda: on_simulated(options.simulations, options.seed)} | studies
-    for name, study in studies.items():
-        found = study()
-        if name == "simulated":
-            result[name] = found
-        else:
-            result["tables"][name] = found
-        print(name, json.dumps(found), flush=True)
-        if options.out:
-            Path(options.out).write_text(json.dumps(result, indent=1) + "\n")
+def next_size(parts, *, tables, seed, simulations, **settings):
+    """Predict the largest sizes of simulated and of real tables."""
+    simulated_tables = parts.entry("simulated", lambda: on_simulated(simulations, seed, settings))
+    found = {}
+    for one in files():
+        table = bs.read(tables / one["file"], where=one.get("where"), columns={"loss": one.get("loss", "loss")})
+        name = "::".join(one.values())
+        found[name] = parts.entry(name, lambda table=table: on_table(table, seed, settings))
+    return {"simulated": simulated_tables, "tables": found}
 
 
-if __name__ == "__main__":
-    main()
+STUDIES = {
+    "next_size": Study(
+        "how often intervals hold the losses of the next model size",
+        next_size,
+        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
+        {"seed": 1, "simulations": 50, "draws": 500, "tune": 500, "chains": 2},
+        foreign=True,
+    )
+}

@@ -1,19 +1,9 @@
-"""Compare forms of the trend of capability at fixed compute: what they predict, what they say of the gain.
+"""A study of forms of the trend of capability at fixed compute: what they predict, what they say of the gain.
 
-``python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json`` fits the law of scores to
-``eci_scores`` with each form of the yearly gain (constant, a break at a stated date, a break at a sampled date, steady
-acceleration, a random walk by half-year), also with random effects of families and without reasoning models. It writes
-the gains in mid-2023 and mid-2025, the probability that the later one is larger, elpd by models and by families left
-out, stacking weights and the answer averaged over forms. Fits are saved in FOLDER and used again from there.
+The law of scores is fitted with each form of the yearly gain (constant, a break at a stated date, a break at a sampled
+date, steady acceleration, a random walk by half-year), also with random effects of families and without reasoning
+models.
 """
-
-import argparse
-import datetime
-import json
-import subprocess
-import time
-import warnings
-from pathlib import Path
 
 import bayescaling as bs
 import numpy as np
@@ -22,7 +12,8 @@ from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.weights import stacking, sum_error
 from bayescaling.models.scores.draws import EARLIER, LATER
-from bayescaling.reports.pages.since.sensitivity import REASONING
+from since_changes import REASONING, selected
+from study import Study
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
@@ -33,35 +24,30 @@ LAWS = {
     WITHOUT_REASONING: {form: {"pace": form} for form in FEW[1:]},
     "break": {"slope of compute by period": {"pace": "break", "slope_by_period": True}},
 }
-SETTINGS = {"draws": 500, "tune": 500, "chains": 4, "seed": 1}
 LEVELS = {"q2.5": 0.025, "q50": 0.5, "q97.5": 0.975}
 DRAWN = 4000  # of the mixture of forms
 
 
-def fitted(folder, variant, form):
+def fitted(parts, variant, form, settings):
     """Fit a form of a variant, or open it where it was fitted before."""
-    path = folder / f"{variant}-{form}.nc".replace(" ", "_")
-    if not path.exists():
-        table = bs.load("eci_scores")
-        if variant == WITHOUT_REASONING:
-            attrs, table = table.attrs, table[~table["model"].isin(REASONING)].reset_index(drop=True)
-            table.attrs = dict(attrs)
-        start = time.time()
-        bs.fit(bs.laws.Scores(**LAWS[variant][form]), table, **SETTINGS).save(path)
-        print(f"{variant}, {form}: {time.time() - start:.0f} s", flush=True)
-    return bs.open(path)
+    table = bs.load("eci_scores")
+    if variant == WITHOUT_REASONING:
+        table = selected(table, ~table["model"].isin(REASONING))
+    law = bs.laws.Scores(**LAWS[variant][form])
+    return parts.fit(f"{variant}, {form}", lambda: bs.fit(law, table, **settings))
 
 
-def numbers(folder, variant, form):
+def numbers(parts, variant, form, settings):
     """Numbers of a fit: its answer, draws of both gains, and elpd and Pareto k by what is left out."""
-    path = folder / f"{variant}-{form}.json".replace(" ", "_")
-    if not path.exists():
-        fit = fitted(folder, variant, form)
+
+    def make():
+        fit = fitted(parts, variant, form, settings)
         entry = answer(fit)
         if variant in COMPARED:
             entry["left_out"] = {by: left_out(fit, by) for by in ("model", "family")}
-        path.write_text(json.dumps(entry), encoding="utf-8")
-    return json.loads(path.read_text(encoding="utf-8"))
+        return entry
+
+    return parts.entry(f"{variant}, {form}", make)
 
 
 def quantiles(values):
@@ -133,28 +119,22 @@ def compared(found, by):
     }
 
 
-def main():
-    """Fit, compare, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fits", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore", bs.DiagnosticWarning)
-    options.fits.mkdir(parents=True, exist_ok=True)
-    found = {variant: {form: numbers(options.fits, variant, form) for form in of} for variant, of in LAWS.items()}
-    head = ["git", "rev-parse", "--short", "HEAD"]
-    document = {
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "command": "python tests/benchmarks/scores_forms.py --fits FOLDER --out evidence/scores_forms.json",
-        "code": subprocess.run(head, check=True, capture_output=True, text=True).stdout.strip(),
-        "settings": SETTINGS,
+def forms(parts, **settings):
+    """Fit each form of each variant and compare forms by models and families left out."""
+    found = {variant: {form: numbers(parts, variant, form, settings) for form in of} for variant, of in LAWS.items()}
+    return {
         "earlier": EARLIER,
         "later": LATER,
         "answers": {variant: {form: of["entry"] for form, of in by.items()} for variant, by in found.items()},
         "left_out": {variant: {by: compared(found[variant], by) for by in ("model", "family")} for variant in COMPARED},
     }
-    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-if __name__ == "__main__":
-    main()
+STUDIES = {
+    "since_forms": Study(
+        "forms of the trend of capability at fixed compute",
+        forms,
+        lambda: [(bs.laws.Scores(**of), bs.load("eci_scores")) for by_form in LAWS.values() for of in by_form.values()],
+        {"draws": 500, "tune": 500, "chains": 4, "seed": 1},
+    )
+}

@@ -2,21 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 
+import bayescaling as bs
 import numpy as np
+from bayescaling.inference.checks.chains import PARETO_K_LIMIT
+from bayescaling.inference.comparison.importance import importance_sampling
+from bayescaling.inference.comparison.weights import sum_error
+from bayescaling.inference.workers import mapped
+from bayescaling.reports.pages.since.analysis import LAWS
+from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
 
-from ....datasets import load
-from ....inference import fit, intervals
-from ....inference.checks.chains import PARETO_K_LIMIT
-from ....inference.comparison.importance import importance_sampling
-from ....inference.comparison.weights import sum_error
-from ....inference.progress_messages import counted
-from ....inference.scores.compute import summary as progress_summary
-from ....inference.scores.widths import widths
-from ....inference.workers import mapped
-
-LINEAR, BREAK = "linear", "break"
-QUANTITIES = ("factor", "gain", "halving")
-LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 WIDE_ERRORS = (0.29, 0.61, 0.9)  # decades, if Confident, Likely and Speculative mean within 3x, 10x and 30x at 90%
 LAST_YEAR = 2025.0
 BENCHMARKS = 6  # of the most scores, each left out
@@ -50,21 +44,22 @@ class Change:
     specification: bool = True
 
 
-def _kept(table, keep):
-    found = table[keep].reset_index(drop=True)
+def selected(table, rows):
+    """Return some rows of a table, with its attributes."""
+    found = table[rows].reset_index(drop=True)
     found.attrs = dict(table.attrs)
     return found
 
 
 def _without_distilled(table):
     """Leave out models all of whose versions Ho et al. (2025) take for distilled."""
-    distilled = load("rosetta_models").groupby("model_name")["distilled"].min()
-    return _kept(table, ~table["model"].isin(distilled.index[distilled == 1]))
+    distilled = bs.load("rosetta_models").groupby("model_name")["distilled"].min()
+    return selected(table, ~table["model"].isin(distilled.index[distilled == 1]))
 
 
 def _computes_of_2025(table):
     """Take computes as tables of 2025 had them; those withdrawn since are Speculative."""
-    theirs = load("rosetta_models").dropna(subset=["model_name", "compute_2025_flop"]).drop_duplicates("model_name")
+    theirs = bs.load("rosetta_models").dropna(subset=["model_name", "compute_2025_flop"]).drop_duplicates("model_name")
     theirs = theirs.set_index("model_name")["compute_2025_flop"].reindex(table["model"]).to_numpy()
     now = table["training_compute_flop"]
     confidence = table["compute_confidence"].where(now.notna() | np.isnan(theirs), "Speculative")
@@ -81,11 +76,11 @@ CHANGES = {
     "Student t for the scatter of models": Change({"scatter": "t4"}),
     "a highest score below 1 for each benchmark": Change({"ceilings": True}),
     "versions within models": Change({"version_effects": True}),
-    "reasoning models of known compute left out": Change(rows=lambda t: _kept(t, ~t["model"].isin(REASONING))),
+    "reasoning models of known compute left out": Change(rows=lambda t: selected(t, ~t["model"].isin(REASONING))),
     "distilled models left out": Change(rows=_without_distilled),
-    "models of code left out": Change(rows=lambda t: _kept(t, ~t["model"].str.startswith(CODE))),
+    "models of code left out": Change(rows=lambda t: selected(t, ~t["model"].str.startswith(CODE))),
     "models to the end of 2024": Change(
-        rows=lambda t: _kept(t, t["year"] < LAST_YEAR), paces=(LINEAR,), specification=False
+        rows=lambda t: selected(t, t["year"] < LAST_YEAR), paces=(LINEAR,), specification=False
     ),
 }
 
@@ -94,16 +89,17 @@ def without_benchmarks(table):
     """Name the change that leaves out each of the benchmarks of the most scores."""
     names = table["benchmark"].value_counts().index[:BENCHMARKS]
     return {
-        f"{name} left out": Change(rows=lambda t, name=name: _kept(t, t["benchmark"] != name), paces=(LINEAR,))
+        f"{name} left out": Change(rows=lambda t, name=name: selected(t, t["benchmark"] != name), paces=(LINEAR,))
         for name in names
     }
 
 
-def rests(fits, table, options):
-    """Summaries of both paces with one thing changed at a time, by what is changed.
+def every_change(parts, fits, table, options):
+    """Fit both paces with one thing changed at a time.
 
     Parameters
     ----------
+    parts : Parts
     fits : dict of str to Fit
         Of the laws unchanged, by pace.
     table : DataFrame
@@ -114,28 +110,33 @@ def rests(fits, table, options):
     -------
     dict
         Of each change its `periods`, whether chains were ``ok``, and whether it is a ``specification``; where the table
-        is the same also by pace ``left_out``: ``elpd_diff``, by how much models left out one by one are foretold better
-        than by the law unchanged, its error ``dse``, and ``k_above_0.7``, of how many models importance sampling fails
-        in either fit.
+        is the same also by pace ``left_out``: ``elpd_diff``, by how much models left out one by one are predicted
+        better than by the law unchanged, its error ``dse``, and ``k_above_0.7``, of how many models importance sampling
+        fails in either fit.
     """
-    changes = CHANGES | without_benchmarks(table)
-    tables = {what: table if change.rows is None else change.rows(table) for what, change in changes.items()}
-    names = [(what, pace) for what, change in changes.items() for pace in change.paces]
-    items = [(replace(fits[pace].law, **changes[what].of), tables[what], table) for what, pace in names]
-    made = counted(mapped(_changed, options, items), "changes", False, total=len(items))
+    every = CHANGES | without_benchmarks(table)
+    pairs = [(what, pace) for what, change in every.items() for pace in change.paces]
     unchanged = {pace: _by_model(each) for pace, each in fits.items()}
-    found = {what: {"ok": True, "specification": change.specification} for what, change in changes.items()}
-    for (what, pace), (entry, ok, left_out) in zip(names, made, strict=True):
-        found[what] |= entry | {"ok": found[what]["ok"] and ok}
-        if left_out is not None:
-            found[what].setdefault("left_out", {})[pace] = _difference(left_out, unchanged[pace])
+    items = [(what, pace, every[what], unchanged[pace]) for what, pace in pairs]
+    found = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
+    for (what, pace), entry in zip(pairs, mapped(_changed, (parts, table, options), items), strict=True):
+        found[what] |= entry["periods"] | {"ok": found[what]["ok"] and entry["ok"]}
+        if entry["left_out"] is not None:
+            found[what].setdefault("left_out", {})[pace] = entry["left_out"]
     return found
 
 
-def _changed(options, item):
-    law, table, whole = item
-    each = fit(law, table, **options)
-    return periods(each), each.diagnostics["ok"], _by_model(each) if table is whole else None
+def _changed(shared, item):
+    """Return the entry of one change under one pace."""
+    (parts, table, options), (what, pace, change, unchanged) = shared, item
+
+    def make():
+        rows = table if change.rows is None else change.rows(table)
+        fit = bs.fit(replace(LAWS[pace], **change.of), rows, **options)
+        left_out = _difference(_by_model(fit), unchanged) if rows is table else None
+        return {"periods": periods(fit), "ok": fit.diagnostics["ok"], "left_out": left_out}
+
+    return parts.entry(f"{what}, {pace}", make)
 
 
 def _by_model(each):
@@ -148,29 +149,3 @@ def _difference(changed, unchanged):
     apart = changed[0] - unchanged[0]
     high_k = (changed[1] > PARETO_K_LIMIT) | (unchanged[1] > PARETO_K_LIMIT)
     return {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart)), "k_above_0.7": int(high_k.sum())}
-
-
-def periods(each):
-    """Summaries by period and unit: quantiles by quantity, and the probability of progress."""
-    found = {}
-    for (period, unit), row in progress_summary(each).iterrows():
-        entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
-        found.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
-    return found
-
-
-def sources(each, changed):
-    """Widths of the factor of one pace by source, that of the specification among them where changes were made.
-
-    Parameters
-    ----------
-    each : Fit
-    changed : dict or None
-        From `rests`.
-    """
-    found = {name: intervals.finite(x) for name, x in widths(each).items()}
-    if changed is None:
-        return found | {"specification": None}
-    own = periods(each)["all"]["model"]["factor"]["q50"]
-    medians = [entry["all"]["model"]["factor"]["q50"] for entry in changed.values() if entry["specification"]]
-    return found | {"specification": float(np.std(np.log10([own, *medians]), ddof=1))}

@@ -1,17 +1,12 @@
-"""Measure how far laws miss beyond their runs, and learn the drift from it: rollouts of the tables in beyond.json.
-
-python tests/benchmarks/beyond.py --tables FOLDER --out evidence/beyond.json
+"""A study of how far laws miss beyond their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
 
 Below the 40th, 55th, 70th and 85th percentile of compute a law is fitted (14 rows at least) and predicts the rest.
 Scales of the drift maximise the log score of later runs, sources, tables and cutoffs weighted alike. In every figure of
-coverage they are learned from the five sources that were not predicted. Tables not built in are read from FOLDER.
+coverage they are learned from the five sources that were not predicted. Tables not built in
+are read from a folder.
 """
 
-import argparse
 import json
-import sys
-import warnings
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +20,7 @@ from bayescaling.inference.estimands.beyond import Drift, decades_beyond
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from study import Study
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
 PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
@@ -37,10 +33,10 @@ SPREAD_GRID = np.linspace(0, 2, 9)
 BINS = (0, 0.3, 0.7, 1.2, 4)
 
 
-def tables(folder):
-    """Read the tables of beyond.json: dict of (source, table) to DataFrame."""
+def read(folder):
+    """Read the tables of the study: dict of (source, table) to DataFrame."""
     by_name = {}
-    for entry in json.loads(Path(__file__).with_suffix(".json").read_text()):
+    for entry in json.loads((Path(__file__).with_name("tables") / "beyond.json").read_text()):
         table = bs.load(entry["builtin"]) if "builtin" in entry else pd.read_csv(folder / entry["file"])
         for column, value in entry.get("where", {}).items():
             table = table[table[column] == value]
@@ -262,46 +258,36 @@ def weights_of_laws(rollouts, drifts, seed):
     }
 
 
-def main():
-    """Roll out, learn, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", type=Path, required=True, help="folder of the tables that are not built in")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--draws", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    warnings.simplefilter("ignore")
-    options = {"seed": asked.seed, "draws": asked.draws, "tune": 500}
-    read, rollouts = tables(asked.tables), {name: {} for name in LAWS}
-    for (source, table), rows in read.items():
+def beyond(parts, *, tables, seed, draws, tune):
+    """Roll out each law over each table, and learn its drift."""
+    del parts
+    options = {"seed": seed, "draws": draws, "tune": tune}
+    read_tables, rollouts = read(tables), {name: {} for name in LAWS}
+    for (source, table), rows in read_tables.items():
         for name, law in LAWS.items():
             for percent, found in rolled(law, rows, options):
                 rollouts[name][source, table, percent] = found
-            print(f"{table}, {name}: {len(rows)} rows", file=sys.stderr, flush=True)
     drifts, studies = {}, {}
     for name, found in rollouts.items():
-        drifts[name], studies[name] = study(found, asked.seed)
-        for which in ("law alone", "with drift"):
-            print(name, which, studies[name]["all"][which], "N*", studies[name]["optimal_size"][which], flush=True)
-        print(name, drifts[name])
-    document = {
-        "what": "how far laws miss beyond the largest run fitted, and the drift learned from it",
-        "made": date.today().isoformat(),
-        "version": bs.__version__,
-        "command": "python tests/benchmarks/beyond.py --tables FOLDER --out evidence/beyond.json",
-        "settings": options | {"chains": 4},
+        drifts[name], studies[name] = study(found, seed)
+    return {
         "tables": [
             {"source": source, "table": table, "rows": len(rows), "sha256": sha256(rows)}
-            for (source, table), rows in read.items()
+            for (source, table), rows in read_tables.items()
         ],
         "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
         "drift": {name: drift._asdict() for name, drift in drifts.items()},
-        "weights": weights_of_laws(rollouts, drifts, asked.seed),
+        "weights": weights_of_laws(rollouts, drifts, seed),
         "laws": studies,
     }
-    if asked.out:
-        asked.out.write_text(json.dumps(document, indent=1) + "\n")
 
 
-if __name__ == "__main__":
-    main()
+STUDIES = {
+    "beyond": Study(
+        "how far laws miss beyond the largest run fitted, and the drift learned from it",
+        beyond,
+        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
+        {"seed": 1, "draws": 500, "tune": 500},
+        foreign=True,
+    )
+}

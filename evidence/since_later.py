@@ -1,22 +1,20 @@
 """Scores of later models, foretold from those of earlier ones, beside past scores of each benchmark."""
 
 import numpy as np
-
-from ....inference import intervals, rollout
-from ....inference.comparison.rollout import summarised
-from ....inference.comparison.scoring import crps
+from bayescaling.inference import intervals, rollout
+from bayescaling.inference.comparison.rollout import summarised
+from bayescaling.inference.comparison.scoring import crps
 
 CUTOFFS = ("2024-09-01", "2025-01-01")
-GIVEN = {"date": "date alone", "compute": "date and compute"}
 SAID = ("coverage_50", "coverage_80", "coverage_90", "crps", "mae", "bias")
 
 
-def of_later_models(laws, table, options):
-    """Fit each law to models before each cutoff and predict the others' scores.
+def of_later_models(law, table, options):
+    """Fit a law to models before each cutoff and predict the others' scores.
 
     Parameters
     ----------
-    laws : dict of str to Scores
+    law : Scores
     table : DataFrame
     options : dict
         Of `fit`.
@@ -24,14 +22,10 @@ def of_later_models(laws, table, options):
     Returns
     -------
     dict
-        By law and cutoff: ``ok``, ``fitted`` models, ``not_foretold`` scores on benchmarks of which too little is
-        known, and by what is given of a model (`GIVEN`) how well its scores were foretold, and how well by the past
-        scores of the benchmark.
+        By cutoff: ``ok``, ``fitted`` models, ``not_foretold`` scores on benchmarks of which too little is known, and
+        by what is given of a model, its date or its compute too, how well its scores were predicted, and how well by
+        the past scores of the benchmark.
     """
-    return {name: _of_law(law, table, options) for name, law in laws.items()}
-
-
-def _of_law(law, table, options):
     summary, predictions = rollout(law, table, "date", list(CUTOFFS), **options)
     rows, found = law.rows(table), {}
     for cutoff, said in zip(summary.index, CUTOFFS, strict=True):

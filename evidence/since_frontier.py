@@ -6,13 +6,11 @@ is fitted to scores before the date, later models are drawn where their dates an
 followed from draw to draw.
 """
 
+import bayescaling as bs
 import numpy as np
+from bayescaling.inference.comparison.scoring import crps
+from bayescaling.inference.points.item_response import fit_item_response
 from scipy.stats import t as student
-
-from ....datasets import load
-from ....inference import fit
-from ....inference.comparison.scoring import crps
-from ....inference.points.item_response import fit_item_response
 
 CUTOFF = "2024-09-01"
 LEVEL = 0.9
@@ -38,7 +36,7 @@ def of_the_frontier(laws, options):
         ``forecasts``, of the ``line`` and of each law, ``mae``, ``crps``, ``bias`` and ``coverage_90``, of laws also
         ``ok``.
     """
-    scores = load("rosetta_scores")
+    scores = bs.load("rosetta_scores")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     models = scores.drop_duplicates("model").set_index("model").loc[capability.index]
     dates = models["date"]
@@ -50,7 +48,7 @@ def of_the_frontier(laws, options):
     ahead = models[dates >= CUTOFF].reset_index()
     forecasts = {"line": _judged(_line(models["year"], capability, before, after), observed)}
     for name, law in laws.items():
-        each = fit(law, past, **options)
+        each = bs.fit(law, past, **options)
         sample = _followed(each, past, ahead, capability, dates[after])
         forecasts[name] = _judged(sample, observed) | {"ok": each.diagnostics["ok"]}
     return {

@@ -1,0 +1,91 @@
+"""Make the results of long studies that reports and documents show: ``python evidence/make.py [NAME ...]``.
+
+Each is written to ``evidence/NAME.json`` with its date. A study that is up to date is left as it is; one that was
+stopped goes on from its parts. ``--list`` shows what is there.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import arithmetic
+import bayescaling as bs
+import beyond
+import chinchilla
+import next_size
+import progress
+import since
+import since_forms
+import small_models
+from bayescaling.inference.settings import cores
+from platformdirs import user_cache_path
+from study import HERE, changes, made, read
+
+STUDIES = {
+    **chinchilla.STUDIES,
+    **progress.STUDIES,
+    **small_models.STUDIES,
+    **arithmetic.STUDIES,
+    **since.STUDIES,
+    **since_forms.STUDIES,
+    **beyond.STUDIES,
+    **next_size.STUDIES,
+}
+
+
+def stale(names):
+    """Return what has changed since each study was made, by name; those that are up to date are left out."""
+    found = {name: changes(read(name), STUDIES[name]) for name in names}
+    return {name: of for name, of in found.items() if of}
+
+
+def show(names):
+    """Print which studies there are, when they were made and what has changed since."""
+    of = stale(names)
+    for name in names:
+        document = read(name)
+        state = "; ".join(of[name]) if name in of and document else "up to date"
+        print(f"{name}: {STUDIES[name].what} ({document['made']}: {state})" if document else f"{name}: not made yet")
+
+
+def make(names, *, tables=None, again=False):
+    """Make the studies that are not up to date, and say how long what is left took the last time."""
+    due = [name for name in names if again or name in stale([name])]
+    for name in [name for name in due if STUDIES[name].foreign and tables is None]:
+        print(f"{name} needs tables that do not come with the package: name their folder with --tables")
+        due.remove(name)
+    for i, name in enumerate(due):
+        took = [read(each).get("seconds") for each in due[i:]]
+        left = f", about {sum(took) / 60:.0f} min left" if None not in took else ""
+        print(f"{name} ({i + 1} of {len(due)}){left}", file=sys.stderr, flush=True)
+        start, more = time.monotonic(), {"tables": tables} if STUDIES[name].foreign else {}
+        made(name, STUDIES[name], parts=user_cache_path("bayescaling") / "evidence", **more)
+        print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="studies; all by default")
+    parser.add_argument("--list", action="store_true", help="show what is there and what has changed since")
+    parser.add_argument("--again", action="store_true", help="make what is up to date again too")
+    parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(STUDIES):
+        parser.error(f"no study is called {min(unknown)}; there are {', '.join(STUDIES)}")
+    names = given.names or list(STUDIES)
+    if given.list:
+        show(names)
+        return
+    warnings.simplefilter("ignore", bs.DiagnosticWarning)  # the results count what did not converge
+    with bs.parallel(cores()):
+        make(names, tables=given.tables, again=given.again)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(f"stopped; run it again to go on: python {Path(HERE.name) / 'make.py'}")

@@ -1,0 +1,209 @@
+"""Studies of algorithmic progress: years to come, what the pace rests on, variants, and when the pace changed."""
+
+import warnings
+
+import bayescaling as bs
+import numpy as np
+from bayescaling.inference import intervals
+from bayescaling.inference.checks.chains import PARETO_K_LIMIT
+from bayescaling.inference.checks.sensitivity import power_scaling
+from bayescaling.inference.progress import contributions, rate_at_optimum
+from bayescaling.inference.progress.change_points import NONE, acceleration, change_of_pace, pace_by_year
+from bayescaling.inference.progress.compare import against, score_progress
+from bayescaling.inference.progress.fitting import new_fitter
+from bayescaling.inference.progress.futures import by_cutoff, compare_futures
+from bayescaling.inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
+from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
+from bayescaling.inference.progress.variants import VARIANTS
+from bayescaling.models.progress.specifications import SPECIFICATIONS
+from bayescaling.reports.pages.progress.analysis import MAIN, ten_best, with_weight
+from bayescaling.reports.pages.progress.entries import rate_quantiles
+from bayescaling.reports.pages.progress.wording import times
+from bayescaling.reports.results import comparison_entries, law_entry
+from study import Study
+
+TABLE = "lm_progress"
+WALK = bs.laws.Progress(MAIN, pace="random_walk")
+PACES = {f"{MAIN}, change in {year}": bs.laws.Progress(MAIN, cutoff=float(year)) for year in (2016, 2018, 2020)}
+PACES |= {f"{MAIN}, random walk": WALK}
+OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
+OWN = ("rho", "gamma_transformer")  # what only some variants have
+PAPERS = 15  # shown of each specification
+GAINS_AT = (22, 25)  # powers of ten, FLOP
+BRIEF = {"draws": 500, "tune": 500, "least_ess": 400}
+
+
+def future(parts, *, seed):
+    """Predict the year after each cutoff from what was dated before it, by every specification."""
+    del parts
+    laws = {k: bs.laws.Progress(k) for k in SPECIFICATIONS} | PACES
+    table, rows = compare_futures(new_fitter(), laws, seed=seed)
+    return {
+        "leave_future_out": by_cutoff(rows[MAIN]).to_dict("records"),
+        "leave_future_out_by_specification": comparison_entries(table),
+    }
+
+
+def sensitivity(parts, *, seed, **brief):
+    """Change priors and leave out papers, of each specification that has a weight."""
+    fitter = new_fitter()
+    fits = {k: parts.fit(f"{k}", lambda k=k: fitter.fit(law=bs.laws.Progress(k), seed=seed)) for k in SPECIFICATIONS}
+    titles = dict(zip(fitter.table["paper_id"], fitter.table["paper"], strict=True))
+    found = {}
+    for k in with_weight(bs.progress.compare(fits)[0]):
+        spreads = {} if k == MAIN else OUTERMOST
+        found[str(k)] = parts.entry(
+            f"specification {k}",
+            lambda k=k, spreads=spreads: {
+                "power_scaling": _power_scaling(fits[k]),
+                "prior_grid": _records(prior_grid(fitter, bs.laws.Progress(k), seed=seed, **spreads, **brief)),
+                "papers": _papers(paper_influence(fits[k], titles)),
+            },
+        )
+    return {name: {k: of[name] for k, of in found.items()} for name in ("power_scaling", "prior_grid", "papers")}
+
+
+def _papers(table):
+    """Entry of the papers that move the doubling time most, and of how many there are."""
+    reliable = int((table["pareto_k"] <= PARETO_K_LIMIT).sum())
+    return {"count": len(table), "not_reliable": len(table) - reliable, "first": _records(table.head(PAPERS))}
+
+
+def _power_scaling(fit):
+    quantities = {"at the rows": compute_equivalent_gain(fit), "at the optimum": rate_at_optimum.first_rate(fit)}
+    return {name: power_scaling(fit, draws) for name, draws in quantities.items()}
+
+
+def _records(table):
+    return [
+        {name: x if isinstance(x, (str, int)) else intervals.finite(x) for name, x in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def variants(parts, *, seed, **brief):
+    """Fit variants of the main specification, and the ten best with a factor for the transformer."""
+    fitter = new_fitter()
+
+    def fitted(name, **options):
+        k = options.pop("specification", MAIN)
+        return parts.fit(name, lambda: fitter.fit(law=bs.laws.Progress(k, **options), seed=seed, **brief))
+
+    fits = {name: fitted(name, **options) for name, options in {"main": {}, **VARIANTS}.items()}
+    rows = fits["main"]["observed_data"].sizes["evaluation"]
+    alike = {name: fit for name, fit in fits.items() if fit["observed_data"].sizes["evaluation"] == rows}
+    scores = against(score_progress(alike, seed=seed), "main")
+    known = {k: fitted(f"{k}, known vocabulary", specification=k, unknown_vocabulary="drop") for k in (MAIN, 19)}
+    plain = {k: fitted(f"specification {k}", specification=k) for k in SPECIFICATIONS}
+    best = ten_best(bs.progress.compare(plain)[0])
+    transformers = {k: fitted(f"{k}, transformer", specification=k, transformer="exp") for k in best}
+    return {
+        "variants": {name: _variant(fit) | _scored(scores, name) for name, fit in fits.items()},
+        "vocabulary": comparison_entries(against(score_progress(known, seed=seed), MAIN)),
+        "transformer_by_form": {
+            name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
+        },
+        "transformer_by_specification": {str(k): _transformer(fit) for k, fit in transformers.items()},
+    }
+
+
+def _variant(fit):
+    record, posterior = fit.record, fit["posterior"]
+    found = _times(rate_at_optimum.first_rate(fit))
+    return {
+        "doubling_months": found,
+        "p_progress": found.pop("p_progress"),
+        "rows": record["data"]["rows"],
+        "parameters": {name: intervals.summary(posterior[name]) for name in OWN if name in posterior},
+    } | {name: record["diagnostics"][name] for name in ("divergences", "ess_bulk_min", "r_hat_max")}
+
+
+def _times(rate):
+    """Quantiles of the doubling time in months, null for never, and the probability of progress."""
+    return {name: intervals.finite(x) for name, x in times(rate).items()}
+
+
+def _scored(scores, name):
+    """Differences of a variant's scores from the main specification's; none where it has other rows."""
+    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
+
+
+def _transformer(fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        gain = contributions.transformer_gain(fit)
+    return {
+        "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
+        **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in GAINS_AT},
+        "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
+    }
+
+
+def _where_there_is_one(draws):
+    """Sum up a ratio over the draws that have one, and say which share does not."""
+    draws = np.ravel(draws)
+    none = np.isnan(draws)
+    return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
+
+
+def pace(parts, *, seed, **brief):
+    """Let the pace of the main specification change once, at each of several dates, and as a random walk."""
+    fitter = new_fitter()
+    found = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
+    walk = parts.fit("random walk", lambda: fitter.fit(law=WALK, seed=seed, **brief))
+    path, p_faster = pace_by_year(walk)
+    return found | {
+        "random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)},
+    }
+
+
+def _one_change(fitter, options):
+    found = change_of_pace(bs.laws.Progress(MAIN), fitter=fitter, **options)
+
+    def change(cutoff):
+        rates = acceleration(found.fits[cutoff])
+        return {name: _times(rates[name]) for name in ("before", "after")}
+
+    return {
+        "p_change": found.p_change,
+        "p_faster": found.p_faster,
+        "cutoffs": {
+            f"{cutoff}": {name: intervals.finite(x) for name, x in row.items()}
+            | ({} if cutoff == NONE else change(cutoff))
+            for cutoff, row in found.table.iterrows()
+        },
+        **_by_year(found.path),
+    }
+
+
+def _by_year(path):
+    """Doubling times and growth, in log units a year, by year."""
+    rates = {f"{year:g}": path.sel(year=year).values for year in path["year"].values}
+    return {
+        "doubling_months": {year: rate_quantiles(rate) for year, rate in rates.items()},
+        "growth_per_year": {year: intervals.summary(rate, ratio=True) for year, rate in rates.items()},
+    }
+
+
+def _laws(*options):
+    return lambda: [(law, bs.load(TABLE)) for law in options]
+
+
+SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
+STUDIES = {
+    "progress_future": Study(
+        "years to come predicted from those before", future, _laws(*SPECIFIED, *PACES.values()), {"seed": 1}
+    ),
+    "progress_sensitivity": Study(
+        "progress under other priors, and papers left out", sensitivity, _laws(*SPECIFIED), {"seed": 1, **BRIEF}
+    ),
+    "progress_variants": Study(
+        "variants of the main specification of progress",
+        variants,
+        _laws(*SPECIFIED, *(bs.laws.Progress(MAIN, **options) for options in VARIANTS.values())),
+        {"seed": 1, **BRIEF},
+    ),
+    "progress_pace": Study(
+        "when the pace of progress changed", pace, _laws(bs.laws.Progress(MAIN), WALK), {"seed": 1, **BRIEF}
+    ),
+}

@@ -1,0 +1,111 @@
+"""Studies of progress since 2023: models left out, later models, the frontier, changes, whether intervals cover."""
+
+import bayescaling as bs
+import pandas as pd
+from bayescaling.inference import intervals
+from bayescaling.inference.checks.chains import PARETO_K_LIMIT
+from bayescaling.inference.comparison.differences import differences
+from bayescaling.inference.comparison.groups import unmended
+from bayescaling.reports.pages.since.analysis import LAWS
+from bayescaling.reports.results import calibration_entry
+from since_changes import every_change
+from since_frontier import of_the_frontier
+from since_later import of_later_models
+from study import Study
+
+TABLE = "eci_scores"
+FULL = {"draws": 1000, "tune": 500}
+SHORT = {"draws": 400, "tune": 500, "chains": 2}  # of refits, and of fits to simulated tables
+CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
+
+
+def _fits(parts, seed):
+    """Fit each pace to the whole table."""
+    table = bs.load(TABLE)
+    return {pace: parts.fit(pace, lambda law=law: bs.fit(law, table, seed=seed, **FULL)) for pace, law in LAWS.items()}
+
+
+def left_out(parts, *, seed, **refits):
+    """Elpd of each pace, models left out one by one, those of a high Pareto k by refits, and how much better one is."""
+
+    def table(pace, fit):
+        found = fit.loo("model", seed=seed, **refits)
+        return {name: [intervals.finite(x) for x in found[name]] for name in ("elpd", "pareto_k")} | {
+            "refits_that_failed": int(unmended(found).sum())
+        }
+
+    tables = {
+        pace: parts.entry(f"{pace}, left out", lambda pace=pace, fit=fit: table(pace, fit))
+        for pace, fit in _fits(parts, seed).items()
+    }
+    pointwise = pd.DataFrame({pace: found["elpd"] for pace, found in tables.items()})
+    failed = {pace: found["refits_that_failed"] for pace, found in tables.items()}
+    difference = differences(pointwise, failed)
+    return {
+        pace: {
+            "elpd": float(pointwise[pace].sum()),
+            "elpd_diff": intervals.finite(difference.at[pace, "elpd_diff"]),
+            "dse": intervals.finite(difference.at[pace, "dse"]),
+            "k_above_0.7": sum(k is None or k > PARETO_K_LIMIT for k in found["pareto_k"]),
+            "not_mended": failed[pace],
+            "models": len(pointwise),
+        }
+        for pace, found in tables.items()
+    }
+
+
+def later_models(parts, *, seed, draws, tune):
+    """Fit each pace to models before a date and predict the scores of later ones."""
+    options = {"seed": seed, "draws": draws, "tune": tune}
+    return {
+        pace: parts.entry(pace, lambda law=law: of_later_models(law, bs.load(TABLE), options))
+        for pace, law in LAWS.items()
+    }
+
+
+def frontier(parts, *, seed, draws, tune):
+    """Predict the ablest model so far from models before a date."""
+    del parts
+    return of_the_frontier(LAWS, {"seed": seed, "draws": draws, "tune": tune})
+
+
+def changed(parts, *, seed, draws, tune):
+    """Fit both paces with one thing changed at a time."""
+    return every_change(parts, _fits(parts, seed), bs.load(TABLE), {"seed": seed, "draws": draws, "tune": tune})
+
+
+def coverage(parts, *, seed, simulations, **settings):
+    """Fit each pace to tables of the same shape, simulated from the posterior medians of its parameters."""
+    return {
+        pace: _coverage(parts, LAWS[pace], fit, {"simulations": simulations, "seed": seed, **settings})
+        for pace, fit in _fits(parts, seed).items()
+    }
+
+
+def _coverage(parts, law, fit, options):
+    truth = {name: float(fit["posterior"][name].median()) for name in law.prior_of}
+    found = bs.calibrate(law, bs.load(TABLE), truth=truth, out=parts.path(f"{law.pace}-tables.nc"), **options)
+    shown = [name for name in found["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
+    chosen = found.sel(quantity=shown)
+    return calibration_entry(chosen) | {"r_hat_median": intervals.finite(chosen["r_hat"].median())}
+
+
+def _laws():
+    return [(law, bs.load(TABLE)) for law in LAWS.values()]
+
+
+BRIEF = {"seed": 1, "draws": 500, "tune": 500}
+STUDIES = {
+    "since_left_out": Study("models left out, by pace", left_out, _laws, {"seed": 1, **SHORT}),
+    "since_later_models": Study("scores of later models predicted from earlier ones", later_models, _laws, BRIEF),
+    "since_frontier": Study(
+        "the ablest model so far predicted from earlier ones",
+        frontier,
+        lambda: [(law, bs.load("rosetta_scores")) for law in LAWS.values()],
+        BRIEF,
+    ),
+    "since_changes": Study("progress since 2023 with one thing changed at a time", changed, _laws, BRIEF),
+    "since_coverage": Study(
+        "whether intervals of the law of scores cover", coverage, _laws, {"seed": 1, "simulations": 50, **SHORT}
+    ),
+}

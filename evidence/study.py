@@ -1,0 +1,164 @@
+"""What all long studies have in common: what they follow from, parts that stay when they are stopped, and their file.
+
+A study is up to date while its settings, its tables and the densities of its laws are what they were when it was made.
+"""
+
+import hashlib
+import json
+import math
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+from bayescaling.datasets import sha256
+from bayescaling.datasets.files import written_whole
+from bayescaling.reports.results import to_json
+
+HERE = Path(__file__).parent
+RELATIVE = 1e-7  # by which a log density may differ between processors
+SPREAD = 0.1  # of the coordinates about the start at which densities are compared
+
+
+@dataclass(frozen=True)
+class Study:
+    """One long study.
+
+    Attributes
+    ----------
+    what : str
+        What it shows, in a phrase.
+    make : callable
+        Given `Parts` and the settings by name, returns the result, which JSON can hold.
+    laws : callable
+        Returns a list of (law, table): laws that the results follow from, on tables that come with the package.
+    settings : dict
+        The seed and the settings of the sampler.
+    foreign : bool
+        Whether it needs tables that do not come with the package, of a folder that is named.
+    """
+
+    what: str
+    make: Callable
+    laws: Callable
+    settings: dict = field(default_factory=dict)
+    foreign: bool = False
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of a study in a folder: each is made once, also where the study is stopped in between."""
+
+    folder: Path
+
+    def entry(self, name, make):
+        """Return what `make` returned when it was first called under this name, as JSON holds it."""
+        path = self.folder / f"{_file_name(name)}.json"
+        if not path.exists():
+            content = to_json(make())
+            with written_whole(path) as partial:
+                partial.write_text(content, encoding="utf-8")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def fit(self, name, make):
+        """Return the `Fit` that `make` returned when it was first called under this name."""
+        path = self.folder / f"{_file_name(name)}.nc"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            make().save(path)
+        return bs.open(path)
+
+    def path(self, name):
+        """Return where a part that is resumed by its own file is kept."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / _file_name(name)
+
+
+def _file_name(name):
+    return "".join(x if x.isalnum() else "-" for x in name)
+
+
+def origins(study):
+    """Return what a study follows from: its settings, fingerprints of its tables, and log densities of its laws."""
+    laws = {(law.label, table.attrs["source"]): (law, table) for law, table in study.laws()}
+    tables = {table.attrs["source"]: table for _, table in laws.values()}
+    return {
+        "settings": study.settings,
+        "tables": {name: {"rows": len(table), "sha256": sha256(table)} for name, table in tables.items()},
+        "laws": [
+            {"law": name, "table": source, "log_density": _density(law, table)}
+            for (name, source), (law, table) in laws.items()
+        ],
+    }
+
+
+def _density(law, table):
+    """Return the log density of a law on a table, at one point near its start."""
+    rows = law.rows(table)
+    density, rng = law.density(rows, law.reference(rows)), np.random.default_rng(1)
+    point = tuple(block + SPREAD * rng.standard_normal(block.shape) for block in density.start)
+    return float(sum(np.sum(term) for term in density.terms(point, density.arrays)))
+
+
+def changes(document, study):
+    """List what has changed since a study was made, each in a few words; an empty list while it is up to date."""
+    now, found = origins(study), []
+    if document.get("settings") != now["settings"]:
+        found.append(f"settings are {now['settings']}, they were {document.get('settings')}")
+    for name, table in now["tables"].items():
+        if document.get("tables", {}).get(name) != table:
+            found.append(f"the table {name} has changed")
+    before = {(one["law"], one["table"]): one["log_density"] for one in document.get("laws", [])}
+    for one in now["laws"]:
+        was = before.pop((one["law"], one["table"]), None)
+        if was is None or not math.isclose(was, one["log_density"], rel_tol=RELATIVE):
+            found.append(f"the log density of {one['law']} on {one['table']} is {one['log_density']!r}, it was {was!r}")
+    return found + [f"{law} on {table} is no longer part of it" for law, table in before]
+
+
+def read(name, folder=HERE):
+    """Return the content of a study's file, an empty dict where there is none."""
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def made(name, study, *, folder=HERE, parts, **more):
+    """Make a study and write its file; returns its content.
+
+    Parameters
+    ----------
+    name : str
+    study : Study
+    folder, parts : Path
+        Where its file is written, and where its parts are kept until then.
+    **more
+        Given to `make` besides.
+    """
+    begun, of = time.monotonic(), origins(study)
+    digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()
+    result = study.make(Parts(parts / f"{name}-{digest[:12]}"), **study.settings, **more)
+    document = {
+        "what": study.what,
+        "made": datetime.now(UTC).date().isoformat(),
+        "version": bs.__version__,
+        "commit": _commit(),
+        "command": f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
+        **of,
+        "seconds": round(time.monotonic() - begun),
+        "result": result,
+    }
+    content = to_json(document)
+    with written_whole(folder / f"{name}.json") as partial:
+        partial.write_text(content, encoding="utf-8")
+    return json.loads(content)
+
+
+def _commit():
+    """Return the commit of the checkout that makes a study, None outside of one."""
+    command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or None
