@@ -82,16 +82,6 @@ def test_other_code_makes_it_anew_and_so_does_asking_for_it(monkeypatch):
         assert stage("one", lambda: 7) == 7
 
 
-def test_what_takes_long_is_made_when_asked_for_and_then_stays():
-    with stages(seed=1, extras=("two",)) as stage:
-        assert stage("two", refused) is None
-        assert stage.extras == {"two": None} and stage.there("two") == []
-    for full, make in ((True, lambda: 5), (False, refused)):
-        with stages(seed=1, extras=("two",), full=full) as stage:
-            assert stage("two", make) == 5
-            assert stage.there("two") == ["two"] and len(stage.extras["two"]) == len("2026-01-01")
-
-
 @pytest.mark.parametrize("fresh", [False, True])
 def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
     with stages(seed=1) as stage:
@@ -130,11 +120,10 @@ def test_what_was_not_made_ahead_is_made_anew_where_all_is_to_be():
 
 
 def test_nothing_is_made_ahead_where_all_is_kept():
-    with stages(seed=1, extras=("two",)) as stage:
+    with stages(seed=1) as stage:
         stage("one", lambda: 5)
-    with stages(seed=1, extras=("two",), ahead=lambda shown: refused()) as stage:
+    with stages(seed=1, ahead=lambda shown: refused()) as stage:
         assert stage("one", refused) == 5
-        assert stage("two", refused) is None
 
 
 def test_the_time_left_is_learned_from_what_stages_took():
@@ -150,8 +139,6 @@ def test_the_time_left_is_learned_from_what_stages_took():
         assert stage.time_left() == "about 70 s left"
         stage("two", lambda: 6)
         assert stage.time_left() == ""
-    with stages(seed=2, extras=("one",)) as stage:
-        assert stage.time_left() == "about 0 s left"
     store.clear()
     assert store.times() == {}
 

@@ -9,8 +9,6 @@ from bayescaling.inference.estimands.study_exponents import Study
 from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
-from bayescaling.models import Lengths
-from bayescaling.reports.pages.arithmetic import analysis
 from bayescaling.reports.pages.embeddings import analysis as embeddings
 from bayescaling.reports.pages.small_lm import analysis as small_models
 from bayescaling.reports.pages.small_lm.analysis import SCHEMES, of_scheme
@@ -34,7 +32,7 @@ def folder(tmp_path_factory):
                 law: x for law, x in getattr(embeddings, name).items() if "joint" not in law and "one sigma" not in law
             }
             patch.setattr(embeddings, name, kept)
-        report(folder, pages=tuple(TITLES), full=True, **SETTINGS)
+        report(folder, pages=tuple(TITLES), **SETTINGS)
     return folder
 
 
@@ -122,7 +120,7 @@ def test_small_models_are_those_of_the_table(folder, document):
         assert (left_out is not None) == fit.law.run_effects == table["run"].duplicated().any()
         if left_out:
             assert left_out["elpd"] - left_out["elpd_independent"] == pytest.approx(left_out["difference"])
-    assert said["calibration"]["simulations"] == 20
+    assert said["calibration"]["simulations"] == 100
     assert 0 <= said["calibration"]["quantities"]["E"]["coverage_90"] <= 1
 
 
@@ -162,9 +160,7 @@ def test_a_scheme_has_whole_curves_or_ends():
 
 
 @pytest.mark.thorough
-def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, monkeypatch, well_made, not_in_results):
-    shapes = {analysis.MAIN: Lengths(), "binomial": Lengths(noise="binomial")}
-    monkeypatch.setattr(analysis, "SHAPES", shapes)
+def test_the_page_of_arithmetic_says_what_the_fit_does(tmp_path, well_made, not_in_results):
     whole = report(tmp_path, pages=("arithmetic",), **SETTINGS)
     document = whole["lengths"]
     counts, fit = bs.load("arithmetic_runs"), bs.open(tmp_path / "posteriors" / "lengths.nc")

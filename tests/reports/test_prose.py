@@ -1,5 +1,4 @@
 import pytest
-from bayescaling.reports.findings import NOT_MADE, Findings
 from bayescaling.reports.html import prose
 
 PAGE = """
@@ -48,26 +47,6 @@ def test_a_name_that_is_not_known_is_an_error(page):
         prose.sections(page, {})
     with pytest.raises(KeyError, match="one"):
         prose.sections(page, {}, q={"q2.5": 0.5, "q50": 1.0, "q97.5": None})
-
-
-def test_an_extra_stage_stands_with_its_date_or_says_how_it_is_made(tmp_path):
-    text = """
-    ## Coverage
-
-    {% call found.if_made("calibration") %}
-    Intervals cover {{ found.share }}.
-
-    ::: table
-    {% endcall %}
-    """
-    (tmp_path / prose.NAME).write_text(text, encoding="utf-8")
-    # Neither the text nor the block of a stage that was not made can be had.
-    (without,) = prose.sections(tmp_path / "page.py", {}, found=Findings(extras={"calibration": None}))
-    assert (without["text"], without["blocks"]) == ([NOT_MADE], [])
-    found = Findings(extras={"calibration": "2026-01-31"})
-    found.share = "90%"
-    (made,) = prose.sections(tmp_path / "page.py", {"table": lambda: 1}, found=found)
-    assert (made["text"], made["blocks"]) == (["Intervals cover 90%.", "Made on 2026-01-31."], [1])
 
 
 def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):

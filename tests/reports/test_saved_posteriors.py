@@ -14,7 +14,7 @@ SEED = 2
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")  # few draws do
 def test_the_doubling_time_follows_from_the_saved_posteriors_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(analysis, "SPECIFICATIONS", {k: analysis.SPECIFICATIONS[k] for k in SPECIFICATIONS})
-    with Stages(analysis.STAGES, False, extras=analysis.EXTRAS) as stage:
+    with Stages(analysis.STAGES, False) as stage:
         found = analysis.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
     reported = found.document["compute_equivalent_gain"]["by_noise"]["paper effects"]
     prepare(tmp_path)

@@ -4,15 +4,12 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
-from bayescaling.models.scores.law import Scores
-from bayescaling.reports.pages.since import analysis, holdout, sensitivity
+from bayescaling.reports.pages.since import analysis
 from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 SETTINGS = {"draws": 200, "tune": 400, "chains": 2, "target_accept": 0.9, "seed": 3}
 BENCHMARKS = 5
-CUTOFFS = ("2025-01-01",)
-CHANGED = ("families with effects of their own", "distilled models left out", "models to the end of 2024")
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +24,11 @@ def scores():
 
 @pytest.fixture(scope="module")
 def folder(scores, tmp_path_factory):
-    """Folder of a full report of the page, of few scores and with few draws."""
+    """Folder of a report of the page, of few scores and with few draws."""
     folder, load = tmp_path_factory.mktemp("since"), analysis.load
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analysis, "load", lambda name: scores if name == "eci_scores" else load(name))
-        patch.setattr(sensitivity, "CHANGES", {name: sensitivity.CHANGES[name] for name in CHANGED})
-        patch.setattr(sensitivity, "BENCHMARKS", 1)
-        patch.setattr(holdout, "CUTOFFS", CUTOFFS)
-        patch.setattr(analysis, "SIMULATIONS", 2)
-        report(folder, pages=("since",), full=True, **SETTINGS)
+        report(folder, pages=("since",), **SETTINGS)
     return folder
 
 
@@ -67,18 +60,18 @@ def test_gains_and_probabilities_of_all_analyses_are_in_the_results(entry, two):
     for period, year in (("before", 2023.5), ("after", 2025.5)):
         quantiles = np.quantile(gain.sel(period=year), [0.025, 0.5, 0.975])
         assert list(entry["gains"][period].values()) == pytest.approx(quantiles, rel=1e-4)
-    found, evidence = entry["p_faster"], entry["forms"]
+    found, forms = entry["p_faster"], entry["forms"]
     faster = float((gain.sel(period=2025.5) > gain.sel(period=2023.5)).mean())
     assert found["break, models as the unit"] == pytest.approx(faster)
     changed = {name for name, of in entry["rests"].items() if "change" in of}
-    assert {f"break, {name}" for name in changed} < set(found) and len(changed) == 2
-    assert found["random walk by half-year"] == evidence["answers"]["default"]["random_walk"]["p_faster"]
-    averaged = [of["averaged"]["p_faster"] for of in evidence["left_out"]["default"].values()]
+    assert {f"break, {name}" for name in changed} < set(found) and len(changed) > 9
+    assert found["random walk by half-year"] == forms["answers"]["default"]["random_walk"]["p_faster"]
+    averaged = [of["averaged"]["p_faster"] for of in forms["left_out"]["default"].values()]
     assert sorted(p for name, p in found.items() if "averaged" in name) == sorted(averaged)
 
 
 def test_forms_are_compared_with_the_best_of_them():
-    for by in evidence("scores_forms")["left_out"].values():
+    for by in evidence("since_forms")["result"]["left_out"].values():
         for of in by.values():
             best = max(each["elpd"] for each in of["forms"].values())
             for each in of["forms"].values():
@@ -112,23 +105,13 @@ def test_published_estimators_are_those_of_the_paper_whatever_the_unit(entry):
     assert found["one regression"]["factor"] > 2 * found["two stages"]["factor"]
 
 
-def test_models_left_out_and_changes_stand_in_a_full_report(entry, folder, scores):
-    assert entry["left_out"]["break"]["models"] == scores["model"].nunique()
-    assert max(found["elpd_diff"] for found in entry["left_out"].values()) == 0
-    left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
-    assert set(entry["rests"]) == {*CHANGED, left_out}
-    for one in (CHANGED[-1], left_out):
-        assert set(entry["rests"][one]) == {"all", "ok", "specification"}
-    assert set(entry["rests"][CHANGED[0]]["left_out"]) == {"linear", "break"}
-    assert "left_out" not in entry["rests"][CHANGED[1]]
+def test_studies_stand_on_the_page_with_their_date(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
-    for title in (
-        "One thing changed at a time",
-        "One pace or two?",
-        "Is the frontier foretold?",
-        "Do intervals cover?",
-    ):
-        assert title in page
+    document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert set(document["studies"]) == set(analysis.STUDIES)
+    for name, study in document["studies"].items():
+        assert f"A study made on {study['made']}" in page and study["command"] in page
+        assert study == {key: evidence(name)[key] for key in study}
     assert 'id="what-to-quote"' not in page  # of this page alone there is nothing that can be
 
 
@@ -140,59 +123,13 @@ def test_every_interval_of_the_page_is_in_its_results(folder, not_in_results, tw
     assert not missing and count > 30
 
 
-def test_the_frontier_is_foretold_beside_the_published_line(entry):
+def test_the_frontier_is_predicted_beside_the_published_line(entry):
     found = entry["frontier"]
     assert (found["before"], found["after"]) == (6, 6)
     assert sum(found["models"].values()) == bs.load("rosetta_scores")["model"].nunique()
     line, two = found["forecasts"]["line"], found["forecasts"]["break"]
     assert line["mae"] == pytest.approx(0.379, abs=0.001) == -line["bias"]
     assert 0.1 < two["crps"] < two["mae"] < 0.5 and two["coverage_90"] > 0.5
-
-
-def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
-    fits = [
-        bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
-        for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
-    ]
-    unchanged, changed = (sensitivity._by_model(each) for each in fits)
-    found, by_group = (
-        sensitivity._difference(changed, unchanged),
-        [each.loo("model", high_k="none") for each in fits],
-    )
-    assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
-    high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
-    assert found["k_above_0.7"] == high.sum()
-
-
-def test_later_scores_are_judged_beside_the_past_of_their_benchmark(entry, scores):
-    ahead = scores["year"] >= 2025.0
-    for by_cutoff in entry["later_models"].values():
-        (found,) = by_cutoff.values()
-        (of,) = found["given"].values()  # compute is known of every model of this table
-        assert found["fitted"] == scores.loc[~ahead, "model"].nunique()
-        assert of["scores"] + found["not_foretold"] == ahead.sum()
-        assert of["coverage_50"] <= of["coverage_80"] <= of["coverage_90"]
-        past = scores[~ahead].groupby("benchmark")["score"].mean()
-        error = scores.loc[ahead, "benchmark"].map(past) - scores.loc[ahead, "score"]
-        assert of["past_scores"]["bias"] == pytest.approx(error.mean())
-        assert of["past_scores"]["crps"] < of["past_scores"]["mae"]
-
-
-def test_models_of_known_compute_are_told_from_others(scores_design, monkeypatch):
-    monkeypatch.setattr(holdout, "CUTOFFS", CUTOFFS)
-    table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
-    ahead = table[table["year"] >= 2025.0]
-    found = holdout.of_later_models({"one": Scores(pace="linear")}, table, SETTINGS)["one"][CUTOFFS[0]]["given"]
-    for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
-        assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
-
-
-def test_simulated_tables_start_from_the_medians_of_the_posterior(entry, two):
-    found = entry["calibration"]["break"]
-    assert found["simulations"] == 2 and found["truth"].keys() == Scores(pace="break").prior_of.keys()
-    slope = float(two["posterior"]["compute_slope"].median())
-    assert found["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
-    assert set(found["quantities"]) == {*analysis.CALIBRATED, "rate[before]", "rate[after]"}
 
 
 def test_halving_times_to_2023_stand_beside_those_since(entry):
@@ -212,16 +149,6 @@ def test_widths_are_those_of_the_factor(entry, folder):
     ]
     spread = np.std([np.log10(each["factor"]["q50"]) for each in medians], ddof=1)
     assert found["specification"] == pytest.approx(spread)
-
-
-def test_computes_of_2025_have_what_was_withdrawn_since():
-    table = bs.load("eci_scores")
-    models = sensitivity._computes_of_2025(table).drop_duplicates("model").set_index("model")
-    before = table.drop_duplicates("model").set_index("model")
-    new = models.index[models["training_compute_flop"].notna() & before["training_compute_flop"].isna()]
-    assert "Claude 3 Opus" in new and (models.loc[new, "compute_confidence"] == "Speculative").all()
-    assert (models.loc[before["training_compute_flop"].notna(), "training_compute_flop"] > 0).all()
-    assert models.at["DeepSeek-V3", "training_compute_flop"] == 3.4078e24
 
 
 def test_the_answer_says_what_the_numbers_say(folder):

@@ -16,15 +16,15 @@ def empty(own_cache):
 
 @pytest.fixture
 def written(tmp_path):
-    """A report whose stages gave one result and lacked another, saved."""
+    """A report whose stages gave results, saved."""
     out = tmp_path / "report"
     (out / "posteriors").mkdir(parents=True)
     for name, text in TEXTS.items():
         (out / name).write_text(text)
     (out / "posteriors" / "law.nc").write_bytes(b"draws")
-    with Stages(["one", "long"], False, extras=["long"], seed=1) as stage:
+    with Stages(["one", "two"], False, seed=1) as stage:
         stage("one", lambda: 1)
-        stage("long", lambda: 2)
+        stage("two", lambda: 2)
     stage.warned.append("few draws")
     whole.save(out, KEY, stage)
     return out
@@ -48,10 +48,4 @@ def test_it_is_not_written_for_another_key(written):
 @pytest.mark.parametrize("change", [lambda path: path.unlink(), lambda path: path.write_bytes(b"others")])
 def test_it_is_put_together_where_a_posterior_is_another(written, change):
     change(written / "posteriors" / "law.nc")
-    assert whole.restore(written, KEY) is None
-
-
-def test_it_is_put_together_where_what_takes_long_was_made_since(written):
-    with Stages(["one", "long"], False, extras=["long"], full=True, seed=1) as stage:
-        assert stage("long", lambda: 2) == 2
     assert whole.restore(written, KEY) is None

@@ -1,0 +1,170 @@
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import bayescaling as bs
+import pytest
+from bayescaling.models.scores.law import Scores
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "evidence"))
+
+import make  # noqa: E402
+import since  # noqa: E402
+import since_changes  # noqa: E402
+import since_later  # noqa: E402
+import study  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+SHORT = {"draws": 200, "tune": 400, "chains": 2}
+CUTOFFS = ("2025-01-01",)
+CHANGED = ("families with effects of their own", "distilled models left out", "models to the end of 2024")
+ONE = "beyond"  # a study of three laws of one table
+
+
+@pytest.mark.parametrize("name", make.STUDIES)
+def test_each_study_is_of_todays_laws_and_tables(name):
+    document = study.read(name)
+    assert study.changes(document, make.STUDIES[name]) == [], f"make evidence makes {name} again"
+    assert document["what"] == make.STUDIES[name].what and document["made"] >= "2026-11-25"
+
+
+def test_every_file_is_of_a_study():
+    assert {path.stem for path in (ROOT / "evidence").glob("*.json")} == set(make.STUDIES)
+
+
+def test_a_study_of_another_law_table_or_setting_is_seen():
+    document, of = study.read(ONE), make.STUDIES[ONE]
+    table, fewer = of.laws()[0][1], of.laws()[0][1].iloc[:-1]
+    fewer.attrs = dict(table.attrs)
+
+    def seen(laws=None, **more):
+        changed = dataclasses.replace(of, **({"laws": lambda: laws} if laws else {}), **more)
+        return " and ".join(study.changes(document, changed))
+
+    assert seen() == ""
+    assert "the table chinchilla_runs has changed" in seen([(law, fewer) for law, _ in of.laws()])
+    prior = [(dataclasses.replace(law, priors={"alpha": "LogNormal(-1, 0.3)"}), table) for law, _ in of.laws()]
+    assert seen(prior).count("the log density of") == len(prior)
+    assert "settings are {'seed': 2}" in seen(settings={"seed": 2})
+    assert "is no longer part of it" in seen(of.laws()[1:])
+
+
+def test_a_study_that_is_stopped_goes_on_from_its_parts_and_writes_a_whole_file_or_none(tmp_path):
+    made, table = [], bs.load("chinchilla_runs")
+
+    def work(parts, *, seed, stop):
+        def part(name):
+            made.append(name)
+            if name == stop:
+                raise KeyboardInterrupt
+            return {"seed": seed, "never": float("nan") if name == "none" else None}
+
+        def fitted():
+            made.append("fit")
+            return bs.fit("chinchilla", table, seed=seed, draws=100, tune=200)
+
+        draws = parts.fit("fit", fitted)["posterior"].sizes["draw"]
+        return {"draws": draws} | {name: parts.entry(name, lambda name=name: part(name)) for name in ("one", "two")}
+
+    def one(stop):
+        return study.Study("a trial", lambda parts, seed: work(parts, seed=seed, stop=stop),
+                           lambda: [(bs.laws.Chinchilla(), table)], {"seed": 3})  # fmt: skip
+
+    options = {"folder": tmp_path, "parts": tmp_path / "parts"}
+    with pytest.raises(KeyboardInterrupt):
+        study.made("trial", one("two"), **options)
+    assert made == ["fit", "one", "two"] and not (tmp_path / "trial.json").exists()
+    document = study.made("trial", one(None), **options)
+    assert made == ["fit", "one", "two", "two"]
+    assert document["result"] == {"draws": 100, "one": {"seed": 3, "never": None}, "two": {"seed": 3, "never": None}}
+    assert document == json.loads((tmp_path / "trial.json").read_text())
+    assert study.changes(document, one(None)) == []
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Scores of the models whose compute is known, on the benchmarks that most of them have."""
+    table = bs.load("eci_scores")
+    known = table[table["compute_confidence"].isin(["Confident", "Likely"])]
+    return since_changes.selected(known, known["benchmark"].isin(known["benchmark"].value_counts().index[:5]))
+
+
+@pytest.fixture
+def few(scores, monkeypatch):
+    """Studies of fewer scores and fewer changes."""
+    load = bs.load
+    monkeypatch.setattr(bs, "load", lambda name: scores if name == "eci_scores" else load(name))
+    monkeypatch.setattr(since, "FULL", {"draws": 200, "tune": 400})
+    monkeypatch.setattr(since_changes, "CHANGES", {name: since_changes.CHANGES[name] for name in CHANGED})
+    monkeypatch.setattr(since_changes, "BENCHMARKS", 1)
+    monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
+
+
+@pytest.mark.slow
+def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
+    parts = study.Parts(tmp_path)
+    found = since.changed(parts, seed=3, draws=150, tune=300)
+    left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
+    assert set(found) == {*CHANGED, left_out}
+    for one in (CHANGED[-1], left_out):
+        assert set(found[one]) == {"all", "ok", "specification"}
+    assert set(found[CHANGED[0]]["left_out"]) == {"linear", "break"} and "left_out" not in found[CHANGED[1]]
+    elpd = since.left_out(parts, seed=3, **(SHORT | {"draws": 100}))
+    assert elpd["break"]["models"] == scores["model"].nunique()
+    assert max(of["elpd_diff"] for of in elpd.values()) == 0
+
+
+@pytest.mark.slow
+def test_simulated_tables_start_from_the_medians_of_the_posterior(few, tmp_path):
+    parts = study.Parts(tmp_path)
+    found = since.coverage(parts, seed=3, simulations=2, **SHORT)["break"]
+    assert found["simulations"] == 2 and found["truth"].keys() == Scores(pace="break").prior_of.keys()
+    slope = float(bs.open(tmp_path / "break.nc")["posterior"]["compute_slope"].median())
+    assert found["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
+    assert set(found["quantities"]) == {*since.CALIBRATED, "rate[before]", "rate[after]"}
+
+
+def test_later_scores_are_judged_beside_the_past_of_their_benchmark(few, scores):
+    found = since_later.of_later_models(Scores(pace="linear"), scores, {"seed": 3, **SHORT})[CUTOFFS[0]]
+    ahead = scores["year"] >= 2025.0
+    (of,) = found["given"].values()  # compute is known of every model of this table
+    assert found["fitted"] == scores.loc[~ahead, "model"].nunique()
+    assert of["scores"] + found["not_foretold"] == ahead.sum()
+    assert of["coverage_50"] <= of["coverage_80"] <= of["coverage_90"]
+    past = scores[~ahead].groupby("benchmark")["score"].mean()
+    error = scores.loc[ahead, "benchmark"].map(past) - scores.loc[ahead, "score"]
+    assert of["past_scores"]["bias"] == pytest.approx(error.mean())
+    assert of["past_scores"]["crps"] < of["past_scores"]["mae"]
+
+
+def test_models_of_known_compute_are_judged_apart(scores_design, monkeypatch):
+    monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
+    table = type(scores_design)(seed=20, models=60).table.sample(frac=1, random_state=1).reset_index(drop=True)
+    ahead = table[table["year"] >= 2025.0]
+    found = since_later.of_later_models(Scores(pace="linear"), table, {"seed": 3, **SHORT})[CUTOFFS[0]]["given"]
+    for name, own in ahead.groupby(ahead["training_compute_flop"].notna().map({True: "compute", False: "date"})):
+        assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
+
+
+def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
+    fits = [
+        bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)
+        for law in (Scores(pace="linear"), Scores(pace="linear", noise="logit_t4"))
+    ]
+    unchanged, changed = (since_changes._by_model(each) for each in fits)
+    found, by_group = since_changes._difference(changed, unchanged), [each.loo("model", high_k="none") for each in fits]
+    assert found["elpd_diff"] == pytest.approx((by_group[1]["elpd"] - by_group[0]["elpd"]).sum())
+    high = (by_group[0]["pareto_k"] > 0.7) | (by_group[1]["pareto_k"] > 0.7)
+    assert found["k_above_0.7"] == high.sum()
+
+
+def test_computes_of_2025_have_what_was_withdrawn_since():
+    table = bs.load("eci_scores")
+    models = since_changes._computes_of_2025(table).drop_duplicates("model").set_index("model")
+    before = table.drop_duplicates("model").set_index("model")
+    new = models.index[models["training_compute_flop"].notna() & before["training_compute_flop"].isna()]
+    assert "Claude 3 Opus" in new and (models.loc[new, "compute_confidence"] == "Speculative").all()
+    assert (models.loc[before["training_compute_flop"].notna(), "training_compute_flop"] > 0).all()
+    assert models.at["DeepSeek-V3", "training_compute_flop"] == 3.4078e24
