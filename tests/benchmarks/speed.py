@@ -2,9 +2,8 @@
 
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT] [--keep FOLDER]
 
-Parts, all but ``full`` where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process
-and the second), ``report`` (with an empty cache and again with nothing changed), ``full`` (`report --full` with an
-empty cache, hours on few cores), ``samplers`` (least effective draws a CPU second of Chinchilla's law on the built-in
+Parts, all where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the
+second), ``report`` (with an empty cache and again with nothing changed), ``samplers`` (least effective draws a CPU second of Chinchilla's law on the built-in
 runs under several samplers, as ratios to the default in the same run), ``growth`` (microseconds of a density with its
 gradient against rows and benchmarks). Seconds are medians over repeats, each in a process of its own; those of one
 machine mean little on another, ratios of one run more.
@@ -26,7 +25,7 @@ from pathlib import Path
 
 from bayescaling.clusters import cores
 
-PARTS = ("commands", "report", "full", "samplers", "growth")
+PARTS = ("commands", "report", "samplers", "growth")
 ROWS = (245, 2_450, 24_500, 245_000, 1_000_000)
 BENCHMARKS = (3, 6, 25, 100)
 CORES = cores()
@@ -182,7 +181,7 @@ def table(header, rows):
 def main():
     """Measure, and write what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=[part for part in PARTS if part != "full"])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", metavar="FILE.md")
     parser.add_argument("--note", default="")
@@ -201,7 +200,6 @@ def main():
     made = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
         "report": lambda: of_reports({"`report`, empty cache": [], "`report`, nothing changed": []}),
-        "full": lambda: of_reports({"`report --full`, empty cache": ["--full"]}),
         "samplers": lambda: table(
             ["Chinchilla's law, 4 x (1000 + 1000)", "least bulk ESS", "CPU seconds", "ESS a CPU second, relative"],
             ess(options.repeats),
