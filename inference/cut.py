@@ -41,11 +41,9 @@ def fit_cut(fitter, table, *, law, seed, progress, log_likelihood, **options):
     upstream = fit_above["posterior"].to_dataset()[list(law.upstream)].stack(sample=DRAWS)
     sampled = base["posterior"].to_dataset()[list(law.prior_of)]
     draws, ks, found = _imputed(base, sampled, upstream, np.random.default_rng(seed), seed, settings)
-    groups = {"posterior": draws.named(), "log_prior": draws.log_prior()}
-    groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
-    if densities.is_held(base):
-        density = draws.log_likelihood().assign_coords({law.unit: np.arange(len(draws.rows))})
-        groups[densities.GROUP] = density.to_dataset(name=law.scale)
+    groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
+    if base.record[densities.GROUP] == densities.KEPT:
+        groups[densities.GROUP], _ = densities.evaluated(draws, seed)
     record = copy.deepcopy(base.record)
     record["diagnostics"] = functools.reduce(_worse, [fit_above.record["diagnostics"], *found], record["diagnostics"])
     own = draws.named()[list(law.prior_of)]

@@ -12,11 +12,13 @@ from ..errors import InputError, SizeNote
 from ..models.draws import DRAWS
 
 GROUP = "log_likelihood"
+KEPT, MADE = "kept", "made when it is needed"
+LEFT_OUT = "left out: evaluated again where it is needed"
 MOST = 20_000_000  # of a fit that holds them by default: 160 MB, 5,000 rows of 4,000 draws
 
 
 def held(asked, law, units, draws):
-    """Whether a fit is to hold its pointwise log densities.
+    """Say how a fit is to hold its pointwise log densities.
 
     Parameters
     ----------
@@ -27,7 +29,8 @@ def held(asked, law, units, draws):
 
     Returns
     -------
-    bool
+    str
+        `KEPT`, in files too; `MADE`, in memory when they are needed; or `LEFT_OUT`.
 
     Warns
     -----
@@ -35,9 +38,9 @@ def held(asked, law, units, draws):
         If they are left out for their size alone.
     """
     if asked is not None:
-        return bool(asked)
+        return KEPT if asked else LEFT_OUT
     if units * draws <= MOST:
-        return True
+        return MADE
     size = 8e-9 * units * draws
     warnings.warn(
         f"{law.label}: the log likelihood of {units:,} {law.unit}s under {draws:,} draws ({size:.2g} GB) is not kept "
@@ -45,7 +48,25 @@ def held(asked, law, units, draws):
         SizeNote,
         stacklevel=3,
     )
-    return False
+    return LEFT_OUT
+
+
+def evaluated(draws, seed):
+    """Evaluate the pointwise log densities that a fit holds.
+
+    Returns
+    -------
+    Dataset
+        Of dims (chain, draw, unit).
+    dict
+        Figures that say how exact they are.
+    """
+    law = draws.law
+    density = draws.log_likelihood(seed=seed)
+    figures, density.attrs = dict(density.attrs), {}
+    if law.unit_is_row:
+        density = density.assign_coords({law.unit: np.arange(len(draws.rows))})
+    return density.to_dataset(name=law.scale), figures
 
 
 def is_held(fit):

@@ -10,6 +10,7 @@ import xarray as xr
 
 from ..datasets import KINDS, netcdf
 from ..models import law as named_law
+from . import densities
 from . import summary as summaries
 from .checks.check import KEY as VERDICT
 from .checks.check import Check, checked
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 KEY = "bayescaling"  # attribute of the tree that holds the record
 HEAVY = (WEIGHTS, "exchangeable")  # results that are as large as the log densities
 SAVED = (WEIGHTED, LEFT_OUT)  # results that a file of a fit holds as groups
+PRIOR = "log_prior"
 
 
 @functools.lru_cache(maxsize=64)
@@ -51,7 +53,8 @@ def _law(name, options):
 class Fit(Printed):
     """A law fitted to a table.
 
-    `fit` and `open` return it. No method changes `tree`.
+    `fit` and `open` return it. Densities follow from the draws and the rows: they are evaluated when they are first
+    needed, and a file or another process evaluates them again.
 
     Parameters
     ----------
@@ -64,9 +67,6 @@ class Fit(Printed):
 
     Attributes
     ----------
-    tree : DataTree
-        What ArviZ takes: ``posterior``, ``sample_stats``, ``log_likelihood``, ``observed_data`` and others;
-        ``fit["posterior"]`` is a group of it.
     computed : dict of str
         Results of methods, each computed once; `save` writes those that took long.
 
@@ -79,7 +79,7 @@ class Fit(Printed):
     """
 
     def __init__(self, tree: xr.DataTree, make_fitter: Callable[[Fit], Fitter], fitter: Fitter | None = None) -> None:
-        self.tree = tree
+        self._tree = tree
         self.computed: dict[str, Any] = {}
         self._make_fitter, self._fitter = make_fitter, fitter
         self.computed |= {name: tree[name].to_dataset() for name in SAVED if name in tree.children}
@@ -103,22 +103,54 @@ class Fit(Printed):
         made = {
             name for name, attribute in vars(type(self)).items() if isinstance(attribute, functools.cached_property)
         }
-        return {n: x for n, x in vars(self).items() if n not in made} | {"_fitter": None, "computed": self.light}
+        state = {n: x for n, x in vars(self).items() if n not in made}
+        return state | {"_fitter": None, "computed": self.light, "_tree": self._stored({})}
 
     def __getitem__(self, group: str) -> xr.DataTree:
         """Return a group of the tree."""
-        return self.tree[group]
+        if group in self._following and group not in self._tree.children:
+            self._tree[group] = xr.DataTree(self._density(group))
+        return self._tree[group]
 
     def __contains__(self, group: str) -> bool:
         """Whether the tree has a group."""
-        return group in self.tree.children
+        return group in self._tree.children or group in self._following
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """What ArviZ takes: ``posterior``, ``sample_stats``, ``log_likelihood``, ``observed_data`` and others.
+
+        ``fit["posterior"]`` is a group of it.
+        """
+        for group in self._following:
+            self[group]
+        return self._tree
+
+    @property
+    def _following(self):
+        """Names of the groups that follow from others."""
+        made = self.record.get(densities.GROUP) == densities.MADE
+        return (densities.GROUP, PRIOR) if made else (PRIOR,)
+
+    def _density(self, group):
+        """Evaluate a group that follows from others."""
+        if group == PRIOR:
+            return self.draws.log_prior()
+        return densities.evaluated(self.draws, self.record["seed"])[0]
+
+    def _stored(self, more):
+        """Return a tree of the groups that do not follow from others, and of more."""
+        kept = {name: node for name, node in self._tree.children.items() if name not in self._following}
+        tree = xr.DataTree.from_dict({name: node.to_dataset() for name, node in kept.items()} | more)
+        tree.attrs, tree.encoding = dict(self._tree.attrs), dict(self._tree.encoding)
+        return tree
 
     # What it was made of ----------------------------------------------------------------------------------------------
 
     @functools.cached_property
     def record(self) -> dict[str, Any]:
         """What the fit was: law, priors, fingerprint of the table, seed, sampler, settings, versions, diagnostics."""
-        return json.loads(self.tree.attrs[KEY])
+        return json.loads(self._tree.attrs[KEY])
 
     @functools.cached_property
     def law(self) -> Law:
@@ -157,7 +189,7 @@ class Fit(Printed):
     @property
     def place(self) -> str:
         """Where the fit came from, for messages."""
-        return self.tree.encoding.get("source") or f"a {type(self).__name__}"
+        return self._tree.encoding.get("source") or f"a {type(self).__name__}"
 
     @property
     def fitter(self) -> Fitter:
@@ -179,7 +211,7 @@ class Fit(Printed):
 
     def changed(self, groups: dict[str, xr.Dataset], record: dict[str, Any]) -> Fit:
         """Return a fit with other groups and another record, and without the results of this one."""
-        own = {name: node.to_dataset() for name, node in self.tree.children.items()}
+        own = {name: node.to_dataset() for name, node in self._stored({}).children.items()}
         return Fit.of(own | groups, record, self._make_fitter, self._fitter)
 
     # What is asked of it ----------------------------------------------------------------------------------------------
@@ -274,6 +306,9 @@ class Fit(Printed):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with the check and the refits that were made; `open` opens it.
 
+        The pointwise log likelihood is in the file if `fit` was called with ``log_likelihood=True``; otherwise `open`
+        evaluates it again from the draws and the rows, as it does the log prior.
+
         Parameters
         ----------
         path : path-like
@@ -285,11 +320,9 @@ class Fit(Printed):
             If the file cannot be written.
         """
         groups = {name: self.computed[name] for name in SAVED if name in self.computed and name not in self}
-        tree = self.tree
-        if groups or VERDICT in self.computed:
-            tree = tree.copy().assign({name: xr.DataTree(x) for name, x in groups.items()})
-            checks = {VERDICT: self.computed[VERDICT]} if VERDICT in self.computed else {}
-            tree.attrs = self.tree.attrs | {KEY: json.dumps(self.record | checks)}
+        tree = self._stored(groups)
+        checks = {VERDICT: self.computed[VERDICT]} if VERDICT in self.computed else {}
+        tree.attrs |= {KEY: json.dumps(self.record | checks)}
         netcdf.write(tree, path)
 
     def text(self) -> Text:

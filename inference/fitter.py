@@ -253,7 +253,10 @@ class Fitter:
         # A table that no file can hold is refused before hours of sampling, not after.
         stored = KINDS[law.kind].to_dataset(self.of(law)[1] if rows is None else rows)
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
-        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood)
+        draws = sampled.draws
+        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
+        kept = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"])
+        groups, figures = self._groups(sampled, stored, seed, prior_predictive, posterior_predictive, kept)
         diagnosed = chains.with_figures(sampled.diagnostics, figures)
         found = record(
             law=law,
@@ -264,7 +267,7 @@ class Fitter:
             settings=sampled.settings,
             seconds={"compile": self.compiled(law).seconds, "sample": sampled.seconds},
             diagnostics=diagnosed,
-            log_likelihood=densities.GROUP in groups,
+            log_likelihood=kept,
         )
         chains.warn(law, diagnosed)
         return Fit.of(groups, found, fitter_of, self)
@@ -290,25 +293,20 @@ class Fitter:
         made = mapped(_fitted, (self, options), list(laws.values()))
         return dict(zip(laws, counted(made, text, progress, total=len(laws)), strict=True))
 
-    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, log_likelihood):
+    def _groups(self, sampled, stored, seed, prior_predictive, posterior_predictive, kept):
         """Name the groups of a fit as ArviZ names them, and figures that say how exact densities are."""
         draws, law = sampled.draws, sampled.draws.law
         kind, rng = KINDS[law.kind], np.random.default_rng(seed)
         numbered = {kind.dimension: np.arange(len(draws.rows))}
-        units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
-        kept, figures = densities.held(log_likelihood, law, units, sampled.diagnostics["draws"]), {}
-        if kept or not law.unit_is_row:
-            density = draws.log_likelihood(seed=seed)
-            figures, density.attrs = dict(density.attrs), {}
-            if law.unit_is_row:
-                density = density.assign_coords(numbered)
+        density, figures = None, {}
+        if kept == densities.KEPT or not law.unit_is_row:
+            density, figures = densities.evaluated(draws, seed)
         observed = law.on_scale(draws.rows[law.observed].to_numpy(float))
         groups = {
             "posterior": sampled.posterior,
             "unconstrained_posterior": draws.real_line().to_dataset(name="z"),
             "sample_stats": sampled.sample_stats,
-            **({densities.GROUP: density.to_dataset(name=law.scale)} if kept else {}),
-            "log_prior": draws.log_prior(),
+            **({} if density is None or kept == densities.LEFT_OUT else {densities.GROUP: density}),
             "observed_data": xr.Dataset({law.scale: (kind.dimension, observed)}, numbered),
             "constant_data": stored,
         }

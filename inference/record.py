@@ -30,7 +30,7 @@ def record(*, law, reference, rows, seed, sampler, settings, seconds, diagnostic
         "versions": versions(),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "diagnostics": diagnostics,
-        "log_likelihood": "kept" if log_likelihood else "left out: evaluated again where it is needed",
+        "log_likelihood": log_likelihood,
     }
 
 

@@ -60,7 +60,7 @@ def open(path: str | PathLike[str]) -> Fit:
     metadata.check(record, metadata.FitRecord, path)
     fit = Fit(tree, fitter_of)
     try:
-        _check_whole(fit)
+        _check_whole(fit, tree)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
@@ -69,7 +69,7 @@ def open(path: str | PathLike[str]) -> Fit:
     return fit
 
 
-def _check_whole(fit):
+def _check_whole(fit, tree):
     """Check that a fit has its table and all that one draw of it needs."""
     law, table = fit.law, fit.rows
     if sha256(table) != fit.record["data"]["sha256"]:
@@ -78,8 +78,8 @@ def _check_whole(fit):
     if _shape(fit.reference) != _shape(expected):
         raise InputError("what its quantities refer to is not what its law needs; fit the table again")
     posterior, first = fit["posterior"].to_dataset(), {"chain": [0], "draw": [0]}
-    if "log_likelihood" in fit:
-        density = fit["log_likelihood"][law.scale]
+    if "log_likelihood" in tree.children:
+        density = tree["log_likelihood"][law.scale]
         if any(density.sizes[name] != posterior.sizes[name] for name in first):
             raise InputError("its posterior and its densities are of other numbers of draws; fit the table again")
     for group in ("importance_sampling", "leave_one_out"):

@@ -83,7 +83,6 @@ def predict_group(
         rows = law.regrouped(fit.rows, runs, name)
         return fit.fitter.other(law, rows).fit(seed=seed, **settings)
     draws = law.with_group(fit.draws, name, np.random.default_rng(seed), typical=typical)
-    groups = {"posterior": draws.named(), "log_prior": draws.log_prior()}
-    groups["unconstrained_posterior"] = draws.real_line().to_dataset(name="z")
+    groups = {"posterior": draws.named(), "unconstrained_posterior": draws.real_line().to_dataset(name="z")}
     law = record["law"] | {"reference": draws.reference}
     return fit.changed(groups, record | {"law": law})

@@ -19,7 +19,7 @@ def pair(fitter):
     """One fit with its log densities and one without, the draws the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return fitter.fit(**SHORT), fitter.fit(**SHORT, log_likelihood=False)
+        return tuple(fitter.fit(**SHORT, log_likelihood=kept) for kept in (True, False))
 
 
 @pytest.fixture(scope="module")

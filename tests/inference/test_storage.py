@@ -1,4 +1,5 @@
 import copy
+import pickle
 from pathlib import Path
 
 import arviz_stats as azs
@@ -58,7 +59,21 @@ def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, st
 
 def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
     with xr.open_datatree(stored, engine="h5netcdf") as tree:
-        assert azs.loo(tree.load(), var_name="log_loss").elpd == azs.loo(fit_default.tree, var_name="log_loss").elpd
+        assert azs.summary(tree.load()).equals(azs.summary(fit_default.tree))
+
+
+def test_densities_are_evaluated_again_unless_the_file_is_to_have_them(fit_default, stored, runs):
+    assert not {"log_likelihood", "log_prior"} & set(xr.open_datatree(stored, engine="h5netcdf").children)
+    opened, again = bs.open(stored), pickle.loads(pickle.dumps(fit_default))
+    for fit in (opened, again):
+        assert "log_likelihood" in fit
+        for group in ("log_likelihood", "log_prior", "posterior", "sample_stats"):
+            xr.testing.assert_identical(fit[group].to_dataset(), fit_default[group].to_dataset())
+        assert azs.loo(fit.tree, var_name="log_loss").elpd == azs.loo(fit_default.tree, var_name="log_loss").elpd
+    asked = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=True)
+    asked.save(stored)
+    with xr.open_datatree(stored, engine="h5netcdf") as tree:
+        assert azs.loo(tree.load(), var_name="log_loss").elpd == azs.loo(asked.tree, var_name="log_loss").elpd
 
 
 def test_saving_replaces_a_fit_and_leaves_nothing_else(fit_default, fit_normal, stored):
