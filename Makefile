@@ -10,7 +10,9 @@
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh
 #                 machine, where none was timed, all but those that share compiled models or trained sweeps
 #
-# All set up .venv first. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder,
+# All set up .venv first: the report and the studies need the package alone, the others its extras, torch among them. From the index
+# of packages that pip uses by default torch comes with CUDA on Linux, 5 GB; PIP_EXTRA_INDEX_URL= names another, such as that of
+# PyTorch's builds for CPUs. PYTHON= names the interpreter to use, NEXT_PYTHON= the newer one, OUT= the report's folder,
 # WORKERS= how many tests run at once.
 
 PYTHON ?= $(shell .ci/find-python base)
@@ -31,10 +33,10 @@ INFERENCE := tests/inference $(foreach name,arrays backend priors,tests/models/t
 .PHONY: report evidence test thorough quick docs faults style pytest wheel next next-pytest
 .NOTPARALLEL:
 
-report: .venv/installed
+report: .venv/made
 	.venv/bin/bayescaling report --out $(OUT)
 
-evidence: .venv/installed
+evidence: .venv/made
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python evidence/make.py $(if $(TABLES),--tables $(TABLES))
 
 test: style pytest wheel next
@@ -75,9 +77,13 @@ next-pytest: .venv-next/installed
 	$(TESTS) .venv-next/bin/$(PYTEST) tests/test_contract.py
 	$(TESTS) .venv-next/bin/$(PYTEST) -m "not thorough" tests/models/test_pymc_model.py
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/made: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; name one with PYTHON="; exit 1; }
 	test -x .venv/bin/pip || $(PYTHON) -m venv .venv
+	.venv/bin/python $(PIP) -c constraints.txt -e .
+	@touch $@
+
+.venv/installed: .venv/made
 	.venv/bin/python $(PIP) -c constraints.txt -e '.[test,training]'
 	@touch $@
 

@@ -4,6 +4,7 @@ Results go to standard output (one JSON document with ``--json``), everything el
 be used is refused in one line with exit status 2. Imports that cost time happen inside the commands.
 """
 
+import os
 import sys
 from typing import Annotated
 
@@ -72,6 +73,7 @@ def main():
     """Run the command line."""
     import warnings
 
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices of a fit have few columns: more threads are slower
     warnings.showwarning = tables.show_warning
     exit_status.open_streams()
     exit_status.listen()

@@ -117,7 +117,7 @@ def every_change(parts, fits, table, options):
     every = CHANGES | without_benchmarks(table)
     pairs = [(what, pace) for what, change in every.items() for pace in change.paces]
     unchanged = {pace: _by_model(each) for pace, each in fits.items()}
-    items = [(what, pace, every[what], unchanged[pace]) for what, pace in pairs]
+    items = [(what, pace, unchanged[pace]) for what, pace in pairs]
     found = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
     for (what, pace), entry in zip(pairs, mapped(_changed, (parts, table, options), items), strict=True):
         found[what] |= entry["periods"] | {"ok": found[what]["ok"] and entry["ok"]}
@@ -128,7 +128,8 @@ def every_change(parts, fits, table, options):
 
 def _changed(shared, item):
     """Return the entry of one change under one pace."""
-    (parts, table, options), (what, pace, change, unchanged) = shared, item
+    (parts, table, options), (what, pace, unchanged) = shared, item
+    change = (CHANGES | without_benchmarks(table))[what]  # functions of tables cannot be sent to another process
 
     def make():
         rows = table if change.rows is None else change.rows(table)

@@ -27,6 +27,7 @@ from .estimands.predict import predict
 from .estimands.predict_group import predict_group
 from .estimands.study_exponents import study_exponents
 from .printed import Printed, Text
+from .workers import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,7 +207,8 @@ class Fit(Printed):
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return a result by name, computed by `make` the first time."""
         if name not in self.computed:
-            self.computed[name] = make()
+            with one_thread():
+                self.computed[name] = make()
         return self.computed[name]
 
     def changed(self, groups: dict[str, xr.Dataset], record: dict[str, Any]) -> Fit:

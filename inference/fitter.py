@@ -23,7 +23,7 @@ from .progress_messages import counted, lasting, say
 from .record import record
 from .samplers.choose import choose, compiled
 from .settings import Settings, seed_of, settings_of
-from .workers import mapped
+from .workers import mapped, one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +163,7 @@ class Fitter:
         sampled, stats, seconds = self.compiled(law).sample(density, settings or Settings(), seed, progress)
         return law.draws(sampled, own if rows is None else rows, reference | changed), stats, seconds
 
+    @one_thread()
     def sample(self, rows=None, *, law=None, seed=1, progress=False, least_ess=None, **settings):
         """Sample until the law's `Effort` is content; see `sample_enough`.
 

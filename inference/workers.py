@@ -33,6 +33,27 @@ MOST_DEATHS = 3  # of workers one after another, without a piece that was finish
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 _CREW = ContextVar("crew", default=None)
 _OWN = threading.local()
+_LIMITED = ContextVar("limited", default=False)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let libraries of linear algebra use one thread for the length of a block, or of a function that it decorates.
+
+    The matrices of a fit have few columns: several threads take up to eight times as long.
+    """
+    if _LIMITED.get():
+        yield
+        return
+    import scipy.linalg  # noqa: F401, its library of algebra is loaded before the threads are limited
+    from threadpoolctl import threadpool_limits
+
+    token = _LIMITED.set(True)
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield
+    finally:
+        _LIMITED.reset(token)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class Coordinates:
         """Medians of the priors, (coordinate,) or (member, coordinate)."""
         found = np.empty(len(self))
         for name, place in self._placed():
-            found[place] = self.priors[name].to_unconstrained(self.priors[name].frozen.median())
+            found[place] = self.priors[name].start
         return found if self.axis is None else np.tile(found, (self.members, 1))
 
     def values(self, z, known=None):

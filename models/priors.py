@@ -82,7 +82,7 @@ class Prior:
     def __str__(self):
         return f"{self.distribution}({', '.join(repr(v).removesuffix('.0') for v in self.arguments.values())})"
 
-    @property
+    @functools.cached_property
     def frozen(self):
         """The same distribution in SciPy."""
         return DISTRIBUTIONS[self.distribution][1](**self.arguments)
@@ -91,6 +91,11 @@ class Prior:
     def support(self):
         """Lower and upper end of the support."""
         return tuple(float(x) for x in self.frozen.support())
+
+    @functools.cached_property
+    def start(self):
+        """The median on the real line, where chains start."""
+        return self.to_unconstrained(self.frozen.median())
 
     def to_unconstrained(self, x):
         """Map the support onto the real line: log of the distance to a finite end, log-odds between two."""

@@ -105,7 +105,8 @@ def few(scores, monkeypatch):
 @pytest.mark.slow
 def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     parts = study.Parts(tmp_path)
-    found = since.changed(parts, seed=3, draws=150, tune=300)
+    with bs.parallel(2):
+        found = since.changed(parts, seed=3, draws=150, tune=300)
     left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
     assert set(found) == {*CHANGED, left_out}
     for one in (CHANGED[-1], left_out):

@@ -21,6 +21,7 @@ from scipy.special import expit
 from ...datasets import require
 from ...datasets.wording import quoted, suggestion, unknown
 from ...errors import InputError
+from ..workers import one_thread
 from .result import PointEstimate
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     (3.4474, 1.076)
     """
     from scipy.optimize import least_squares
-    from threadpoolctl import threadpool_limits
 
     require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
     model, models = pd.factorize(scores["model"], sort=True)
@@ -115,7 +115,7 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     start = np.concatenate([np.zeros(places.slopes), np.ones(places.count - places.slopes)])
     low = np.where(np.arange(places.count) < places.slopes, -FARTHEST, SLOPES[0])
     # Its matrices are small: several threads take longer, and round otherwise.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         found = least_squares(
             lambda theta: places.residuals(theta, score),
             start,

@@ -24,7 +24,7 @@ from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ...models.progress.specifications import SPECIFICATIONS
 from ..progress_messages import counted
-from ..workers import mapped
+from ..workers import mapped, one_thread
 from . import l1
 from .result import PointEstimate
 
@@ -262,13 +262,12 @@ def _named(columns, points, prefix):
 
 def _slsqp(problem, delta, start=None):
     from scipy.optimize import minimize
-    from threadpoolctl import threadpool_limits
 
     def objective(theta):
         return problem.mse(theta) + delta * np.abs(theta).sum()
 
     # Its small systems take ten times as long where several threads share them.
-    with np.errstate(invalid="ignore"), threadpool_limits(1, user_api="blas"):
+    with np.errstate(invalid="ignore"), one_thread():
         return minimize(objective, np.zeros(len(problem.names)) if start is None else start, method="SLSQP")
 
 

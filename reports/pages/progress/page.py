@@ -17,7 +17,7 @@ from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import checks, verdicts
 from ...html import prose
 from ...results import rejected_by
-from . import entries, figures, quantities_figures, tables, wording
+from . import entries, figures, quantities_figures, studies, tables, wording
 from .analysis import EFFECTS, INDEPENDENT, MAIN
 from .forest import LONGEST
 from .published import DOUBLING, Published
@@ -182,7 +182,7 @@ def _quantities(found, published):
             of["loss_reduction_percent"]["q50"]
             for of in found.study("progress_variants")["transformer_by_form"].values()
         ],
-        "futures": _futures(tables.frame(found.study("progress_future")["leave_future_out_by_specification"])),
+        "futures": _futures(studies.frame(found.study("progress_future")["leave_future_out_by_specification"])),
         "likely": _likeliest_change(found.study("progress_pace")),
         "future": pd.DataFrame(found.study("progress_future")["leave_future_out"]),
         "whole": {"elpd": main["elpd"] / len(found.pointwise), "mse": main["loo_mse"]},
@@ -206,10 +206,10 @@ def _blocks(found, published, of):
         "ridge": _ridge_figure(found, published),
         "residuals": figures.residuals(fit),
         "pit": checks.loo_pit(fit, f"specification {MAIN}"),
-        "priors": figures.prior_grid(tables.grid_of(rests, MAIN)),
-        "influence": more.influence(tables.influence_of(rests, MAIN)),
+        "priors": figures.prior_grid(studies.grid_of(rests, MAIN)),
+        "influence": more.influence(studies.influence_of(rests, MAIN)),
         "variants": figures.variants(of["variants"], published),
-        "table_variants": tables.variants(of["variants"], published),
+        "table_variants": studies.variants(of["variants"], published),
         "pace": figures.pace(pace),
         "accelerations": figures.acceleration(pace["cutoffs"]),
         "years": figures.leave_future_out(of["future"], of["whole"]),
@@ -222,10 +222,10 @@ def _blocks(found, published, of):
         "rules": more.rule_gain(found.gains, rules) if rules else None,
     }
     for table in (tables.answers, tables.doubling, tables.comparison, tables.coefficients, tables.estimator,
-                  tables.transformer_forms, tables.direct):  # fmt: skip
+                  studies.transformer_forms, tables.direct):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, found, published)
-    for table in (tables.weights, tables.law_tests, tables.papers, tables.rests, tables.power_scaling,
-                  tables.transformers, tables.pace, tables.future, tables.futures):  # fmt: skip
+    for table in (tables.weights, tables.law_tests, tables.papers, studies.rests, studies.power_scaling,
+                  studies.transformers, studies.pace, studies.future, studies.futures):  # fmt: skip
         blocks[f"table_{table.__name__}"] = partial(table, found)
     return blocks
 
@@ -257,13 +257,13 @@ def sections(found, published):
         of_pit=verdicts.of_pit,
         rejected_by=rejected_by,
         point=tables.point,
-        scored=tables.scored,
+        scored=studies.scored,
         write=wording,
         optimum=rate_at_optimum,
         entries=entries,
         rests=found.study("progress_sensitivity"),
-        grid_of=tables.grid_of,
-        influence_of=tables.influence_of,
+        grid_of=studies.grid_of,
+        influence_of=studies.influence_of,
         plain=numbers.plain,
         factor=quantities_figures.WITHIN,
         DELTA=tables.DELTA,

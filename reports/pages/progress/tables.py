@@ -1,28 +1,22 @@
 """Tables of the page on algorithmic progress."""
 
 import numpy as np
-import pandas as pd
 
 from ....datasets.wording import p_value
 from ....inference.checks.law_tests import BY_COLUMN
-from ....inference.checks.sensitivity import SENSITIVE
-from ....inference.progress.change_points import NONE
-from ....inference.words import in_words, plain, probability
+from ....inference.words import in_words, probability
 from ....models.progress.specifications import NO_PROGRESS
 from ...drawing import tables
 from .analysis import EFFECTS, INDEPENDENT, MAIN
-from .published import DIRECT_PUBLISHED, DOUBLING, VARIANT_PUBLISHED
+from .published import DIRECT_PUBLISHED, DOUBLING
 from .ridge import OFFSETS, paper_coefficients
 from .wording import (
     COMPUTE_ONLY,
     EFFECTS_WORDS,
     POOLED,
-    VARIANT_NAMES,
     draws_interval,
     formula,
     in_a_row,
-    known,
-    months,
     name_of,
     quoted_times,
     times,
@@ -32,7 +26,6 @@ from .wording import (
 
 DELTA = 0.0025
 FAR = "at 1e25 FLOP in 2023"
-GAINS = ("loss reduction (%)", "gain at 10²² FLOP (×)", "gain at 10²⁵ FLOP (×)")
 SCORES = {
     "rank": ("rank", "{:.0f}"),
     "elpd": ("elpd by row", "{:.1f}"),
@@ -220,172 +213,6 @@ def papers(found):
         "the paper unseen. Doubling times at the evaluations' own sizes. Marks: without effects of papers, and with."
     )
     return tables.of_rows(header, rows, note, fits=fits)
-
-
-def rests(found):
-    """Return the table of what moves each specification: priors, papers, coefficients that the prior decides."""
-    header = ("specification", "median under other priors, at the rows (months)", "least P(progress)",
-              "at the optimum (months)", "least P(progress) there", "paper that moves it most", "by (months)",
-              "decided by the prior")  # fmt: skip
-    rows = []
-    study = found.study("progress_sensitivity")
-    for k in map(int, study["prior_grid"]):
-        grid, ranges = grid_of(study, k), []
-        for one in (grid[grid["estimand"] == estimand] for estimand in ("rows", "optimum")):
-            ranges += [
-                f"{months(one['q50'].min())} to {months(one['q50'].max())}",
-                probability(one["p_progress"].min()),
-            ]
-        top, driven = influence_of(study, k).iloc[0], found.driven.get(k)
-        title = top["title"] if len(top["title"]) < 41 else f"{top['title'][:40]}…"
-        names = () if driven is None else driven.loc[driven["prior_driven"], "coefficient"]
-        rows.append((name_of(k), *ranges, title, f"{top['shift']:+.2f}", ", ".join(names) or "–"))
-    note = (
-        f"Each specification with weight under the priors of the figure, all but {MAIN} under the four outermost, at "
-        "the evaluations' own sizes and at the compute-optimal one; the paper that moves the median at the rows most "
-        "when it is left out; coefficients no more than a fifth narrower than their prior."
-    )
-    return tables.of_rows(header, rows, note, title="What moves each specification")
-
-
-def power_scaling(found):
-    """Return the table of sensitivity to powers of prior and likelihood."""
-    columns = [(place, power) for place in ("at the rows", "at the optimum") for power in ("prior", "likelihood")]
-    header = ("specification", *(f"{power}, {place}" for place, power in columns))
-    rows = [
-        (name_of(int(k)), *(f"{each[place][power]:.3f}" for place, power in columns))
-        for k, each in found.study("progress_sensitivity")["power_scaling"].items()
-    ]
-    note = (
-        f"Distance that the rate of progress moves per doubling of the power; above {SENSITIVE:g} is sensitive. A rate "
-        "that the data inform is sensitive to the likelihood alone."
-    )
-    return tables.of_rows(header, rows, note, title="Sensitivity to powers of prior and likelihood")
-
-
-def frame(entries):
-    """Return entries of results.json by name as a table; numbers of specifications are whole numbers again."""
-    table = pd.DataFrame.from_dict(entries, orient="index")
-    return table.set_axis([int(name) if name.isdigit() else name for name in table.index])
-
-
-def grid_of(study, k):
-    """Return the doubling times of a specification under other priors; never is infinite."""
-    return pd.DataFrame(study["prior_grid"][str(k)]).fillna(np.inf)
-
-
-def influence_of(study, k):
-    """Return how each paper moves the doubling time of a specification; never is infinite."""
-    table = pd.DataFrame(study["papers"][str(k)]["first"])
-    return table.fillna({"median": np.inf, "shift": np.inf})
-
-
-def scored(row):
-    """Write the differences of elpd of a variant by row and by paper, each with a standard error."""
-    if "elpd_diff" not in row:
-        return "–", "–"
-    return f"{row['elpd_diff']:+.1f} ± {row['dse']:.1f}", f"{row['papers_diff']:+.1f} ± {row['papers_dse']:.1f}"
-
-
-def variants(entries, published):
-    """Return the table of variants of the main specification, by name their entries."""
-    header = ("variant", "rows", "doubling (months)", "published (months)", "P(progress)", "elpd by row",
-              "elpd by paper", "largest r_hat", "least bulk ESS", "diverging")  # fmt: skip
-    rows = []
-    for name, entry in entries.items():
-        theirs = published.words(DOUBLING + VARIANT_PUBLISHED.get(name, name))
-        checks = f"{entry['r_hat_max']:.3f}", f"{entry['ess_bulk_min']:.0f}", str(entry["divergences"])
-        answer = words(entry["times"]), theirs, probability(entry["p_progress"])
-        label = VARIANT_NAMES.get(name, name)
-        rows.append((label, str(entry["rows"]), *answer, *scored(entry), *checks))
-    note = (
-        "A published interval that starts below zero is one of a doubling time whose rate passed through zero; it has "
-        "no place on the axis of the figure. Paper effects: the paper used all models of each paper, this table holds "
-        "at most three of each. Elpd: difference from specification "
-        f"{MAIN} in nats of the loss ± one standard error, where both are of the same rows; beyond two of them a "
-        "variant predicts better, or worse."
-    )
-    return tables.of_rows(header, rows, note, title="Variants beside the published ones")
-
-
-def _gain_cells(entry):
-    gains = (plain(entry[name], "{:.3g}") for name in ("gain_1e22", "gain_1e25"))
-    return plain(entry["loss_reduction_percent"], "{:.1f}"), *gains
-
-
-def transformer_forms(found, published):
-    """Return the table of what the transformer gained, by the form of its factor."""
-    rows, study = [], found.study("progress_variants")
-    for name, entry in study["transformer_by_form"].items():
-        certain = "1, by its form" if name == "transformer_sigmoid" else probability(entry["p_gain"])
-        gamma = plain(study["variants"][name]["parameters"]["gamma_transformer"], "{:.3f}")
-        rows.append((VARIANT_NAMES[name], *_gain_cells(entry), certain, gamma))
-    theirs = [published.words(f"transformer.{n}") for n in ("loss_reduction_percent", "gain_1e22", "gain_1e25")]
-    share = published("transformer.loss_reduction_percent")[0] / 100
-    rows.append(("published, σ(γ)", *theirs, "1, by its form", f"{np.log((1 - share) / share):.3f}, implied"))
-    note = "Gain: factor of compute that a transformer saves, in 2023 on wt103."
-    header = ("form", *GAINS, "P(reduction > 0)", "γ")
-    return tables.of_rows(header, rows, note, title="What the transformer gained, by form")
-
-
-def transformers(found):
-    """Return the table of what the transformer gained, by specification."""
-    study = found.study("progress_variants")["transformer_by_specification"]
-    rows = [(name_of(int(k)), *_gain_cells(entry)) for k, entry in study.items()]
-    note = (
-        "Form exp(γ), of the ten best specifications of 1 to 15, best elpd first. Gains: of draws that have an optimum."
-    )
-    return tables.of_rows(("specification", *GAINS), rows, note, title="What the transformer gained, by specification")
-
-
-def pace(found):
-    """Return the table of probabilities of a change of pace by its date, and of the random walk."""
-    study = found.study("progress_pace")
-    header = ("change at", "probability", "elpd", "before (months)", "after (months)", "P(faster after)")
-    rows = []
-    for cutoff, row in study["cutoffs"].items():
-        ends = ("–", "–") if cutoff == NONE else (words(known(row[name])) for name in ("before", "after"))
-        faster = "–" if cutoff == NONE else probability(row["p_faster"])
-        rows.append((cutoff, f"{row['probability']:.3f}", f"{row['elpd']:.1f}", *ends, faster))
-    walk = study["random_walk"]
-    first, *_, last = walk["doubling_months"]
-    error = max(row["se"] for row in study["cutoffs"].values())
-    ends = (words(known(walk["doubling_months"][year])) for year in (first, last))
-    rows.append(("random walk", "–", f"{walk['law']['elpd_loo']:.1f}", *ends, probability(walk["p_faster"])))
-    note = (
-        f"Marginal likelihoods by bridge sampling (largest standard error {error:.2f} in their "
-        "logarithm); even odds of a change beforehand, all dates alike. Elpd by leave-one-out, of rows. Rates at the "
-        f"evaluations' own sizes. Of the random walk, with a step every two years, before is {first}, after is "
-        f"{last}, and the probability is that of a faster pace in {last} than over the evaluations."
-    )
-    return tables.of_rows(header, rows, note)
-
-
-def future(found):
-    """Return the table of how well the main specification predicts the year to come, by cutoff."""
-    header = ("cutoff", "trained on", "predicted", "elpd of them", "elpd a row", "MSE (nats²)")
-    rows = [
-        (*(f"{x:.0f}" for x in (r.cutoff, r.trained, r.predicted)), f"{r.elpd:.1f}", f"{r.elpd / r.predicted:.3f}",
-         f"{r.mse:.5f}")
-        for r in pd.DataFrame(found.study("progress_future")["leave_future_out"]).itertuples()
-    ]  # fmt: skip
-    return tables.of_rows(header, rows, title=f"The year to come, by specification {MAIN}")
-
-
-def futures(found):
-    """Return the table of how well every specification predicts the years to come."""
-    table = frame(found.study("progress_future")["leave_future_out_by_specification"])
-    years = [name for name in table if name.startswith("elpd_2")]
-    header = ("specification", "elpd", "difference", "se by rows", "se by papers", "MSE (nats²)", "stacking",
-              *(name.removeprefix("elpd_") for name in years))  # fmt: skip
-    forms = {"elpd": "{:.1f}", "elpd_diff": "{:.1f}", "dse": "{:.1f}", "dse_by_paper": "{:.1f}", "mse": "{:.4f}",
-             "stacking": "{:.2f}"} | dict.fromkeys(years, "{:.1f}")  # fmt: skip
-    rows = [(name_of(k), *(form.format(row[name]) for name, form in forms.items())) for k, row in table.iterrows()]
-    note = (
-        "Each specification trained on what was dated before a year and scored on that year's rows, by row; 16 and 17 "
-        "know no progress. Stacking: weights of the mixture that would have predicted best."
-    )
-    return tables.of_rows(header, rows, note, title="The years to come, by every specification")
 
 
 def direct(found, published):
