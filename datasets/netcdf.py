@@ -12,7 +12,7 @@ from .wording import printable, shortened
 CLUSTERS = "distributed"  # the module whose clients are connected to clusters
 
 
-def write(tree, path, *, parents=False):
+def write(tree, path, *, parents=False, encoding=None):
     """Write a Dataset or DataTree, whole or not at all.
 
     The file is made in memory: where the disk is full, HDF5 would end the process when it closes its own.
@@ -23,6 +23,8 @@ def write(tree, path, *, parents=False):
     path : path-like
     parents : bool
         Make the folder that it stands in, if needed.
+    encoding : dict, optional
+        As for ``to_netcdf``.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def write(tree, path, *, parents=False):
         If the file cannot be written.
     """
     with _local_locks():
-        content = bytes(tree.to_netcdf(engine="h5netcdf"))
+        content = bytes(tree.to_netcdf(engine="h5netcdf", encoding=encoding))
     with written_whole(path, parents=parents) as partial:
         partial.write_bytes(seal(content))
 

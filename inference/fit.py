@@ -6,6 +6,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from ..datasets import KINDS, netcdf
@@ -43,6 +44,15 @@ KEY = "bayescaling"  # attribute of the tree that holds the record
 HEAVY = (WEIGHTS, "exchangeable")  # results that are as large as the log densities
 SAVED = (WEIGHTED, LEFT_OUT)  # results that a file of a fit holds as groups
 PRIOR = "log_prior"
+PACKED = 100_000  # values, beyond which a variable of a file is compressed
+
+
+def _single(values):
+    """Whether single precision holds values, to its rounding."""
+    with np.errstate(over="ignore", under="ignore"):
+        return values.dtype == np.float64 and np.allclose(
+            values.astype("f4"), values, rtol=1e-6, atol=0, equal_nan=True
+        )
 
 
 @functools.lru_cache(maxsize=64)
@@ -138,6 +148,25 @@ class Fit(Printed):
         if group == PRIOR:
             return self.draws.log_prior()
         return densities.evaluated(self.draws, self.record["seed"])[0]
+
+    def made_again(self, posterior: xr.Dataset) -> dict[str, xr.DataArray]:
+        """Return named quantities as the coordinates of the draws make them, given a rounded posterior."""
+        z = self["unconstrained_posterior"]["z"]
+        made = self.law.draws(posterior.assign(z=z), self.rows, self.reference).from_real_line(z).named()
+        return {name: made[name].transpose(*x.dims) for name, x in posterior.data_vars.items()}
+
+    def _encoding(self):
+        """Say how a file holds the draws: in single precision what `open` makes exactly again."""
+        posterior = self["posterior"].to_dataset()
+        made = self.made_again(posterior.astype("float32"))
+        exact = {name for name, x in posterior.data_vars.items() if np.array_equal(made[name], x, equal_nan=True)}
+        found = {"/posterior": {}, "/unconstrained_posterior": {}}
+        for group in found:
+            for name, x in self[group[1:]].data_vars.items():
+                found[group][name] = {"zlib": True, "complevel": 1, "shuffle": True} if x.size > PACKED else {}
+                if group == "/posterior" and name in exact and _single(x.values):
+                    found[group][name]["dtype"] = "float32"
+        return found
 
     def _stored(self, more):
         """Return a tree of the groups that do not follow from others, and of more."""
@@ -325,7 +354,7 @@ class Fit(Printed):
         tree = self._stored(groups)
         checks = {VERDICT: self.computed[VERDICT]} if VERDICT in self.computed else {}
         tree.attrs |= {KEY: json.dumps(self.record | checks)}
-        netcdf.write(tree, path)
+        netcdf.write(tree, path, encoding=self._encoding())
 
     def text(self) -> Text:
         """Return what the fit prints."""

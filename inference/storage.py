@@ -66,6 +66,11 @@ def open(path: str | PathLike[str]) -> Fit:
     # Other entries of the record and attributes of the variables say what is computed, so anything may be raised.
     except Exception as error:
         raise InputError(f"{place}: a fit that cannot be used ({netcdf.reason(error)}); fit the table again") from None
+    posterior = fit["posterior"].to_dataset()
+    if single := [name for name, x in posterior.data_vars.items() if x.dtype == np.float32]:
+        made = fit.made_again(posterior)
+        tree["posterior"] = xr.DataTree(posterior.assign({name: made[name] for name in single}))
+        return Fit(tree, fitter_of)
     return fit
 
 

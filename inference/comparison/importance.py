@@ -23,6 +23,9 @@ from ..psis import pareto_smoothed
 from .weights import sum_error
 
 STORED, WEIGHTS = "importance_sampling", "log_weights"
+MANY = 2_000  # units, beyond which a Pareto distribution is fitted to the tail of those alone whose weights differ
+EVEN = 1.0  # largest difference of log ratios of weights that do not differ: a factor e, which no tail exceeds
+PIT_DRAWS = 400  # that tell the PIT of a row by 0.001, where draws hardly differ in what they say of it
 LEAST_DRAWS = 25  # of which a fifth, the tail, are the fewest that a Pareto distribution is fitted to
 
 
@@ -63,9 +66,21 @@ def _in_parts(fit, progress):
     for positions, density, log_weights, k in counted(weighted(fit), text, progress, total=len(draws.blocks())):
         scores = _scores(density, log_weights, k)
         if draws.law.unit_is_row:
-            scores["pit"] = unit, left_out_cdf(draws, positions, log_weights)
+            scores["pit"] = unit, _pit(draws, positions, log_weights, k.values)
         parts.append(scores)
     return parts[0] if len(parts) == 1 else xr.concat(parts, dim=unit).sortby(unit)
+
+
+def _pit(draws, positions, log_weights, k):
+    """Return `left_out_cdf` of rows: of every few draws where these weigh alike, of all where a tail was fitted."""
+    stride = max(1, log_weights[..., 0].size // PIT_DRAWS)
+    few = draws.from_real_line(draws.real_line().isel(draw=slice(None, None, stride)))
+    found = left_out_cdf(few, positions, log_weights.isel(draw=slice(None, None, stride)))
+    apart = np.flatnonzero(k)
+    if apart.size:
+        own = np.arange(len(draws.rows))[positions][apart]
+        found[apart] = left_out_cdf(draws, own, log_weights[..., apart])
+    return found
 
 
 def _scores(density, log_weights, k):
@@ -102,7 +117,7 @@ def weighted(fit, joint=None):
         ratios = -density.values
         if codes is not None:
             ratios = ratios + cut_factor(density.values, codes)
-        yield positions, density, *smoothed(ratios, density)
+        yield positions, density, *smoothed(ratios, density, many=len(fit.rows) > MANY)
 
 
 def left_out_cdf(draws, positions, log_weights):
@@ -152,7 +167,7 @@ def _elpd_data(**values):
     return utils.ELPDData(kind="loo", **values)
 
 
-def smoothed(log_ratios, density):
+def smoothed(log_ratios, density, *, many=False):
     """Smooth importance ratios, those of each unit with a tail for the effective number of draws of its density.
 
     Parameters
@@ -160,12 +175,16 @@ def smoothed(log_ratios, density):
     log_ratios : ndarray, shape (chain, draw, unit)
     density : DataArray
         Log density of each unit, of the same shape.
+    many : bool
+        Leave the weights of a unit as they are where they differ by less than a factor e, as those of nearly all units
+        of a large table do.
 
     Returns
     -------
     log_weights : DataArray
         Of the dims of `density`; exponentials add up to 1.
     pareto_k : DataArray
+        0 where weights were left as they are.
 
     Raises
     ------
@@ -177,24 +196,26 @@ def smoothed(log_ratios, density):
         raise InputError(
             f"leave-one-out needs at least {LEAST_DRAWS} draws, and there are {chains * draws}; sample more"
         )
-    log_weights, k = _smoothed(log_ratios, density.values)
+    log_weights, k = _smoothed(log_ratios, density.values, many)
     unit = density.dims[-1]
     shaped = density.copy(data=np.moveaxis(log_weights.reshape(units, chains, draws), 0, -1))
     return shaped, xr.DataArray(k.copy(), dims=unit, coords={unit: density[unit]} if unit in density.coords else None)
 
 
-def _smoothed(log_ratios, density):
+def _smoothed(log_ratios, density, many):
     import arviz_stats.base as azb
 
     chains, draws, units = log_ratios.shape
-    likelihood = np.exp(density - density.max((0, 1)))
-    log_weights, k = np.empty((units, chains * draws)), np.empty(units)
+    log_weights, k = log_ratios.reshape(-1, units).T.copy(), np.zeros(units)
+    apart = np.ptp(log_weights, axis=1) > EVEN if many else np.ones(units, bool)
+    log_weights[~apart] -= logsumexp(log_weights[~apart], axis=1, keepdims=True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)
-        for i in range(units):
-            ess = azb.array_stats.ess(likelihood[..., i], method="mean", chain_axis=0, draw_axis=1)
+        for i in np.flatnonzero(apart):
+            likelihood = np.exp(density[..., i] - density[..., i].max())
+            ess = azb.array_stats.ess(likelihood, method="mean", chain_axis=0, draw_axis=1)
             efficiency = float(ess) / (chains * draws)
-            log_weights[i], k[i] = pareto_smoothed(log_ratios[..., i].ravel(), efficiency if efficiency > 0 else 1.0)
+            log_weights[i], k[i] = pareto_smoothed(log_weights[i], efficiency if efficiency > 0 else 1.0)
     return log_weights, k
 
 
