@@ -3,6 +3,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
+from bayescaling.inference.comparison import importance
 from bayescaling.inference.comparison.importance import cut_factor, importance_sampling, smoothed
 from scipy.special import logsumexp
 from scipy.stats import norm
@@ -84,3 +85,28 @@ def test_a_law_with_quantities_from_upstream_is_neither_moved_nor_refitted(runs,
     for mend in ("moment_matching", "refit"):
         with pytest.raises(bs.InputError, match="has no one posterior that could be moved or fitted again"):
             fit.loo(high_k=mend)
+
+
+def test_of_many_units_those_with_even_weights_keep_them():
+    rng = np.random.default_rng(3)
+    spread = np.array([0.02, 0.1, 0.6, 1.5])  # the first two stay within a factor e
+    density = xr.DataArray(spread * rng.standard_normal((4, 500, 4)) - 1, dims=("chain", "draw", "run"))
+    smooth, k = importance.smoothed(-density.values, density)
+    kept, k_kept = importance.smoothed(-density.values, density, many=True)
+    assert (k_kept.values == 0).tolist() == [True, True, False, False]
+    xr.testing.assert_identical(kept[..., 2:], smooth[..., 2:])
+    np.testing.assert_array_equal(k_kept[2:], k[2:])
+    elpd, elpd_kept = (logsumexp(weights + density, axis=(0, 1)) for weights in (smooth, kept))
+    np.testing.assert_allclose(elpd_kept, elpd, atol=1e-3)
+    np.testing.assert_allclose(logsumexp(kept, axis=(0, 1)), 0, atol=1e-12)
+
+
+def test_a_large_table_is_judged_as_without_its_size(monkeypatch, runs):
+    fit = bs.fit("chinchilla", runs, seed=1, draws=300, tune=500, log_likelihood=False)
+    plain, others = importance.importance_sampling(fit), fit.changed({}, fit.record)
+    monkeypatch.setattr(importance, "MANY", 100)
+    found = importance.importance_sampling(others)
+    assert (found.pareto_k.values == 0).sum() > 20 > (plain.pareto_k.values == 0).sum()
+    assert found.elpd == pytest.approx(plain.elpd, abs=0.01)
+    pit = [one.computed[importance.STORED]["pit"].values for one in (fit, others)]
+    np.testing.assert_allclose(pit[1], pit[0], atol=0.02)
