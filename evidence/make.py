@@ -57,8 +57,8 @@ def make(names, *, tables=None, again=False):
         print(f"{name} needs tables that do not come with the package: name their folder with --tables")
         due.remove(name)
     for i, name in enumerate(due):
-        took = [read(each).get("seconds") for each in due[i:]]
-        left = f", about {sum(took) / 60:.0f} min left" if None not in took else ""
+        took = [read(each).get("seconds") or 0 for each in due[i:]]  # 0 of what was never made
+        left = f", at least {sum(took) / 60:.0f} min left" if sum(took) else ""
         print(f"{name} ({i + 1} of {len(due)}){left}", file=sys.stderr, flush=True)
         start, more = time.monotonic(), {"tables": tables} if STUDIES[name].foreign else {}
         made(name, STUDIES[name], parts=user_cache_path("bayescaling") / "evidence", **more)

@@ -9,6 +9,7 @@ import math
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,9 +139,11 @@ def made(name, study, *, folder=HERE, parts, **more):
     **more
         Given to `make` besides.
     """
-    begun, of = time.monotonic(), origins(study)
+    of = origins(study)
     digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()
-    result = study.make(Parts(parts / f"{name}-{digest[:12]}"), **study.settings, **more)
+    own = Parts(parts / f"{name}-{digest[:12]}")
+    with _timed(own.path("seconds")) as clock:
+        result = study.make(own, **study.settings, **more)
     document = {
         "what": study.what,
         "made": datetime.now(UTC).date().isoformat(),
@@ -148,13 +151,23 @@ def made(name, study, *, folder=HERE, parts, **more):
         "commit": _commit(),
         "command": f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
         **of,
-        "seconds": round(time.monotonic() - begun),
+        "seconds": int(clock.read_text()),
         "result": result,
     }
     content = to_json(document)
     with written_whole(folder / f"{name}.json") as partial:
         partial.write_text(content, encoding="utf-8")
     return json.loads(content)
+
+
+@contextmanager
+def _timed(clock):
+    """Add the seconds of a block to those in a file, also where it is stopped."""
+    begun, before = time.monotonic(), int(clock.read_text()) if clock.exists() else 0
+    try:
+        yield clock
+    finally:
+        clock.write_text(f"{before + time.monotonic() - begun:.0f}")
 
 
 def _commit():

@@ -3,10 +3,10 @@
     python tests/benchmarks/speed.py [--only PART ...] [--repeats 3] [--out docs/speed.md] [--note TEXT] [--keep FOLDER]
 
 Parts, all where none is named: ``commands`` (help, a refusal, `fit`, `compare progress`; the first process and the
-second), ``report`` (with an empty cache and again with nothing changed), ``samplers`` (least effective draws a CPU second of Chinchilla's law on the built-in
-runs under several samplers, as ratios to the default in the same run), ``growth`` (microseconds of a density with its
-gradient against rows and benchmarks). Seconds are medians over repeats, each in a process of its own; those of one
-machine mean little on another, ratios of one run more.
+second), ``report`` (with an empty cache and again with nothing changed), ``samplers`` (least effective draws a CPU
+second of Chinchilla's law on the built-in runs under several samplers, as ratios to the default in the same run),
+``growth`` (microseconds of a density with its gradient against rows and benchmarks). Seconds are medians over repeats,
+each in a process of its own; those of one machine mean little on another, ratios of one run more.
 """
 
 import argparse
