@@ -1,4 +1,5 @@
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 import xarray as xr
-from bayescaling.datasets import sha256
+from bayescaling.datasets import netcdf, sha256
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_an_opened_fit_answers_as_the_fit_did(fit_default, fit_reading_error, st
 
 def test_the_file_is_plain_netcdf_that_arviz_understands(fit_default, stored):
     with xr.open_datatree(stored, engine="h5netcdf") as tree:
-        assert azs.summary(tree.load()).equals(azs.summary(fit_default.tree))
+        found, expected = azs.summary(tree.load(), round_to="none"), azs.summary(fit_default.tree, round_to="none")
+    np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(float), rtol=1e-4, atol=1e-6)
 
 
 def test_densities_are_evaluated_again_unless_the_file_is_to_have_them(fit_default, stored, runs):
@@ -144,10 +146,14 @@ def test_a_fit_stored_by_an_older_version_is_refused_in_a_line(fit_default, stor
 
 
 def changed(fit, path, change):
-    """Save a fit whose record was changed."""
+    """Write the file of a fit again with a record that was changed."""
     record = copy.deepcopy(fit.record)
     change(record["law"])
-    fit.changed({}, record).save(path)
+    fit.save(path)
+    with xr.open_datatree(path, engine="h5netcdf") as opened:
+        tree = opened.load()
+    tree.attrs["bayescaling"] = json.dumps(record)
+    netcdf.write(tree, path)
 
 
 def test_a_fit_whose_record_was_changed_is_not_taken_for_what_was_fitted(fit_default, stored):
