@@ -45,8 +45,9 @@ def test_a_saved_fit_is_parsed_once_from_opening_to_its_summary(fresh, tmp_path,
     fresh.save(tmp_path / "fit.nc")
     opened, calls = bs.open(tmp_path / "fit.nc"), {}
     law, again = opened.law, opened.changed({}, opened.record)
+    record = again.tree.attrs["bayescaling"]
     vars(again).pop("record")
-    counted(monkeypatch, calls, json, "loads", lambda text: text == again.tree.attrs["bayescaling"])
+    counted(monkeypatch, calls, json, "loads", lambda text: text == record)
     counted(monkeypatch, calls, type(KINDS[law.kind]), "from_dataset")
     for result in (again.summary(), again.check(), again.allocate(1e23), again):
         assert str(result)

@@ -274,4 +274,6 @@ def sections(found, published):
         DOUBLING=DOUBLING,
         COMPUTE_ONLY=COMPUTE_ONLY,
         MAIN=MAIN,
+        INDEPENDENT=INDEPENDENT,
+        EFFECTS=EFFECTS,
     )

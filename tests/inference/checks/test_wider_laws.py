@@ -97,5 +97,5 @@ def test_tables_without_repeated_sizes_are_compared_by_rows_alone(truth, referen
     table = table.assign(loss=law.simulate(truth, table, np.random.default_rng(1)))
     assert law.tests.repeated_size(table) is None and "means by size" not in law.tests.contrasts(table)
     assert not any(other.size_effects for other in law.tests.wider_laws(table))
-    found = bs.fit(law, table, seed=1, draws=250, tune=400).wider_laws(most=1, draws=250, tune=400)
+    found = bs.fit(law, table, seed=1, draws=500, tune=500).wider_laws(most=1, draws=500, tune=500)
     assert [found[0][name] for name in ("elpd_diff_by_size", "dse_by_size", "sizes", "unreliable_sizes")] == [None] * 4
