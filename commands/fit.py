@@ -54,7 +54,7 @@ def fit(
     if out:
         fitted.save(out)
     if fitting.json:
-        tables.print_json({"law": law, "provenance": results.provenance({law: fitted}), **entry})
+        tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry})
         return
     named = chosen.label if fitting.group else law
     title = f"{named} on {entry['data']}, {entry['rows']} rows, {chosen.noise} noise on {chosen.scale}"

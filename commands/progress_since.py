@@ -186,7 +186,7 @@ def _document(table, fits, summaries, comparison):
             name + when: intervals.summary(slope) for name, fit in fits.items() for when, slope in _slopes(fit).items()
         },
         "diagnostics": {name: fit.record["diagnostics"] for name, fit in fits.items()},
-        "provenance": results.provenance(fits),
+        "provenance": results.provenance({name: fit.record for name, fit in fits.items()}),
     }
     if comparison is None:
         return document

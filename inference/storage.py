@@ -90,8 +90,10 @@ def _check_whole(fit, tree):
     for group in ("importance_sampling", "leave_one_out"):
         if group in fit and law.unit_is_row and fit[group].sizes.get(law.unit) != len(table):
             raise InputError(f"its group {quoted(group)} is not of the rows of its table; fit the table again")
-    one = posterior.assign(z=fit["unconstrained_posterior"]["z"]).isel(first)
-    for name, values in law.draws(one, table, fit.reference).named().items():
+    z = fit["unconstrained_posterior"]["z"].isel(first)
+    # Of the coordinates alone: the file may hold quantities in single precision.
+    made = law.draws(posterior.isel(first).assign(z=z), table, fit.reference).from_real_line(z).named()
+    for name, values in made.items():
         if posterior[name].dims != values.dims or posterior[name].dtype.kind not in "fiub":
             raise InputError(f"its quantity {quoted(name)} is of another form; fit the table again")
         if not np.allclose(values, posterior[name].isel(first), rtol=1e-6, atol=0, equal_nan=True):

@@ -11,9 +11,11 @@ from ..inference.fitting import check_options
 from . import results
 from .cache import store, whole
 from .cache.stages import Stages
-from .output import judge_chains, prepare, write
-from .pages import PAGES, SHOWN
-from .pages.front import answers, claims, front, optimum_grid
+from .html.render import render
+from .output import prepare, write, write_page
+from .pages import PAGES
+from .pages.front import front
+from .parts import Part, document_of, shown
 
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
 
@@ -37,41 +39,27 @@ def _made(out, pages, key, progress, **choice):
     """Put a report together of the results of its stages, made now or kept."""
     published, options, written = load("published"), choice["options"], set()
     chosen = [page for name, page in PAGES.items() if name in pages]
-    document, posteriors, unsaved, analysed = {"schema": results.SCHEMA}, {}, {}, []
+    posteriors, parts = {}, []
     names = [name for page in chosen for name in page.stages]
-    ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, **choice)
-    with Stages(names, progress, ahead=ahead, **choice) as stage:
-        document["seconds"] = stage.seconds
+    ahead = partial(whole.make_ahead, [page.name for page in chosen], out, written, partial(_preview, out, chosen))
+    with Stages(names, progress, ahead=partial(ahead, **choice), **choice) as stage:
         for page in chosen:
             found = page.analyse(stage, published, posteriors, **options)
             posteriors |= found.posteriors
-            unsaved |= found.unsaved
-            _merge(document, found.document)
-            analysed.append((page, found, page.drawn(stage, found, published, pages)))
-        document["studies"] = results.studies(name for _, found, _ in analysed for name in found.studies)
-        document["provenance"] = results.provenance(posteriors)
+            parts.append(Part.of(page, found, page.drawn(stage, found, published, pages)))
         stage.show("page")
-        judge_chains(document, posteriors | unsaved)
-        document["answers"] = answers(document)
-        document["claims"] = claims(document, published)
-        document["optimum"] = optimum_grid(document, posteriors)
-        answered = {each["page"]: each for each in document["answers"]}
-        parts = [
-            {
-                "name": page.name,
-                "title": page.title,
-                "answer": answered.get(page.name),
-                "fits": [*found.posteriors, *found.unsaved],
-                "sections": sections,
-            }
-            for page, found, sections in sorted(analysed, key=lambda each: SHOWN.index(each[0].name))
-        ]
-        write(out, document, posteriors, TITLE, parts, stage.warned, front(document), written=written)
+        document = document_of(parts, published, stage.seconds)
+        write(out, document, posteriors, TITLE, shown(parts, document), stage.warned, front(document), written=written)
         whole.save(out, key, stage)
     return json.loads(results.to_json(document))
 
 
-def _merge(document, entries):
-    """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
-    for key, entry in entries.items():
-        document[key] = document[key] | entry if key in document else entry
+def _preview(out, chosen, parts):
+    """Write the page of a report of the parts that are there, if others are still to come."""
+    there = {part.name: part for part in parts}
+    coming = [page.title for page in chosen if page.name not in there or not there[page.name].sections]
+    if not coming:
+        return
+    parts = [there[page.name] for page in chosen if page.name in there]
+    document = document_of(parts, load("published"), {})
+    write_page(out, render(TITLE, shown(parts, document), document, [], front(document), coming=coming))

@@ -28,9 +28,9 @@ def prepare(out):
         check_writable(out / name)
 
 
-def judge_chains(document, fits):
-    """Add to the content of results.json what the chains of each fit say of themselves."""
-    judged = {name: fitted.diagnostics for name, fitted in fits.items()}
+def judge_chains(document, records):
+    """Add to the content of results.json what the chains of each fit say of themselves, by the records of the fits."""
+    judged = {name: record["diagnostics"] for name, record in records.items()}
     document["diagnostics"] = {
         name: {"ok": bool(found["ok"]), "sentence": sentence(found)} for name, found in judged.items()
     }
@@ -64,6 +64,11 @@ def write_posteriors(out, posteriors):
 def write_pages(out, document, html):
     """Write the texts of a report."""
     results.write_text(document, out / RESULTS)
+    write_page(out, html)
+
+
+def write_page(out, html):
+    """Write the page of a report."""
     results.write_text(html, out / PAGE)
 
 

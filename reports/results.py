@@ -63,9 +63,8 @@ def law_entry(fit, points=None, high_k=None):
     }
 
 
-def provenance(fits):
-    """Versions, seed, sampler, data fingerprints and priors of a set of fits."""
-    records = {name: fit.record for name, fit in fits.items()}
+def provenance(records):
+    """Versions, seed, sampler, data fingerprints and priors of a set of fits, by their records."""
     first = next(iter(records.values()))
     return {
         "versions": first["versions"],

@@ -1,21 +1,25 @@
 """A whole report: written again where nothing has changed, else its pages are first made in parallel."""
 
 import json
+import pickle
 import tempfile
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ...datasets import load
-from ...datasets.files import sha256_of_file
+from ...datasets.files import sha256_of_file, written_whole
 from ...errors import DiagnosticWarning
 from ...inference.workers import mapped, processes
 from ..output import PAGE, POSTERIORS, RESULTS, write_pages, write_posteriors
 from ..pages import PAGES
+from ..parts import Part
 from . import store
 from .stages import Stages, warn_again
 
-INTERVAL = 0.3  # seconds between looks at the journal of the workers
+INTERVAL = 0.3  # seconds between looks at what the workers wrote
+JOURNAL, PART = "journal", ".part"
 
 
 def restore(out, key):
@@ -67,10 +71,11 @@ def parts(names):
     return [part for name, part in sets.items() if part[0] == name]
 
 
-def make_ahead(names, out, written, shown, **choice):
+def make_ahead(names, out, written, preview, shown, **choice):
     """Make the stages of pages in parallel, where `parallel` says so, save them and write their posteriors.
 
-    The names of the posteriors are added to `written`; the bar of `shown`, which are `Stages`, shows what runs.
+    The names of the posteriors are added to `written`; the bar of `shown`, which are `Stages`, shows what runs, and
+    `preview` is called with the parts of the report that are there, when another is.
 
     Returns
     -------
@@ -81,17 +86,17 @@ def make_ahead(names, out, written, shown, **choice):
     if processes() < 2 or len(apart) < 2:
         return set()
     with tempfile.TemporaryDirectory() as folder:
-        journal, over, keys = Path(folder) / "journal", threading.Event(), set()
-        watch = threading.Thread(target=_watch, args=(journal, shown, over))
-        watch.start()
-        try:
-            shared = out, names, {"journal": journal, **choice}
-            for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
-                written.update(posteriors)
-                keys.update(made)
-        finally:
-            over.set()
-            watch.join()
+        folder, over, keys = Path(folder), threading.Event(), set()
+        with ThreadPoolExecutor(1) as beside:
+            watch = beside.submit(_watch, folder, shown, preview, over)
+            try:
+                shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
+                for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):
+                    written.update(posteriors)
+                    keys.update(made)
+            finally:
+                over.set()
+        watch.result()
     return keys
 
 
@@ -102,24 +107,34 @@ def _length(names):
 
 
 def _make(shared, names):
-    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
-    out, every, choice = shared
+    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages.
+
+    The part of each page is written to a folder, for a preview.
+    """
+    out, every, folder, choice = shared
     published, posteriors = load("published"), {}
     with Stages([], False, **choice) as stage, warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)  # issued when the report is composed
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])
-            if page.taken(every) <= set(names):
-                page.drawn(stage, findings, published, every)
+            whole = page.taken(every) <= set(names)
+            sections = page.drawn(stage, findings, published, every) if whole else []
+            with written_whole(folder / f"{page.name}{PART}") as partial:
+                partial.write_bytes(pickle.dumps(Part.of(page, findings, sections)))
             write_posteriors(out, findings.posteriors)
             posteriors |= findings.posteriors
     return list(posteriors), stage.keys
 
 
-def _watch(journal, shown, over):
-    seen = 0
+def _watch(folder, shown, preview, over):
+    """Show which stages begin and end, and preview the parts that are there, until the work is over."""
+    seen, previewed, journal = 0, set(), folder / JOURNAL
     while not over.wait(INTERVAL):
         lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []
         for line in lines[seen:]:
             (shown.show if line[0] == "+" else shown.advance)(line[1:])
         seen = len(lines)
+        there = set(folder.glob(f"*{PART}"))
+        if there > previewed:
+            previewed = there
+            preview([pickle.loads(path.read_bytes()) for path in sorted(there)])

@@ -84,7 +84,7 @@ def _script(content):
     return Markup(json.dumps(content, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
 
 
-def render(title, parts, document, warned, front=None):
+def render(title, parts, document, warned, front=None, coming=()):
     """HTML text of a report.
 
     Parameters
@@ -99,6 +99,8 @@ def render(title, parts, document, warned, front=None):
         Diagnostics of steps, each shown once.
     front : str, optional
         HTML that stands before the first part.
+    coming : sequence of str
+        Titles of parts that are still being made; a browser reads the page again until there are none.
     """
     import plotly.io as pio
     from plotly.offline import get_plotlyjs
@@ -123,6 +125,7 @@ def render(title, parts, document, warned, front=None):
         title=title,
         parts=shown,
         front=front,
+        coming=coming,
         plural=plural,
         warned=list(dict.fromkeys(warned)),
         fits=fits,

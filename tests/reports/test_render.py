@@ -56,6 +56,13 @@ def test_a_page_is_well_made(well_made):
     assert [e["text"] for e in made.of("li") if "said twice" in e["text"]] == ["said twice"]
 
 
+def test_a_page_whose_parts_are_still_made_says_which_and_is_read_again(well_made):
+    assert "refresh" not in page()
+    made = well_made(page(coming=["How fast?"]))
+    assert [e["content"] for e in made.of("meta") if e.get("http-equiv") == "refresh"] == ["10"]
+    assert ["How fast?" in e["text"] for e in made.of("p") if e.get("class") == "coming"] == [True]
+
+
 def test_details_are_folded_below_what_is_open_and_are_in_the_contents(well_made):
     sections = [
         {"role": "answer", "title": "Answer", "text": ["Ten, -0.5 of it."], "blocks": [drawn()]},

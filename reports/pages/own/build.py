@@ -55,8 +55,9 @@ def report_fits(out, fits, *, backdrop, progress, fresh, seconds=None, warned=()
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
             document["stacking"] = comparison["weight"].to_dict()
-        document |= {"provenance": results.provenance(fits), "seconds": (seconds or {}) | stage.seconds}
-        judge_chains(document, fits)
+        records = {name: each.record for name, each in fits.items()}
+        document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
+        judge_chains(document, records)
         part = {"name": "answers", "title": page.QUESTION}
         part["sections"] = page.sections(fits, document, elpd, comparison, behind)
         write(out, document, fits, "Bayesian scaling laws of one's own", [part], [*warned, *stage.warned])

@@ -1,0 +1,101 @@
+"""The parts of a report: what each page found, without its fits, and what is put together of some of them."""
+
+from dataclasses import dataclass
+
+from . import results
+from .output import judge_chains
+from .pages import SHOWN
+from .pages.front import answers, claims, optimum_grid
+
+
+@dataclass(frozen=True)
+class Part:
+    """One page of a report.
+
+    Attributes
+    ----------
+    name, title : str
+        Of the page.
+    document : dict
+        Its entries of results.json.
+    saved, unsaved : dict of str to dict
+        Records of its fits by name: of those in the folder, and of others that its numbers rest on.
+    studies : tuple of str
+        Names of the long studies that it shows.
+    optimum : dict or None
+        From `optimum_grid`.
+    sections : list of dict
+        As `Page.sections` returns them; empty where they are still to be drawn.
+    """
+
+    name: str
+    title: str
+    document: dict
+    saved: dict
+    unsaved: dict
+    studies: tuple
+    optimum: dict | None
+    sections: list
+
+    @classmethod
+    def of(cls, page, found, sections):
+        """Make the part of a page of its `Findings` and its sections."""
+        return cls(
+            page.name,
+            page.title,
+            found.document,
+            {name: fit.record for name, fit in found.posteriors.items()},
+            {name: fit.record for name, fit in found.unsaved.items()},
+            found.studies,
+            optimum_grid(found.document, found.posteriors),
+            sections,
+        )
+
+
+def document_of(parts, published, seconds):
+    """Put the content of results.json together of some parts.
+
+    Parameters
+    ----------
+    parts : list of Part
+    published : DataFrame
+        From ``load("published")``.
+    seconds : dict of str to float
+        That each stage took.
+
+    Returns
+    -------
+    dict
+    """
+    document, saved, unsaved = {"schema": results.SCHEMA, "seconds": seconds}, {}, {}
+    for part in parts:
+        _merge(document, part.document)
+        saved, unsaved = saved | part.saved, unsaved | part.unsaved
+    document["studies"] = results.studies(name for part in parts for name in part.studies)
+    document["provenance"] = results.provenance(saved)
+    judge_chains(document, saved | unsaved)
+    document["answers"] = answers(document)
+    document["claims"] = claims(document, published)
+    document["optimum"] = next((part.optimum for part in parts if part.optimum), None)
+    return document
+
+
+def shown(parts, document):
+    """Return parts as `render` takes them, in the order in which they are shown."""
+    answered = {each["page"]: each for each in document["answers"]}
+    return [
+        {
+            "name": part.name,
+            "title": part.title,
+            "answer": answered.get(part.name),
+            "fits": [*part.saved, *part.unsaved],
+            "sections": part.sections,
+        }
+        for part in sorted(parts, key=lambda part: SHOWN.index(part.name))
+    ]
+
+
+def _merge(document, entries):
+    """Add a page's entries; a key that an earlier page has too holds a dictionary, which grows."""
+    for key, entry in entries.items():
+        document[key] = document[key] | entry if key in document else entry
