@@ -4,7 +4,7 @@
 # make test       check the style and the types, run the tests, try the built wheel; run every law through every technique, on a newer
 #                 Python if there is one
 # make thorough   run every test, the longest simulations and refits too, on both Pythons
-# make docs       build the documentation in build/docs, every example executed
+# make docs       build the documentation as a site in build/docs; `python docs/headline.py` writes its numbers
 # make faults     read malformed input of every sort, made at random, from SEED=: COUNT= of each, more of what is quick; and
 #                 kill every command KILLS= times, interrupt it, close its pipes and give it places that cannot be written
 # make quick      run the quickest files of tests, of 75 seconds together in the last run of others, for daily work; on a fresh

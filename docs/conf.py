@@ -1,27 +1,23 @@
-"""Settings of Sphinx: pages in Markdown, examples executed at the build, reference from docstrings, no network.
+"""Settings of Sphinx: pages in Markdown, reference from docstrings, no network.
 
-Every number of a report that a page quotes comes from ``headline.json``, by the substitutions below.
+Numbers of a report and output of cells are in the pages already; `python docs/headline.py` writes them.
 """
 
 import inspect
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
 from docutils.utils.math.latex2mathml import tex2mathml
 
-sys.path.insert(0, str(Path(__file__).parent))
-from quoted import substitutions
-
 HERE = Path(__file__).parent
 HEADLINE = json.loads((HERE / "headline.json").read_text(encoding="utf-8"))
 
 project, author, version = "bayescaling", "the authors of bayescaling", HEADLINE["version"]
 release = version
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+exclude_patterns = ["_build", "README.md"]  # `index.md` includes it
 html_theme = "furo"
 html_title = "bayescaling"
 html_css_files = ["tables.css"]
@@ -29,17 +25,8 @@ html_static_path = ["static"]
 html_copy_source = False
 html_show_copyright = False
 
-myst_enable_extensions = ["deflist", "dollarmath", "substitution"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
-myst_substitutions = substitutions(HEADLINE)
-nb_execution_mode = "cache"
-nb_execution_cache_path = os.environ.get("BAYESCALING_DOCS_CACHE", str(HERE.parent / "build" / "examples"))
-nb_execution_in_temp = True
-nb_execution_timeout = 600
-nb_execution_raise_on_error = True
-nb_merge_streams = False
-nb_output_stderr = "remove-warn"  # with -W: what a page's code warns of is hidden by a tag, and told in words
-suppress_warnings = ["mystnb.unknown_mime_type"]
 
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings have the types, with shapes and units

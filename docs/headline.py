@@ -1,11 +1,14 @@
-"""What README and documentation quote of a report: a small file, a picture and a block of the README.
+"""Write the numbers of a report, and the output of cells, into README and documentation.
 
     bayescaling report --out report
-    python docs/headline.py report/results.json
+    python docs/headline.py report/results.json    # headline.json and headline.svg, then the pages
+    python docs/headline.py                        # the pages alone, from headline.json
+    python docs/headline.py --cells [PAGE...]      # and the output of the cells of all pages, or of some
 
-The documentation is written from ``headline.json`` at every build; tests compare the README with it.
+Text between ``<!-- answer: NAME -->`` and ``<!-- end -->`` is written by this command. Tests compare it with ``headline.json``.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -18,7 +21,7 @@ from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
-BLOCK = re.compile(r"(<!-- headline -->\n).*?(<!-- /headline -->)", re.DOTALL)
+ANSWER = re.compile(r"(<!-- answer: ([\w-]+) -->)(\n?).*?(<!-- end -->)", re.DOTALL)
 COLOURS = {
     "ink": "#1f2937", "faint": "#6b7280", "rule": "#e5e7eb", "blue": "#1f5f99", "orange": "#b45f06", "band": "#1f5f99",
     "paper": "#ffffff", "soft": "#4b5563",
@@ -68,15 +71,6 @@ def digest(document):
     }
 
 
-def block(headline):
-    """Write the lines of the README: each question with its answer and how strong it is."""
-    said = [
-        f"- **{each['question']}** {each['answer']} {each['number']} Strength: {each['strength']}."
-        for each in headline["answers"]
-    ]
-    return "\n".join([*said, ""])
-
-
 def picture(document):
     """Draw both panels of the report's first screen side by side, as one SVG file of fixed colours."""
     drawn = [str(panel.wide) for panel in panels(document)]
@@ -96,20 +90,38 @@ def picture(document):
     )
 
 
-def written(readme, headline):
-    """Make the block of the README again."""
-    return BLOCK.sub(lambda found: found[1] + block(headline) + found[2], readme)
+def pages():
+    """Return the paths of README and of every page of the documentation."""
+    return [README, *sorted(path for path in HERE.rglob("*.md") if "generated" not in path.parts)]
 
 
-def main(results):
-    """Write all three."""
-    document = json.loads(Path(results).read_text(encoding="utf-8"))
-    headline = digest(document)
-    text = json.dumps(headline, indent=1, ensure_ascii=False, allow_nan=False)
-    (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
-    (HERE / "headline.svg").write_text(picture(document), encoding="utf-8")
-    README.write_text(written(README.read_text(encoding="utf-8"), headline), encoding="utf-8")
+def written(text, answers):
+    """Return the text of a page with its answers written again."""
+    return ANSWER.sub(lambda match: f"{match[1]}{match[3]}{answers[match[2]]}{match[3]}{match[4]}", text)
+
+
+def main(arguments):
+    """Write what the arguments request."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="?", type=Path)
+    parser.add_argument("--cells", nargs="*", type=Path, metavar="PAGE")
+    options = parser.parse_args(arguments)
+    if options.results:
+        document = json.loads(options.results.read_text(encoding="utf-8"))
+        text = json.dumps(digest(document), indent=1, ensure_ascii=False, allow_nan=False)
+        (HERE / "headline.json").write_text(text + "\n", encoding="utf-8")
+        (HERE / "headline.svg").write_text(picture(document), encoding="utf-8")
+    sys.path.insert(0, str(HERE))
+    import outputs
+    from quoted import substitutions
+
+    answers = substitutions(json.loads((HERE / "headline.json").read_text(encoding="utf-8")))
+    if options.cells is not None:
+        for path in [path.resolve() for path in options.cells] or pages():
+            path.write_text(outputs.written(path), encoding="utf-8")
+    for path in pages():
+        path.write_text(written(path.read_text(encoding="utf-8"), answers), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

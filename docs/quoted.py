@@ -1,12 +1,27 @@
-"""Text of the documentation that is made of numbers of a report, by the names that its pages use."""
+"""Text of README and documentation that is made from the numbers of a report, by the names that pages use."""
 
 import ast
+import re
 from pathlib import Path
 
 from bayescaling.datasets.files import evidence
-from bayescaling.inference.words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
+from bayescaling.inference.words import (
+    HIGH,
+    LOW,
+    MIDDLE,
+    digits,
+    factor,
+    flop,
+    months,
+    plain,
+    probability,
+    sizes,
+    yearly,
+)
 from bayescaling.reports.pages.front.page import _row
 from bayescaling.reports.pages.since.forms import form_name
+from bayescaling.training.deviations import ARITHMETIC, LANGUAGE
+from bayescaling.training.deviations import table as deviations
 
 PAPERS = {
     "ho": ("Ho et al. 2024",),
@@ -38,11 +53,17 @@ def substitutions(headline):
     laws, best, lengths = headline["laws"], headline["best"], headline["lengths"]
     by_page = {each["page"]: each for each in headline["answers"]}
     since = headline["since"]
-    found = {
-        "answers": "\n\n".join(
-            f"**{each['question']}** {each['answer']} {each['number']} {each['moves']} "
-            f"*Strength: {each['strength']}, since {each['because']}.*"
-            for each in headline["answers"]
+    texts = {
+        "findings": table(
+            ("question", "answer", "strength"),
+            [
+                (each["question"], f"**{each['answer']}** {each['number']}", each["strength"])
+                for each in headline["answers"]
+            ],
+        ),
+        "reasons": table(
+            ("question", "strength", "reason"),
+            [(each["question"], each["strength"], each["because"]) for each in headline["answers"]],
         ),
         "quotable": "\n".join(f"- {said}" for said in headline["quotable"]),
         "not_quotable": "\n".join(f"- {said}" for said in headline["not_quotable"]),
@@ -52,9 +73,17 @@ def substitutions(headline):
         "exponent": plain(laws[best]["constants"]["exponent_parameters"]),
         "exponent_chinchilla": plain(laws["chinchilla"]["constants"]["exponent_parameters"]),
         "robust_ratio": f"{laws['chinchilla']['robust_ratio']:.1f}",
-        "chinchilla_verdict": laws["chinchilla"]["verdict"],
+        "chinchilla_misfit": misfit(laws["chinchilla"]["verdict"]),
         "laws": table(
-            ("law", "elpd", "E", "exponent of N*", "N* at 1e24 FLOP", "tokens per parameter there", "verdict"),
+            (
+                "law",
+                "elpd",
+                "E",
+                "exponent of N*",
+                "N* at 1e24 FLOP",
+                "tokens per parameter there",
+                "misfit of the loss",
+            ),
             [
                 (
                     NAMES[name],
@@ -62,13 +91,12 @@ def substitutions(headline):
                     plain(law["constants"]["E"]),
                     plain(law["constants"]["exponent_parameters"]),
                     sizes(law["at_1e24"]["parameters"]),
-                    plain(law["at_1e24"]["tokens_per_parameter"], "{:.0f}"),
-                    law["verdict"],
+                    factor(_rounded(law["at_1e24"]["tokens_per_parameter"])),
+                    misfit(law["verdict"]),
                 )
                 for name, law in laws.items()
             ],
         ),
-        "beyond": f"{laws[best]['at_1e24']['extrapolation']:.1f}",
         "doubling": months(headline["progress"]["quoted"]["doubling_months"]),
         "evaluations": str(headline["progress"]["rows"]),
         "far": months(headline["far"]["by_paper_stacking"]),
@@ -98,18 +126,40 @@ def substitutions(headline):
         "draws": f"{headline['made']['chains']} chains of {headline['made']['draws']:,}",
     }
     for page, each in by_page.items():
-        found[f"answer_{page}"] = f"{each['answer']} {each['number']}"
-        found[f"moves_{page}"] = each["moves"]
-        found[f"strength_{page}"] = f"{each['strength']}: {each['because']}"
+        texts[f"answer-{page}"] = f"**{each['answer']}** {each['number']} {each['moves']}\n\n"
+        texts[f"answer-{page}"] += f"Strength: {each['strength']}. Reasons: {each['because']}."
     for name, sources in PAPERS.items():
-        found[f"claims_{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
-    return found
+        texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
+    texts |= {"deviations-arithmetic": deviations(ARITHMETIC), "deviations-language": deviations(LANGUAGE)}
+    texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
+    return {name.replace("_", "-"): text for name, text in texts.items()}
+
+
+def misfit(sentence):
+    """Shorten the sentence on a law that its rows reject to its sizes, their place and the p values of its tests."""
+    parts = re.match(
+        r"the law is off by (\S+) of the loss on average over rows and by (\S+) in ([^(]*) \((.*?)\)", sentence
+    )
+    return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
+
+
+def _sweep_keys():
+    """Read the keys of sweeps without loading torch."""
+    from bayescaling.training import arithmetic, sweep_keys
+
+    return {"language": sweep_keys(), "arithmetic": arithmetic.sweep_keys()}
+
+
+def _keys(rows):
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows.itertuples(index=False)]
+    return table(tuple(rows.columns), cells)
 
 
 def _claims(claims):
-    header = ("claim", "source", "published", "ours [95%]", "P(ours ≥ published)", "verdict")
+    header = ("claim", "source", "published", "ours [95%]", "P(ours ≥ published)", "result")
     rows = [_row(claim) for claim in claims]
-    return table(header, [(c["claim"], c["source"], c["theirs"], c["shown"], c["p"], c["verdict"]) for c in rows])
+    cells = [(c["claim"], c["source"], c["theirs"], c["shown"], c["p"], c["verdict"]) for c in rows]
+    return table(header, [(*row[:-1], row[-1].replace("moved", "disagrees")) for row in cells])
 
 
 def _further(known, name):
@@ -118,8 +168,13 @@ def _further(known, name):
 
 def _times(q):
     """Median and interval to two digits, without powers of ten."""
-    q = {name: q[name] and float(f"{q[name]:.2g}") for name in (LOW, MIDDLE, HIGH)}
+    q = _rounded(q)
     return plain(q, "{:,.0f}" if q[MIDDLE] >= 10 else "{:.1f}")
+
+
+def _rounded(q):
+    """Round a median and its interval to two digits."""
+    return {name: q[name] and float(f"{q[name]:.2g}") for name in (LOW, MIDDLE, HIGH)}
 
 
 def _stan(laws):
@@ -135,14 +190,14 @@ def _stan(laws):
 
 
 def _since(found):
-    labels = {"all": "one pace", "before": "before the break", "after": "after the break"}
+    labels = {"all": "constant rate", "before": "before the break", "after": "after the break"}
     rows = [
         (labels[period], unit, plain(row["gain"], "{:.2f}"), yearly(row["factor"]))
         for period in labels
         for unit, row in found["periods"][period].items()
     ]
     header = ("period", "unit", "gain at fixed compute, logits a year [95%]", "fall of compute at fixed capability")
-    return table(header, rows) + _paces(found["left_out"])
+    return table(header, rows) + _rates(found["left_out"])
 
 
 def _since_forms(evidence):
@@ -167,11 +222,11 @@ def _gains(of):
     return *gains, probability(of["p_faster"]) if "p_faster" in of else "–"
 
 
-def _paces(left_out):
-    """Say which pace foretells models left out better, where that was computed."""
+def _rates(left_out):
+    """State which rate predicts models left out better, where that was computed."""
     if left_out is None:
         return ""
     best, other = sorted(left_out.values(), key=lambda each: -each["elpd"])
-    said = {id(left_out["linear"]): "one pace throughout", id(left_out["break"]): "a pace that changes"}
-    apart = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
-    return f"\n\nModels left out are foretold better with {said[id(best)]}, by {apart} nats."
+    names = {id(left_out["linear"]): "a constant rate", id(left_out["break"]): "a rate that changes"}
+    difference = f"{-other['elpd_diff']:.1f} ± {other['dse']:.1f}"
+    return f"\n\nModels left out are predicted better with {names[id(best)]}, by {difference} nats."

@@ -29,7 +29,7 @@ def names_of(deviations, run):
 
 def table(deviations):
     """Write deviations as a table in Markdown."""
-    rows = [f"| {each.name} | {each.study} | {each.here} |" for each in deviations]
+    rows = [f"| `{each.name}` | {each.study} | {each.here} |" for each in deviations]
     return "\n".join(["| | the study | here |", "|---|---|---|", *rows])
 
 
@@ -40,7 +40,7 @@ LANGUAGE = (
     Deviation(
         "corpus",
         "BookCorpus",
-        "As `corpus` says: by default a synthetic language of known entropy, the same number of words",
+        "As `corpus` states: by default a synthetic language of known entropy, the same number of words",
     ),
     Deviation(
         "not stated",
@@ -59,7 +59,7 @@ LANGUAGE = (
         "other size",
         "(d, L) = (16, 1), (32, 3), (40, 4), (60, 6), (80, 8) in effect, context 16, 65,536 tokens an update, rates "
         "0.001, 0.005, 0.01, 0.05, up to 8,000 updates, twice that in scheme 4",
-        "As the sweep says: other models, batches or rates",
+        "As the sweep states: other models, batches or rates",
         lambda run: (
             (run.model.d_model, run.model.layers) not in _SIZES
             or run.model.context != 16
@@ -130,14 +130,14 @@ ARITHMETIC = (
         "injection",
         "In looped models before the block's first layer, once in each recurrence (`TransformerBlock.forward`); else "
         "before every layer or before the very first",
-        "As the architecture says: every layer of a looped block, or none",
+        "As the architecture states: every layer of a looped block, or none",
         lambda run: run.model.recurrences > 1 and run.model.injection != "first-layer",
     ),
     Deviation(
         "average of multiplication",
         "The sum over the tokens of the answer, divided by all positions B (S - 1) "
         "(`loss_reduction=none` in `crammed_depthrecurrent.py`)",
-        "As `average` says",
+        "As `average` states",
         lambda run: run.task.name == "multiplication" and run.objective.average != "positions",
     ),
     Deviation(
@@ -157,7 +157,7 @@ ARITHMETIC = (
         "other size",
         "Width 1,024, batches of 8,192 problems reached over the first 60%, rate 1e-4 (6e-5 for multiplication with "
         "FIRE), a tenth of the run up and a tenth down",
-        "As the sweep says: a smaller model, other batches or another rate",
+        "As the sweep states: a smaller model, other batches or another rate",
         lambda run: (
             run.model.d_model != 1024
             or run.plan.batch != 8192

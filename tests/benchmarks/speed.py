@@ -192,7 +192,9 @@ def main():
         sample(options.sample)
         return
     machine = f"{CORES} cores ({platform.machine()}), Python {platform.python_version()}"
-    said = [f"# How fast it is\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()]
+    said = [
+        f"# How fast is it?\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()
+    ]
 
     def of_reports(timed):
         return table(["seconds, medians", "a process a core"], reports(options.repeats, timed, options.keep))

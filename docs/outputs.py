@@ -1,0 +1,119 @@
+"""Output of the Python cells of the documentation: run once by `headline.py --cells`, written below each cell.
+
+A cell is followed by ``<!-- output -->`` and ``<!-- end -->``; a cell that draws, by ``<!-- output: what the picture shows -->``.
+"""
+
+import ast
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+import types
+import warnings
+from pathlib import Path
+
+import pandas as pd
+from bayescaling import DiagnosticWarning
+from bayescaling.inference.words import size
+
+HERE = Path(__file__).resolve().parent
+PICTURES = HERE / "pictures"
+CELL = re.compile(
+    r"^```python\n(.*?)^```\n(\n<!-- output(?:: ([^\n]*?))? -->\n)?(?(2)(.*?)<!-- end -->\n)", re.DOTALL | re.M
+)
+STYLE = {
+    "svg.hashsalt": "bayescaling",
+    "svg.fonttype": "none",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def written(path):
+    """Return the text of a page with the output of its cells, and write its pictures.
+
+    Cells after the last marked one are not run. A fit that did not converge ends the run with its warning.
+    """
+    text = path.read_text(encoding="utf-8")
+    cells = list(CELL.finditer(text))
+    last = max((k for k, cell in enumerate(cells) if cell[2]), default=-1)
+    if last < 0:
+        return text
+    page, parts, start = types.ModuleType("page_of_cells"), [], 0
+    import matplotlib
+
+    matplotlib.use("agg")
+    sys.modules[page.__name__] = page  # where a dataclass of a cell looks its module up
+    with temporary_folder(), warnings.catch_warnings(), matplotlib.rc_context(STYLE):
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", DiagnosticWarning)
+        for k, cell in enumerate(cells[: last + 1]):
+            printed = run(cell[1], f"{path.name}, cell {k + 1}", page.__dict__)
+            drawn = pictures(path, k + 1, cell[3])
+            if cell[2]:
+                parts += [text[start : cell.end(2)], output(printed), drawn]
+                start = cell.end() - len("<!-- end -->\n")
+    return "".join([*parts, text[start:]])
+
+
+def run(source, name, scope):
+    """Run a cell; return what it prints and the text of its last expression."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";") else None
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        exec(compile(tree, name, "exec"), scope)
+        value = None if last is None else eval(compile(ast.Expression(last.value), name, "eval"), scope)
+    return stdout.getvalue() + ("" if value is None else as_text(value))
+
+
+def as_text(value):
+    """Write a value for a reader: floats with three digits, large numbers as 113B."""
+    if isinstance(value, pd.DataFrame | pd.Series) and type(value).__module__.startswith("pandas"):
+        frame = value.to_frame() if isinstance(value, pd.Series) else value
+        shown = frame.reset_index() if frame.index.names != [None] else frame
+        return shown.map(number).to_string(index=frame.index.names == [None])
+    return str(value)
+
+
+def number(x):
+    """Write a number for a reader."""
+    if isinstance(x, bool) or not isinstance(x, float | int):
+        return str(x)
+    return size(x) if 1e4 <= abs(x) < 1e15 else f"{x:.3g}".replace("e+", "e")
+
+
+def output(printed):
+    """Write the text of an output as a block."""
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    return "\n".join(["```text", *lines, "```", ""]) if lines else ""
+
+
+def pictures(path, k, description):
+    """Write the open figures of a cell to files; return the lines that show them."""
+    from matplotlib import pyplot
+
+    lines = []
+    for number in pyplot.get_fignums():
+        file = PICTURES / f"{path.stem}-{k}.svg"
+        if description:
+            PICTURES.mkdir(exist_ok=True)
+            pyplot.figure(number).savefig(file, metadata={"Date": None}, bbox_inches="tight")
+            lines.append(f"![{description}]({os.path.relpath(file, path.parent)})\n")
+    pyplot.close("all")
+    return "".join(lines)
+
+
+@contextlib.contextmanager
+def temporary_folder():
+    """Run cells in an empty folder."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)

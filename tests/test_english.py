@@ -1,0 +1,161 @@
+"""English: the words, the length of sentences and the numbers in a sentence, of text that a person reads.
+
+Generated text (between ``<!-- answer -->`` or ``<!-- output -->`` and ``<!-- end -->``) is held where it is written.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TO_DO = Path(__file__).with_name("english_to_do.txt")
+LONGEST, MOST_NUMBERS = 28, 3
+FOLDERS = ("commands", "datasets", "docs", "evidence", "inference", "models", "reports", "training")
+WORDS = re.compile(
+    r"""\b(?:
+    says|said|told|asks|asked|kept|keeps?|keeping|judg(?:e|es|ed|ing)|verdicts?|mends?|mended|(?:its|one's)\ own|beside
+    |foretells?|foretold|rests?\ on|hangs?\ on|hung\ on|off\ by|effects\ of\ papers|pace|without\ trusting\ the\ law
+    |(?:do|does)\ not\ trust\ the\ law|decades\ beyond|moved|pieces?\ of\ work|crew|as\ (?:it\ is|it\ stands|they\ stand)
+    |not\ to\ be\ trusted|gone\ on\ with|go\ on|goes\ on|hardly|baked|spoilt|unasked|to\ be\ had|passed\ over
+    |departures?|anew)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+GENERATED = re.compile(r"<!-- (?:answer|output)[^>]*-->.*?<!-- end -->", re.DOTALL)
+NOT_PROSE = (
+    (re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE), ""),
+    (GENERATED, "N"),
+    (re.compile(r"<!--.*?-->", re.DOTALL), ""),
+    (re.compile(r"^ *(```|~~~).*?^ *\1", re.DOTALL | re.MULTILINE), "\n\n"),
+    (re.compile(r"\$\$.*?\$\$|(?<!\$)\$[^$\n]+\$", re.DOTALL), " F "),
+    (re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4,}|\t).*\n?|\n)+", re.MULTILINE), "\n\n"),
+    (re.compile(r"``.+?``|`[^`]+`", re.DOTALL), "C"),
+    (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"[\"“][^\"”\n]*[\"”]"), "Q"),
+    (re.compile(r"https?://\S+|\b(?:doi|arXiv):\S+"), ""),
+)
+TEMPLATE = ((re.compile(r"\{#.*?#\}|\{%.*?%\}", re.DOTALL), "\n\n"), (re.compile(r"\{\{.*?\}\}", re.DOTALL), "V"))
+TAG = re.compile(r"</?[a-zA-Z][^>]*>", re.DOTALL)
+INTERVAL = re.compile(r"\[[-+\d.][^\]]*\]")
+NUMBER = re.compile(r"(?<![\w./])[-+]?(?!(?:19|20)\d\d\b)\.?\d[\d,.]*(?:e[-+]?\d+)?")
+END = re.compile(r"(?<=[.!?])[)*_”]*\s+(?=[A-Z(*\[“])")
+ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+|^#+\s+|^>\s+", re.MULTILINE)
+EXAMPLE = re.compile(r"^\s*>>>.*?(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def paths():
+    """Return every file that a person reads, as text of the project or in a message."""
+    found = [
+        ROOT / name
+        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "__init__.py", "errors.py", "clusters.py")
+    ]
+    for folder in FOLDERS:
+        for suffix in ("md", "py", "jinja"):
+            found += sorted((ROOT / folder).rglob(f"*.{suffix}"))
+    return [path for path in found if "generated" not in path.parts]
+
+
+def faults(path):
+    """List what breaks the rules in a file, as text."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        prose, messages = of_python(text)
+        return [*of_prose(prose), *(f"word {word!r}: {part}" for part in messages for word in WORDS.findall(part))]
+    for pattern, instead in TEMPLATE if path.suffix == ".jinja" else ():
+        text = pattern.sub(instead, text)
+    return of_prose(TAG.sub("", plain(text)))
+
+
+def plain(text):
+    for pattern, instead in NOT_PROSE:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def of_prose(text):
+    found = []
+    rows = [line for line in text.splitlines() if line.lstrip().startswith("|")]
+    for part in re.split(r"\n\s*\n", ITEM.sub("\n\n", re.sub(r"^\s*\|.*$", "", text, flags=re.MULTILINE))):
+        for sentence in END.split(" ".join(part.split())):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > LONGEST:
+                found.append(f"{len(words)} words: {sentence}")
+            if len(numbers := NUMBER.findall(INTERVAL.sub("", sentence))) > MOST_NUMBERS:
+                found.append(f"{len(numbers)} numbers: {sentence}")
+            found += [f"word {word!r}: {sentence}" for word in WORDS.findall(sentence)]
+    return found + [f"word {word!r}: {row}" for row in rows for word in WORDS.findall(row)]
+
+
+def of_python(source):
+    """Return docstrings and comments of a module as prose, and its messages."""
+    tree, docstrings = ast.parse(source), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node
+        ):
+            docstrings.append(node.body[0].value)
+    prose = [plain(EXAMPLE.sub("\n\n", ast.literal_eval(ast.unparse(node)))) for node in docstrings]
+    comments, last = [], None
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            comments += [] if last == token.start[0] - 1 else [""]
+            last = token.start[0]
+            comments.append(token.string.lstrip("#! "))
+    prose.append(plain("\n".join(line if line else "\n" for line in comments)))
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    messages = [
+        message_of(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr | ast.Constant) and node not in docstrings and id(node) not in inside
+    ]
+    return "\n\n".join(prose), [plain(text) for text in messages if len(text.split()) > 3]
+
+
+def message_of(node):
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return "".join(part.value if isinstance(part, ast.Constant) else "V" for part in node.values)
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def listed():
+    return TO_DO.read_text(encoding="utf-8").split()
+
+
+@pytest.mark.parametrize("path", paths(), ids=name_of)
+def test_a_file_holds_the_rules_or_is_still_to_do(path):
+    found = faults(path)
+    if name_of(path) in listed():
+        assert found, f"{name_of(path)} holds the rules: remove it from {TO_DO.name}"
+    else:
+        assert not found, "\n".join(found)
+
+
+def test_the_list_names_files_that_exist_and_none_of_the_documentation():
+    names = {name_of(path) for path in paths()}
+    assert set(listed()) <= names
+    assert not [name for name in listed() if name.startswith(("README", "CHANGELOG")) or re.match(r"docs/.*\.md", name)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("The table rests on two runs.", "word 'rests on'"),
+        ("One has `kept` and “said”.", None),
+        ("It is 1, 2, 3 and 4.", "4 numbers"),
+        ("It is 113B [46B, 271B] in 2024, after 2 and 3.", None),
+        (f"{'word ' * 29}.", "29 words"),
+        ("| kept | a |\n|---|---|", "word 'kept'"),
+        ("Before.\n\n    bayescaling said 1 2 3 4\n\nAfter.", None),
+    ],
+)
+def test_the_rules_find_faults(text, fault):
+    found = of_prose(plain(text))
+    assert bool(found) == bool(fault)
+    assert not fault or found[0].startswith(fault)
