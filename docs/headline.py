@@ -5,7 +5,8 @@
     python docs/headline.py                        # the pages alone, from headline.json
     python docs/headline.py --cells [PAGE...]      # and the output of the cells of all pages, or of some
 
-Text between ``<!-- answer: NAME -->`` and ``<!-- end -->`` is written by this command. Tests compare it with ``headline.json``.
+Text between ``<!-- answer: NAME -->`` and ``<!-- end -->`` is written by this command.
+Tests compare it with ``headline.json``.
 """
 
 import argparse

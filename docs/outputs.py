@@ -1,6 +1,7 @@
 """Output of the Python cells of the documentation: run once by `headline.py --cells`, written below each cell.
 
-A cell is followed by ``<!-- output -->`` and ``<!-- end -->``; a cell that draws, by ``<!-- output: what the picture shows -->``.
+A cell is followed by ``<!-- output -->`` and ``<!-- end -->``. A cell that draws is followed by
+``<!-- output: what the picture shows -->``.
 """
 
 import ast

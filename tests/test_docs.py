@@ -296,7 +296,7 @@ def test_the_readme_has_every_answer_of_the_report(headline):
 def test_no_line_of_a_paragraph_begins_with_a_comment(path):
     """A comment that begins a line of Markdown makes the whole line HTML, which is shown as it is written."""
     for line in FENCED.sub("", path.read_text(encoding="utf-8")).splitlines():
-        assert not line.startswith("<!--") or line.endswith("-->") and line.count("<!--") == 1, line
+        assert not line.startswith("<!--") or (line.endswith("-->") and line.count("<!--") == 1), line
 
 
 def test_the_readme_says_how_long_a_report_takes():

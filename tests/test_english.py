@@ -19,7 +19,8 @@ WORDS = re.compile(
     r"""\b(?:
     says|said|told|asks|asked|kept|keeps?|keeping|judg(?:e|es|ed|ing)|verdicts?|mends?|mended|(?:its|one's)\ own|beside
     |foretells?|foretold|rests?\ on|hangs?\ on|hung\ on|off\ by|effects\ of\ papers|pace|without\ trusting\ the\ law
-    |(?:do|does)\ not\ trust\ the\ law|decades\ beyond|moved|pieces?\ of\ work|crew|as\ (?:it\ is|it\ stands|they\ stand)
+    |(?:do|does)\ not\ trust\ the\ law|decades\ beyond|moved|pieces?\ of\ work|crew
+    |as\ (?:it\ is|it\ stands|they\ stand)
     |not\ to\ be\ trusted|gone\ on\ with|go\ on|goes\ on|hardly|baked|spoilt|unasked|to\ be\ had|passed\ over
     |departures?|anew)\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -91,12 +92,11 @@ def of_prose(text):
 
 def of_python(source):
     """Return docstrings and comments of a module as prose, and its messages."""
-    tree, docstrings = ast.parse(source), []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node
-        ):
-            docstrings.append(node.body[0].value)
+    tree = ast.parse(source)
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    docstrings = [
+        node.body[0].value for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    ]
     prose = [plain(EXAMPLE.sub("\n\n", ast.literal_eval(ast.unparse(node)))) for node in docstrings]
     comments, last = [], None
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
