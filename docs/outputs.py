@@ -55,7 +55,7 @@ def written(path):
             printed = run(cell[1], f"{path.name}, cell {k + 1}", page.__dict__)
             drawn = pictures(path, k + 1, cell[3])
             if cell[2]:
-                parts += [text[start : cell.end(2)], output(printed), drawn]
+                parts += [text[start : cell.end(2)], drawn if cell[3] else output(printed)]
                 start = cell.end() - len("<!-- end -->\n")
     return "".join([*parts, text[start:]])
 

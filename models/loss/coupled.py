@@ -27,9 +27,9 @@ def log_terms(parameters, tokens, *, A, B, alpha, beta, kappa):
 def loss(parameters, tokens, *, E, A, B, alpha, beta, kappa):
     """Mean loss ``E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa``.
 
-    It is the form of [1]_. At kappa = 1 it is `chinchilla.loss`; at E = 0 and kappa = beta equation 1.5 of [2]_; as kappa goes to 0 the larger
-    of ``A/N**alpha`` and ``B/D**beta`` alone counts. Alpha is the exponent where tokens abound, beta where parameters
-    do.
+    It is the form of [1]_. At kappa = 1 it is `chinchilla.loss`; at E = 0 and kappa = beta equation 1.5 of [2]_. As
+    kappa goes to 0 the larger of ``A/N**alpha`` and ``B/D**beta`` alone counts. Alpha is the exponent where tokens
+    abound, beta where parameters do.
 
     Parameters
     ----------
