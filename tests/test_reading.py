@@ -223,8 +223,8 @@ def test_compute_within_one_percent_is_kept_as_given(tmp_path):
 FAULTS = [
     ("N,D,loss\n1e6,2e7,4\n1e6,12abc,4\n", ["line 3", '"D"', '"12abc"', "plain number"]),
     ('N,D,loss\n1e6,"1,000",4\n', ["line 2", '"D"', '"1,000"', "as 1000"]),
-    ("N,D,loss\n7B,2e7,4\n", ["line 2", '"N"', '"7B"', "7e9"]),
-    ("N,D,loss\n70M,2e7,4\n", ["line 2", '"N"', '"70M"', "70e6"]),
+    ("N,D,loss\n70m,2e7,4\n70M,2e7,4\n", ["line 2", '"N"', '"70m"', '"70M"', "70000000"]),
+    ("N,D,loss\n1e6,2e7,4.5M\n", ["line 2", '"loss"', '"4.5M"']),
     ("N,D,loss\n1_000,2e7,4\n", ["line 2", '"N"', '"1_000"', "as 1000"]),
     ("N,D,loss\nTrue,2e7,4\n", ["line 2", '"N"', '"True"', "not a number"]),
     ("N,D,loss\n1e6,2e7,4\n1e6,2e7,\n", ["line 3", '"loss"', "blank", "fill it in"]),
