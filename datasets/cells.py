@@ -161,7 +161,8 @@ def as_days(cells, *, optional=False):
     ]
     pairs = [date if isinstance(date, tuple) else (pd.NaT, 0.0) for date in dates]
     days = pd.Series([day for day, _ in pairs], index=cells.index).astype("datetime64[ns]")
-    return days, pd.Series([halfwidth for _, halfwidth in pairs], index=cells.index, dtype="float64"), faults
+    halfwidths = pd.Series([halfwidth for _, halfwidth in pairs], index=cells.index, dtype="float64")
+    return days, halfwidths.where(days.notna()), faults
 
 
 def _date(cell):

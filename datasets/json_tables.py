@@ -35,7 +35,9 @@ def json_document(data, label, text=()):
         if error.msg == "Extra data" and whole[: error.pos].count("\n") <= 1:
             return _lines(whole, label)
         place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{label}, {place}: this is not JSON ({error.msg}); write the file again") from error
+        raise InputError(
+            f"{label}, {place}: this is not JSON ({error.msg}); correct it there, or write the file again"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{label}: the JSON cannot be used: {_problem(error)}; {ARRAY}") from error
     return _table(document, label)

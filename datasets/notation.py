@@ -131,18 +131,15 @@ def _numbers(cells, column, canonical, unit, label):
     results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
     if canonical in PLAIN_ONLY:
         results = {row: result for row, result in results.items() if "suffix" not in result[1]}
-    suffixes = list(dict.fromkeys(marks["suffix"] for _, marks in results.values() if "suffix" in marks))
     # 12,345 is 12345 where a neighbour is 1,234,567, and 12.345 where a neighbour is 12,34.
     many = any(marks.get("groups") == "many" and marks["separator"] == "," for _, marks in results.values())
     decimal = any(
         re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text.strip()) for row, text in texts.items() if row not in results
     )
-    unclear = {x for x in suffixes if x.swapcase() in suffixes}
     results = {
         row: (number, marks)
         for row, (number, marks) in results.items()
-        if (marks.get("separator") != "," or marks["groups"] == "many" or (many and not decimal))
-        and marks.get("suffix") not in unclear
+        if marks.get("separator") != "," or marks["groups"] == "many" or (many and not decimal)
     }
     if not results:
         return cells, ""

@@ -66,6 +66,8 @@ def _panel(frame, name):
         run, _, metric = column.rpartition(" - ")
         if column not in limits and metric.strip() not in INTERNAL:
             columns.setdefault(run.strip(), {})[column] = metric.strip()
+    if not columns:
+        return None, ""
     metrics = list(dict.fromkeys(metric for of_run in columns.values() for metric in of_run.values()))
     _refuse_size(len(frame) * len(columns), len(metrics) + len(shared) + 1, name)
     taken = [metric for metric in metrics if metric in (*shared, "run")]

@@ -157,6 +157,20 @@ def read(
     >>> table = pd.DataFrame({"params": [1e9, 2e9], "training tokens": [2e10, 2e10], "val_loss": [2.9, 2.7]})
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
+
+    Numbers may be written with suffixes, and sizes may stand in the names of runs:
+
+    >>> import warnings
+    >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
+    >>> with warnings.catch_warnings(record=True) as notes:
+    ...     runs = read(table, from_name="{parameters}_{}")
+    >>> runs[["parameters", "tokens"]].to_numpy().tolist()
+    [[70000000.0, 2000000000.0], [1400000000.0, 12000000000.0]]
+    >>> print(notes[1].message)
+    the table: "tokens" is written with B, read as 1e9, with commas between thousands
+
+    Tables of other kinds:
+
     >>> row = {"publication_date": ["2019-02-14"], "benchmark": "wt103", "parameters": 1.5e9, "dataset_tokens": 3e9}
     >>> row |= {"transformer": 1, "perplexity": 17.5}
     >>> round(read(pd.DataFrame(row), "evaluations")["year"].item(), 2)

@@ -17,8 +17,7 @@ BOOLEANS = {"true": True, "false": False}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 COMMENT = "#"
 # First cells of lines that sum up the lines above.
-CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "sd", "stdev", "min", "max",
-           "overall", "count"}  # fmt: skip
+CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
 # Cells that the header of a table has not and the lines of a log have: "loss: 4.2", "step 500", "310.1ms".
 OF_A_LOG = re.compile(r"[:=]\s*[-+]?\d|\b\d+\.\d+|^(step|iter|epoch|iteration)\s+\d", re.IGNORECASE)
 
