@@ -186,7 +186,7 @@ def of_each_run(table, pattern, column, label):
     return with_sizes_of_names(table, column, pattern, "from_name", label)
 
 
-def refuse_sizes_in_names(table, numbers, label):
+def refuse_sizes_in_names(table, numbers, chosen, label):
     """Refuse a table that lacks sizes where names of runs or of files state them, with the pattern that reads them.
 
     Parameters
@@ -194,11 +194,13 @@ def refuse_sizes_in_names(table, numbers, label):
     table : pandas.DataFrame
     numbers : mapping of object to str
         Columns that hold numbers to their canonical names.
+    chosen : collection of str
+        Canonical names for which the user named a column.
     label : str
         Name of the table in messages.
     """
-    sizes = [name for name in SIZES if name in numbers.values() or name in table]
-    if len(sizes) >= 2 or "parameters" in sizes:
+    sizes = [name for name in SIZES if name in numbers.values() or name in table or name in chosen]
+    if len(sizes) >= 2 or "parameters" in sizes or any("param" in str(name).lower() for name in table):
         return
     for column, option in ((RUN, "from_name"), ("file", "from_file")):
         if column not in table or not table[column].map(type).eq(str).all():

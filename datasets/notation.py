@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .units import FACTORS, split_header
-from .wording import quoted, shortened
+from .wording import plural, quoted, shortened
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
@@ -181,7 +181,7 @@ def _sentence(column, suffixes, results):
     if any("power" in x for x in marks):
         parts.append("with powers of ten")
     if about := sum("about" in x for x in marks):
-        parts.append(f"in {about} {'cell' if about == 1 else 'cells'} with a mark of about, which is ignored")
+        parts.append(f"with ~ in {plural(about, 'cell')}, which is ignored")
     return f"{quoted(column)} is written {', '.join(parts)}"
 
 

@@ -211,7 +211,7 @@ def read(
         changes.add("from_name", sentence, value=from_name)
     numbers = parts.numbers(table.columns, columns)
     if kind == "runs":
-        refuse_sizes_in_names(table, numbers, label)
+        refuse_sizes_in_names(table, numbers, columns, label)
     table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)
     table = parts.parse(
         table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}

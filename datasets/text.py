@@ -190,6 +190,8 @@ def _closing(records):
         if _first_cell(records[line]).lower() not in CLOSING:
             break
         lines.append(line)
+    if not lines:
+        return []
     words = {_first_cell(records[line]).lower() for line in lines}
     rest = [cells for line, cells in records.items() if line not in lines]
     if not rest or any(cell.strip().lower() in words for cells in rest for cell in cells):

@@ -87,7 +87,7 @@ def test_evaluations_of_leaderboards_are_read_as_their_refusal_states():
     assert table["publication_date"].dt.strftime("%Y-%m-%d").tolist() == days
     assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 45, 15]
     assert any("take their middle, with an error of up to 183 days" in note for note in notes)
-    assert any("1 cell with a mark of about" in note for note in notes)
+    assert any("with ~ in 1 cell" in note for note in notes)
 
 
 def test_the_log_of_a_run_is_refused_with_what_is_wanted():
@@ -237,6 +237,12 @@ def test_patterns_that_fit_no_name_are_refused(pattern, words, written):
     path = written("run,D,loss\na70M_1step,1e9,4\n", "runs.csv")
     assert words in refused(path, from_name=pattern)
     assert "from_name is not an option of tables of scores" in refused(path, "scores", from_name=pattern or "x")
+
+
+def test_names_are_not_proposed_where_a_column_may_hold_the_sizes(written):
+    message = refused(written("run,my_param,D,loss\n70M_a,7e7,1e9,4\n", "runs.csv"))
+    assert "--column parameters=my_param" in message and "from_name" not in message
+    assert "from_name" not in refused(written("run,x,D,loss\nrun-1,7e7,1e9,4\n", "runs.csv"))
 
 
 def test_a_column_and_a_pattern_do_not_both_hold_a_size(written):
