@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 CORES_OF_A_FIT = 4  # chains, one a core
-FORMATS = "(CSV, TSV, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
+FORMATS = "(CSV, TSV, JSON, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
 
 AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]
 LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.")]
@@ -86,6 +86,19 @@ class Reading:
     drop_highest: Annotated[
         int, Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
     ] = 0
+    from_name: Annotated[
+        str | None,
+        Option(
+            help="Where sizes stand in names of runs: '{parameters}_{}step', with {} for any text.", metavar="PATTERN"
+        ),
+    ] = None
+    from_file: Annotated[
+        str | None,
+        Option(
+            help="Where sizes stand in names of files: 'curve_N{parameters}_D{}.csv'. Each file is a run.",
+            metavar="PATTERN",
+        ),
+    ] = None
     json: Json = False
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from ..errors import InputError
 
 # Parameters of a reader, and those that tell how to read columns of a file.
-_OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token")
+_OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "from_name", "from_file")
 MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 _OPTION = {"columns": "--column"}
-_READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "last_of", "best_of", "drop_highest")
+_READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "last_of", "best_of", "drop_highest",
+         "from_name", "from_file")  # fmt: skip
 
 
 def pairs(items, option):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
@@ -9,11 +10,14 @@ from .checks import Changes
 from .columns import Called
 from .formats import open_table
 from .kinds import KINDS
+from .name_patterns import check_pattern, of_each_file, of_each_run, refuse_sizes_in_names
+from .notation import as_written
+from .panels import melted
 from .storing import note_names
 from .wording import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     import pandas as pd
@@ -34,6 +38,8 @@ def read(
     last_of: str | Sequence[str] | None = None,
     best_of: str | Sequence[str] | None = None,
     drop_highest: int = 0,
+    from_name: str | None = None,
+    from_file: str | None = None,
 ) -> pd.DataFrame:
     """Read a table of training runs, evaluations, counts or scores and check it.
 
@@ -43,10 +49,10 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv (separated by commas, semicolons or tabs), .tsv, .jsonl or .parquet file, or a .nc file (netCDF-4: a data
-        set or a DataTree with one-dimensional variables along one dimension; others are ignored), packed (.gz, .xz,
-        .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a column ``file``.
-        Text is UTF-8. Numbers separated by semicolons may have decimal commas.
+        A .csv or .txt (separated by commas, semicolons or tabs), .tsv, .json, .jsonl or .parquet file, or a .nc file
+        (netCDF-4: a data set or a DataTree with one-dimensional variables along one dimension; others are ignored),
+        packed (.gz, .xz, .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a
+        column ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks). The
@@ -79,6 +85,11 @@ def read(
         Runs: of each value of these columns, such as ``"parameters,tokens"``, only the row of least loss.
     drop_highest : int
         Runs: rows of highest loss to leave out, after all else.
+    from_name : str, optional
+        Runs: where sizes stand in the names of the column ``run``, such as ``"{parameters}_{}step"``. A canonical name
+        between braces is a number, which may be written 70M; ``{}`` is any text. The pattern fits whole names.
+    from_file : str, optional
+        Runs: as `from_name`, of the names of files, such as ``"curve_N{parameters}_D{}.csv"``. Each file is a run.
 
     Returns
     -------
@@ -98,10 +109,23 @@ def read(
     InputError
         If the table cannot be read or used, or an option is not one of its kind. The message is one line with the file
         and, of the first ten cells that cannot be used, the line, the column, the value found and the fix. Lines of a
-        text file count from its header, which is line 1.
+        text file count from 1.
 
     Notes
     -----
+    **JSON.** A file holds an array of objects, an object with one such array (whose other values are in every row),
+    columns by name, or one object, which is one row; a .jsonl file holds one object a line. Names of nested objects are
+    joined by dots (``config.n_layer``), and arrays in cells are left out. ``trainer_state.json`` of Hugging Face has a
+    row for each evaluation, and results of the evaluation harness have a row for each task.
+
+    **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
+    the result, without minima, maxima and blanks.
+
+    **Numbers** may be written 70M, 1.4 billion, 12,345,678, 1 000 000, ~257M or 3 x 10^9, and flags yes and no. A note
+    states it. A number that could mean two, such as 12,345 alone, is refused. With semicolons between columns, decimal
+    commas are read. Lines that begin with ``#`` and a last line such as Mean are left out. A date that is a year, a
+    quarter or a month takes its middle, and a column such as ``date_halfwidth_days`` has half its length.
+
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if asked for), ``loss_halfwidth`` (nats per token),
     ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
@@ -133,6 +157,20 @@ def read(
     >>> table = pd.DataFrame({"params": [1e9, 2e9], "training tokens": [2e10, 2e10], "val_loss": [2.9, 2.7]})
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
+
+    Numbers may be written with suffixes, and sizes may stand in the names of runs:
+
+    >>> import warnings
+    >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
+    >>> with warnings.catch_warnings(record=True) as notes:
+    ...     runs = read(table, from_name="{parameters}_{}")
+    >>> runs[["parameters", "tokens"]].to_numpy().tolist()
+    [[70000000.0, 2000000000.0], [1400000000.0, 12000000000.0]]
+    >>> print(notes[1].message)
+    the table: "tokens" is written with B, read as 1e9, with commas between thousands
+
+    Tables of other kinds:
+
     >>> row = {"publication_date": ["2019-02-14"], "benchmark": "wt103", "parameters": 1.5e9, "dataset_tokens": 3e9}
     >>> row |= {"transformer": 1, "perplexity": 17.5}
     >>> round(read(pd.DataFrame(row), "evaluations")["year"].item(), 2)
@@ -150,6 +188,7 @@ def read(
     options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
+    options |= {"from_name": from_name, "from_file": from_file}
     for name, value in options.items():
         if name not in parts.options and value not in (None, False, 0, (), [], {}):
             raise InputError(
@@ -158,9 +197,25 @@ def read(
             )
     if parts.check_unit is not None:
         parts.check_unit(unit or {})
-    table, label, name = open_table(source, text=Called(parts.text, columns, parts.aliases))
+    for option in parts.forms:
+        if options[option] is not None:
+            check_pattern(options[option], option)
+    text = Called(parts.text, columns, parts.aliases)
+    table, label, name = open_table(source, text=text, form=melted if kind == "runs" else None)
     changes = Changes(label, table)
-    table = parts.parse(table, changes, **{option: options[option] for option in parts.options})
+    if from_file is not None:
+        table, sentence = of_each_file(table, from_file, name, label)
+        changes.add("from_file", sentence, value=from_file)
+    if from_name is not None:
+        table, sentence = of_each_run(table, from_name, columns.get("run", "run"), label)
+        changes.add("from_name", sentence, value=from_name)
+    numbers = parts.numbers(table.columns, columns)
+    if kind == "runs":
+        refuse_sizes_in_names(table, numbers, columns, label)
+    table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)
+    table = parts.parse(
+        table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}
+    )
     note_names(table, changes)
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})

@@ -147,4 +147,4 @@ def _completed(table, changes):
     return table
 
 
-RUNS = Kind(name="runs", built_in="chinchilla_runs", dimension="run", parse=parse)
+RUNS = Kind(name="runs", built_in="chinchilla_runs", dimension="run", parse=parse, forms=("from_name", "from_file"))

@@ -95,8 +95,8 @@ def test_a_name_between_backticks_in_text_is_text():
 
 def test_rows_left_out_are_not_looked_at():
     table = RUNS.astype(object)
-    table.loc[4, ["N", "loss"]] = ["7B", 0]
-    assert '"7B"' in refused(table)
+    table.loc[4, ["N", "loss"]] = ["7 b.", 0]
+    assert '"7 b."' in refused(table)
     with pytest.warns(bs.errors.TableNote):
         assert len(bs.read(table, where="run != 'c'")) == 4
 
