@@ -11,6 +11,7 @@ from ..errors import InputError, TableNote, TableWarning
 from .columns import HEADERS, choice, setting_aside
 from .wording import listed, quoted
 
+LEFT_OUT = "such rows can be left out with drop_missing=True (--drop-missing)"
 SHOWN = 10  # faults in one message
 LEAST = 1000  # parameters or tokens
 LOSSES = (0.01, 50)  # nats per token
@@ -92,7 +93,7 @@ def refuse(faults, frame, label):
     position = {row: number for number, row in enumerate(frame.index)}
     shown = sorted(faults, key=lambda fault: position[fault.row])[:SHOWN]
     cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
-    mends = "; ".join(dict.fromkeys(fault.mend for fault in shown))
+    mends = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
     if len(cells) == 1:
         raise InputError(f"{label}, {cells[0]}; {mends}")
     numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
@@ -235,22 +236,29 @@ def check_possible(runs, names, label, *, sure=()):
             "more than 50 nats per token",
             f"if it is a perplexity, say so with {perplexity}",
         )
-        mend = f"if another column holds the loss, name it with {choice('loss', 'NAME')}, or delete such rows"
+        mend = (
+            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
+            f"the loss, name it with {choice('loss', 'NAME')}"
+        )
         check(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend)
 
 
-def check_agreement(runs, names, label):
-    """Refuse a compute that is not 6ND, with what may be the matter."""
+def check_agreement(runs, names, label, fix=""):
+    """Refuse a compute that is not 6ND, with what may be the matter, or with a fix that is known."""
     expected = 6 * runs["parameters"] * runs["tokens"]
     ratio = runs["training_flop"] / expected
     wrong = (ratio - 1).abs() > DISAGREEMENT
     if not wrong.any():
         return
     apart = setting_aside(names["training_flop"])
-    mend = _compute_unit(ratio.median()) or (
-        "if the parameters count no embeddings, name them so with "
-        f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
-        f"the run, leave them out with {apart}; else correct them"
+    mend = (
+        fix
+        or _compute_unit(ratio.median())
+        or (
+            "if the parameters count no embeddings, name them so with "
+            f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
+            f"the run, leave them out with {apart}; else correct them"
+        )
     )
 
     def describe(row):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
+
+
 def read(
     source: str | PathLike[str] | pd.DataFrame,
     kind: str = "runs",
@@ -30,7 +33,9 @@ def read(
     perplexity: bool = False,
     ignore: str | Sequence[str] = (),
     bytes_per_token: float | None = None,
+    flop_per_parameter_token: float = 6,
     needed: str | Sequence[str] = (),
+    keep_copies: bool = False,
     last_of: str | Sequence[str] | None = None,
     best_of: str | Sequence[str] | None = None,
     drop_highest: int = 0,
@@ -149,9 +154,10 @@ def read(
     parts, columns = KINDS[kind], columns or {}
     options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
+    options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
     for name, value in options.items():
-        if name not in parts.options and value not in (None, False, 0, (), [], {}):
+        if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(
                 f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
                 "leave it out"
