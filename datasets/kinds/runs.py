@@ -8,9 +8,9 @@ import pandas as pd
 from ...errors import InputError
 from .. import selection
 from ..cells import numbers
-from ..checks import check_agreement, check_at_most, check_possible, warn_of_repeats, warn_of_rising
+from ..checks import check_agreement, check_at_most, check_possible
 from ..columns import ALIASES, RUN, SIZES, recognise_later, resolve
-from ..meaning import rows
+from ..meaning import losses, rows
 from ..meaning.expressions import derived as with_derived
 from ..meaning.facts import Facts
 from ..meaning.rules import agree, check_meaning, fix_of_compute
@@ -84,9 +84,9 @@ def parse(
     rows.check_readings(runs, RUN in columns, effects, label)
     runs = selection.without_highest(runs, drop_highest, changes)
     rows.note_derived(runs, names, expressions, multiple, sure, changes)
-    warn_of_rising(runs, label)
-    rows.warn_of_outliers(runs, names, label)
-    warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
+    losses.warn_of_rising(runs, label)
+    losses.warn_of_outliers(runs, names, label)
+    losses.warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
     return runs
 
 

@@ -24,10 +24,6 @@ FEW, MANY = 0.01, 1e7  # tokens a parameter
 STEPS_BELOW = 1e7  # tokens: fewer in every row, on a lattice, are steps
 LEAST_STEP = 10
 FEW_TOKENS = 0.1  # a parameter, in the median
-OUTLYING = 1.5  # ratio of a loss to that of its neighbours
-SPREADS = 8  # of the residuals
-LEAST_ROWS = 12
-OUTLIERS_SHOWN = 3
 
 
 # Copies ---------------------------------------------------------------------------------------------------------------
@@ -221,56 +217,6 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
 
 def _short(number):
     return f"{number:.2g}".replace("e+0", "e").replace("e+", "e") if not 10 <= number < 1e5 else f"{number:,.0f}"
-
-
-# Losses ---------------------------------------------------------------------------------------------------------------
-
-
-def warn_of_outliers(runs, names, label):
-    """Warn of losses that are far from those of runs of near sizes.
-
-    The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly.
-
-    Warns
-    -----
-    TableWarning
-    """
-    if len(runs) < LEAST_ROWS:
-        return
-    loss = np.log(runs["loss"].to_numpy(float))
-    expected = _smooth(np.log(runs[["parameters", "tokens"]].to_numpy(float)), loss)
-    residual = np.abs(loss - expected)
-    wrong = residual > max(np.log(OUTLYING), SPREADS * 1.4826 * np.median(residual))
-    if not wrong.any() or wrong.mean() > 0.1:
-        return
-    rows = runs.index[wrong][:OUTLIERS_SHOWN]
-    header = names.get("loss", "loss")
-    texts = [
-        f"{place(runs, row)} has {runs.at[row, 'loss']:.4g} where its neighbours suggest "
-        f"{np.exp(expected[runs.index.get_loc(row)]):.3g}"
-        for row in rows
-    ]
-    more = f" and {wrong.sum() - len(rows)} more" if wrong.sum() > len(rows) else ""
-    highest = set(runs["loss"].nlargest(wrong.sum()).index) == set(runs.index[wrong])
-    fix = f"drop_highest={wrong.sum()} (--drop-highest {wrong.sum()})" if highest else "where= (--where)"
-    warn(
-        f"{label}: column {quoted(header)} has outliers: {'; '.join(texts)}{more}; correct them or leave them out with "
-        f"{fix}",
-        TableWarning,
-    )
-
-
-def _smooth(sizes, loss):
-    """Return a quadratic function of sizes, fitted by least absolute deviations with reweighting."""
-    spread = sizes.std(axis=0)
-    z = (sizes - sizes.mean(axis=0))[:, spread > 1e-9] / spread[spread > 1e-9]
-    design = np.column_stack([np.ones(len(z)), z, z**2])
-    weight = np.ones(len(z))
-    for _ in range(30):
-        root = np.sqrt(weight)
-        coefficients = np.linalg.lstsq(design * root[:, None], loss * root, rcond=None)[0]
-        weight = 1 / np.maximum(np.abs(loss - design @ coefficients), 1e-4)
-    return design @ coefficients
 
 
 # Cells that are no number ---------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def _message(problems, label, whole):
 
 
 def lacking_sizes(facts, shown):
-    """Find that fewer than two sizes are there."""
+    """Check that two of the sizes are there."""
     present = [name for name in SIZES if name in facts.names]
     if len(present) >= 2:
         return None
@@ -124,7 +124,7 @@ def nearest(columns, words_, shown):
 
 
 def lacking_loss(facts, shown):
-    """Find that a loss or a perplexity is lacking, or that both are there."""
+    """Check that a loss or a perplexity is there, and not both."""
     names = facts.names
     if facts.perplexity and "perplexity" not in names:
         near = facts.candidates("perplexity")
@@ -184,7 +184,7 @@ def _error_rate(facts, header):
 
 
 def bits_for_loss(facts, shown):
-    """Find a loss whose name has bits in it and that has no unit."""
+    """Check that a loss whose name has bits in it has a unit."""
     header = facts.names.get("loss")
     unit = None if header is None or facts.stated("loss") else bits_of(header)
     if unit is None or split_header(header)[1]:
@@ -194,7 +194,7 @@ def bits_for_loss(facts, shown):
 
 
 def accuracy_for_loss(facts, shown):
-    """Find an accuracy that is taken for the loss."""
+    """Check that the loss is no accuracy."""
     header = facts.names.get("loss")
     if header is None or facts.stated("loss") or not is_accuracy(header):
         return None
@@ -206,7 +206,7 @@ def accuracy_for_loss(facts, shown):
 
 
 def other_for_loss(facts, shown):
-    """Find a loss that is no cross entropy, and so not in nats."""
+    """Check that a loss that is no cross entropy, and so not in nats, has a unit."""
     header = facts.names.get("loss")
     if header is None or facts.stated("loss") or not is_other_loss(header):
         return None
@@ -215,7 +215,7 @@ def other_for_loss(facts, shown):
 
 
 def rate_for_total(facts, shown):
-    """Find a rate or a ratio that is taken for a total."""
+    """Check that no rate or ratio is taken for a total."""
     wrong = [name for name in SIZES if name in facts.names and not facts.stated(name) and is_rate(facts.names[name])]
     if not wrong:
         return None
@@ -227,7 +227,7 @@ def rate_for_total(facts, shown):
 
 
 def steps_for_tokens(facts, shown):
-    """Find steps that are taken for tokens."""
+    """Check that the tokens are no steps."""
     header = facts.names.get("tokens")
     if header is None or facts.stated("tokens") or not counts_steps(header):
         return None
@@ -241,7 +241,7 @@ def steps_for_tokens(facts, shown):
 
 
 def data_for_tokens(facts, shown):
-    """Find the size of a data set that is read several times, taken for training tokens."""
+    """Check that the tokens are no size of a data set that is read several times."""
     header = facts.names.get("tokens")
     if header is None or facts.stated("tokens") or not counts_data(header):
         return None
@@ -259,7 +259,7 @@ def data_for_tokens(facts, shown):
 
 
 def forward_flop(facts, shown):
-    """Find FLOP of the forward pass, a third of those of training."""
+    """Check that the FLOP are not those of the forward pass alone, a third of those of training."""
     header = facts.names.get("training_flop")
     if header is None or facts.stated("training_flop") or facts.multiple != 6 or not FORWARD & set(words(header)):
         return None
@@ -271,7 +271,7 @@ def forward_flop(facts, shown):
 
 
 def count_of_compute(facts, shown):
-    """Find a count of parameters that the FLOP belong to, other than the one taken."""
+    """Check that the FLOP belong to the count of parameters that is taken, and not to another."""
     if not set(SIZES) <= set(facts.names) or "parameters" in facts.chosen:
         return None
     counts, header = facts.counts(), facts.names["parameters"]

@@ -152,11 +152,11 @@ def test_a_blank_size_is_filled_in_from_the_two_others():
     assert refused(table.assign(D=[None, 2e12])).count("found nothing") == 2
 
 
-def test_every_fault_of_a_file_is_told_at_once_up_to_ten():
+def test_faults_of_a_file_are_reported_together_up_to_600_characters():
     cells = ["7B", 0, "", "1,000", *[-1] * 9]
     message = refused({"N": cells, "D": [1e10] * 13, "loss": [*[2.0] * 12, "x"]})
     assert message.startswith("the table: 14 cells cannot be used: (1) row 0")
-    assert "(10) row 9" in message and "(11)" not in message and " and 4 more; " in message
+    assert len(message) <= 600 and " more; " in message
     assert all(said in message for said in ['"7B"', "7e9", "found 0", "nothing (a blank or NaN)", "as 1000"])
     assert message.count("such rows can be left out") == 1
     assert "training_flop" not in message
