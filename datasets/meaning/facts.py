@@ -118,4 +118,5 @@ class Facts:
     def span(self, header):
         """Return a column's name with its range, for a message."""
         values = self.values(header)
-        return f"{quoted(header)} ({values.min():.3g} to {values.max():.3g})".replace("e+", "e").replace("e0", "e")
+        low, high = (f"{x:.3g}".replace("e+0", "e").replace("e+", "e") for x in (values.min(), values.max()))
+        return f"{quoted(header)} ({low} to {high})"

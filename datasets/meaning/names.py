@@ -10,7 +10,7 @@ RATES = {"per", "rate", "ratio", "frac", "fraction", "share", "percent", "pct", 
 PARTS = {
     *{"wte", "wpe", "embed", "embd", "emb", "embedding", "embeddings", "embeds", "head", "unembedding", "blocks"},
     *{"block", "scalars", "scalar", "attn", "attention", "mlp", "ffn", "norm", "norms", "value", "bias", "router"},
-    *{"matrices", "matrix", "transformer", "lm", "total"},
+    *{"matrices", "matrix"},
 }
 NEGATED = {"non", "no", "without", "excl", "excluding", "sans"}
 SETTINGS = {"type", "name", "path", "dir", "file", "seed", "id", "weight", "dropout", "scale", "fn", "dtype"}
@@ -124,7 +124,7 @@ def sounds_like(canonical, name):
     """
     parts = words(name)
     text = " ".join(parts)
-    if is_rate(name) or SETTINGS & set(parts) or (canonical == "parameters" and is_part(name) and "total" not in parts):
+    if is_rate(name) or SETTINGS & set(parts) or (canonical == "parameters" and is_part(name)):
         return 0
     if canonical == "loss" and "train" in parts:
         return 1

@@ -132,7 +132,7 @@ def _has_readings(runs, header, sure):
     """
     rows = runs[runs[header].notna()]
     groups = rows.groupby(hashable(rows[header]), sort=False)
-    several = groups["loss"].transform("size") >= READINGS
+    several = groups["tokens"].transform("size") >= READINGS
     one_size = groups["parameters"].transform("max") <= groups["parameters"].transform("min") * (1 + 1e-6)
     rising = ~rows.assign(name=hashable(rows[header])).duplicated(["name", "tokens"], keep=False)
     if not len(rows) or (several & one_size & rising).sum() < MOST_OF_ROWS * len(runs):

@@ -20,6 +20,7 @@ from .names import (
     counts_steps,
     is_accuracy,
     is_other_loss,
+    is_part,
     is_rate,
     named,
     product,
@@ -58,15 +59,20 @@ def check_meaning(facts, label):
         return
     for shown in SHOWN:
         problems = [problem for rule in (*RULES, *WITH_OTHERS) if (problem := rule(facts, shown))]
-        message = _message(problems, label, True)
+        message = _message(problems, label)
         if len(message) <= LONGEST:
-            break
-    raise InputError(message if len(message) <= LONGEST else _message(problems, label, False))
+            raise InputError(message)
+    messages = [
+        _message(problems, label, **shorter) for shorter in ({"whole": False}, {"whole": False, "script": False})
+    ]
+    raise InputError(next((message for message in messages if len(message) <= LONGEST), messages[-1]))
 
 
-def _message(problems, label, whole):
-    fix = sum((problem.fix for problem in problems), Fix())
-    texts = [problem.text for problem in problems] + ([f"give {fix}"] if fix else [])
+def _message(problems, label, *, whole=True, script=True):
+    """Return one line on all problems, without what else may be right, or without the fix in a script."""
+    fix = sum((problem.fix for problem in problems), NOTHING)
+    words_ = str(fix) if script else " ".join(fix.on_the_command_line())
+    texts = [problem.text for problem in problems] + ([f"give {words_}"] if fix else [])
     texts += [problem.otherwise for problem in problems if problem.otherwise and whole]
     return f"{label}: {'; '.join(texts)}"
 
@@ -226,6 +232,22 @@ def rate_for_total(facts, shown):
     return Problem(text, fix, f'if it is a total, give unit={{"{name}": 1}} (--unit {name}=1)')
 
 
+def part_for_whole(facts, shown):
+    """Check that the parameters are not those of one part alone, such as embeddings, where others are counted."""
+    header = facts.names.get("parameters")
+    if header is None or facts.stated("parameters") or not is_part(header):
+        return None
+    others = [x for x in facts.table if x != header and (is_part(x) or x in facts.candidates("parameters"))]
+    if not others:
+        return None
+    counts = [count for count in facts.counts() if count[0] != str(header)]
+    whole = [x for x in facts.candidates("parameters") if not is_part(x)]
+    best = counts[0][0] if counts else whole[0] if whole else None
+    fix = Fix(columns={"parameters": str(best)}) if best is not None else NOTHING
+    text = f"column {quoted(header)}, taken for parameters, counts some of them by its name; others are"
+    return Problem(f"{text} {nearest(others, ['parameters'], shown)}", fix, "if right, --unit parameters=1")
+
+
 def steps_for_tokens(facts, shown):
     """Check that the tokens are no steps."""
     header = facts.names.get("tokens")
@@ -272,7 +294,7 @@ def forward_flop(facts, shown):
 
 def count_of_compute(facts, shown):
     """Check that the FLOP belong to the count of parameters that is taken, and not to another."""
-    if not set(SIZES) <= set(facts.names) or "parameters" in facts.chosen:
+    if not set(SIZES) <= set(facts.names):
         return None
     counts, header = facts.counts(), facts.names["parameters"]
     current = [count for count in counts if count[0] == str(header)]
@@ -324,6 +346,7 @@ RULES = (
     accuracy_for_loss,
     other_for_loss,
     rate_for_total,
+    part_for_whole,
     steps_for_tokens,
     data_for_tokens,
     forward_flop,

@@ -100,6 +100,14 @@ def test_a_rate_or_a_part_is_never_proposed():
     assert "--column parameters=my_params" in refused(parts.assign(my_params=1e7))
 
 
+def test_a_part_of_the_parameters_is_not_taken_for_all():
+    message = refused("counts_by_part", columns={"loss": "val_bpb", "parameters": "params_embed"})
+    assert "counts some of them" in message and "parameters=params_head+params_blocks" in message
+    table = RUNS.rename(columns={"N": "params_blocks"})
+    assert len(bs.read(table, columns={"parameters": "params_blocks"})) == 12
+    assert "--unit parameters=1" in refused(table.assign(params_head=1e6), columns={"parameters": "params_blocks"})
+
+
 def test_names_are_listed_up_to_twelve_nearest_first():
     table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Tok": [1e9]})
     message = refused(table)
