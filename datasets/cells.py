@@ -1,16 +1,31 @@
 """Cells of a column as numbers, names or days."""
 
+import calendar
 import re
 
 import numpy as np
 import pandas as pd
 
 from .checks import Fault, blank
-from .wording import listed, quoted
+from .notation import parsed
+from .wording import listed, plural, quoted
 
 DAYS = 365
 FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can say
-POWERS = {"k": 3, "m": 6, "g": 9, "b": 9, "t": 12}
+MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
+MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
+# The forms of a year, a quarter and a month; of a day other than 2019-02-14 those that name the month.
+PERIODS = tuple(map(re.compile, (
+    r"(?P<year>[0-9]{4})(?:\.0)?",
+    r"(?P<year>[0-9]{4})[ -]?Q(?P<quarter>[1-4])",
+    r"Q(?P<quarter>[1-4])[ /-]?(?P<year>[0-9]{4})",
+    r"(?P<year>[0-9]{4})[-/](?P<month>0[1-9]|1[0-2])",
+    r"(?P<month>0?[1-9]|1[0-2])/(?P<year>[0-9]{4})",
+    r"(?P<name>[A-Za-z]{3,9})\.?,? (?P<year>[0-9]{4})",
+    r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})",
+    r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<name>[A-Za-z]{3,9})\.?,? (?P<year>[0-9]{4})",
+)))  # fmt: skip
+HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
 def numbers(cells, column):
@@ -64,8 +79,11 @@ def _number(cell):
 
 def _rewritten(text):
     text = text.strip()
-    if scaled := re.fullmatch(r"(\d+\.?\d*) ?([kmgbt])", text, re.IGNORECASE):
-        return f"write it out as {scaled[1]}e{POWERS[scaled[2].lower()]}"
+    number, marks = parsed(text)
+    if "suffix" in marks and marks.get("groups") != "one":
+        return f"write it out as {number:.12g}".replace("e+0", "e").replace("e+", "e")
+    if re.fullmatch(r"\d{1,3},\d{3}", text):
+        return f"write it without separators as {text.replace(',', '')}, or with a point as {text.replace(',', '.')}"
     if re.fullmatch(r"\d{1,3}([ ,'_]\d{3})+(\.\d+)?", text):
         return f"write it without separators as {re.sub(r'[^0-9.]', '', text)}"
     if re.fullmatch(r"\d+,\d+", text):
@@ -102,9 +120,9 @@ def _name(cell):
     return str(int(cell)) if whole else str(cell)
 
 
-def others_than(choices, cells, *, optional=False):
+def others_than(choices, cells, *, optional=False, fix=""):
     """Return the faults of cells that are none of the choices; a blank is no fault where it is `optional`."""
-    faults, mend = [], "correct it or leave it blank" if optional else "correct it or delete the row"
+    faults, mend = [], fix or ("correct it or leave it blank" if optional else "correct it or delete the row")
     for row, cell in cells[~cells.isin(choices)].items():
         if not (optional and blank(cell)):
             problem = "nothing (a blank)" if blank(cell) else f"{quoted(cell)}, which is none of {listed(choices)}"
@@ -113,29 +131,111 @@ def others_than(choices, cells, *, optional=False):
 
 
 def as_days(cells, *, optional=False):
-    """Return days of cells, and the faults of those that are none; a blank is no fault where days are `optional`."""
+    """Return days of cells; a year, a quarter or a month takes its middle.
+
+    Parameters
+    ----------
+    cells : pandas.Series
+    optional : bool
+        Whether a blank is no fault.
+
+    Returns
+    -------
+    days : pandas.Series
+    halfwidths : pandas.Series
+        Days by which a day may be off: half of the year, the quarter or the month, 0 where the day is given.
+    faults : list of Fault
+        The cells that are no dates.
+
+    Examples
+    --------
+    >>> days, halfwidths, faults = as_days(pd.Series(["2016", "Oct 2018", "2019-01-09"]))
+    >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
+    (['2016-07-02', '2018-10-16', '2019-01-09'], [183.0, 15.5, 0.0], [])
+    """
     dates = cells.map(_date, na_action="ignore" if optional else None)
     faults = [
         Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", "write it as 2019-02-14")
         for row, problem in dates.items()
         if isinstance(problem, str)
     ]
-    days = [pd.NaT if isinstance(date, str) else date for date in dates]
-    return pd.Series(days, index=cells.index).astype("datetime64[ns]"), faults
+    pairs = [date if isinstance(date, tuple) else (pd.NaT, 0.0) for date in dates]
+    days = pd.Series([day for day, _ in pairs], index=cells.index).astype("datetime64[ns]")
+    halfwidths = pd.Series([halfwidth for _, halfwidth in pairs], index=cells.index, dtype="float64")
+    return days, halfwidths.where(days.notna()), faults
 
 
 def _date(cell):
-    """Return the day of a cell, or what is wrong with it."""
-    text = str(cell)
-    try:
-        date = pd.to_datetime(text, format="ISO8601") if text.isascii() else pd.NaT
-    except (ValueError, OverflowError):
-        date = pd.NaT
+    """Return the day of a cell with its half-width in days, or what is wrong with it."""
+    text = str(cell).strip()
+    if (period := _period(text)) is not None:
+        date, halfwidth = period
+    else:
+        halfwidth = 0.0
+        try:
+            date = pd.to_datetime(text, format="ISO8601") if text.isascii() else pd.NaT
+        except (ValueError, OverflowError):
+            date = pd.NaT
     if date is pd.NaT:
         return "which is no date"
     if date.tzinfo is not None:
         return "which has a time zone"
-    return date if FIRST_YEAR <= date.year <= LAST_YEAR else f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
+    if FIRST_YEAR <= date.year <= LAST_YEAR:
+        return date, halfwidth
+    return f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
+
+
+def _period(text):
+    """Return the middle of a year, a quarter or a month and half its length in days, or a day and 0."""
+    match = next((match for form in PERIODS if (match := form.fullmatch(text))), None)
+    if match is None:
+        return None
+    parts = match.groupdict()
+    month = MONTHS.get(parts["name"].lower()) if parts.get("name") else int(parts.get("month") or 1)
+    if month is None:
+        return None
+    try:
+        if parts.get("day"):
+            return pd.Timestamp(int(parts["year"]), month, int(parts["day"])), 0.0
+        months = 3 if parts.get("quarter") else 1 if parts.get("month") or parts.get("name") else 12
+        start = pd.Timestamp(int(parts["year"]), 3 * int(parts["quarter"]) - 2 if parts.get("quarter") else month, 1)
+        length = (start + pd.DateOffset(months=months) - start).days
+    except (ValueError, OverflowError):
+        return None
+    return start + pd.Timedelta(days=length // 2), length / 2
+
+
+def with_halfwidths(table, name, header, halfwidths, changes):
+    """Add the half-widths of dates as a column such as ``date_halfwidth_days`` where one is above 0, and record it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    name : str
+        Canonical name of the column of dates.
+    header : object
+        Its name in the file.
+    halfwidths : pandas.Series
+        From `as_days`.
+    changes : Changes
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    wide = halfwidths[halfwidths > 0]
+    column = f"{name}_{HALFWIDTH}"
+    if wide.empty:
+        return table
+    dates = "date is a year, a quarter or a month and takes its" if len(wide) == 1 else (
+        "dates are years, quarters or months and take their"
+    )  # fmt: skip
+    aside = "" if column in table else f"; column {quoted(column)} has the half-widths"
+    sentence = (
+        f"in {quoted(header)} {len(wide)} {dates} middle, with an error of up to {plural(round(wide.max()), 'day')}"
+    )
+    changes.add("date", sentence + aside, column=str(header), what=sentence)
+    return table if column in table else table.assign(**{column: halfwidths})
 
 
 def fractional_years(dates):

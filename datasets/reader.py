@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
@@ -9,14 +10,20 @@ from .checks import Changes
 from .columns import Called
 from .formats import open_table
 from .kinds import KINDS
+from .name_patterns import check_pattern, of_each_file, of_each_run, refuse_sizes_in_names
+from .notation import as_written
+from .panels import melted
 from .storing import note_names
 from .wording import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     import pandas as pd
+
+
+DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
 
 
 def read(
@@ -30,10 +37,14 @@ def read(
     perplexity: bool = False,
     ignore: str | Sequence[str] = (),
     bytes_per_token: float | None = None,
+    flop_per_parameter_token: float = 6,
     needed: str | Sequence[str] = (),
+    keep_copies: bool = False,
     last_of: str | Sequence[str] | None = None,
     best_of: str | Sequence[str] | None = None,
     drop_highest: int = 0,
+    from_name: str | None = None,
+    from_file: str | None = None,
 ) -> pd.DataFrame:
     """Read a table of training runs, evaluations, counts or scores and check it.
 
@@ -43,10 +54,10 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A .csv (separated by commas, semicolons or tabs), .tsv, .jsonl or .parquet file, or a .nc file (netCDF-4: a data
-        set or a DataTree with one-dimensional variables along one dimension; others are ignored), packed (.gz, .xz,
-        .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a column ``file``.
-        Text is UTF-8. Numbers separated by semicolons may have decimal commas.
+        A .csv or .txt (separated by commas, semicolons or tabs), .tsv, .json, .jsonl or .parquet file, or a .nc file
+        (netCDF-4: a data set or a DataTree with one-dimensional variables along one dimension; others are ignored),
+        packed (.gz, .xz, .zst) or not; or a pattern such as ``runs-*.csv``, whose files are read as one table with a
+        column ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks). The
@@ -54,15 +65,18 @@ def read(
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
-        may be named too: rows of one value are readings of one run.
+        may be named too: rows of one value are readings of one run. Of runs a column may also be arithmetic of others
+        with + - * /, such as ``{"tokens": "steps*batch_size*seq_len", "loss": "1-accuracy/100"}``.
     where : str, optional
         Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``: columns of the table or
         of the result, between backticks if a name is no identifier, compared as in `pandas.DataFrame.query`.
     drop_missing : bool
-        Leave out rows that lack a value in a needed column.
+        Leave out rows that lack a value in a needed column; of runs also those with a cell there that is no finite
+        positive number, such as ``diverged`` or ``inf``. A number in another form, such as ``1,000``, is refused.
     unit : mapping of str to float or str, optional
         Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``; of ``loss``
-        ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens (T)``) is read without
+        ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``: a mean squared error, an error rate and the like,
+        which is divided by its median. A unit in a header (``params_B``, ``tokens (T)``) is read without
         it. A unit that is given, 1 for example, is believed, however strange the sizes. Of scores
         ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
     perplexity : bool
@@ -71,14 +85,24 @@ def read(
         Runs: columns of the table to leave out, such as a compute that was counted another way than 6ND.
     bytes_per_token : float, optional
         Runs: mean bytes of a token in the text of the loss, for a loss in bits per byte.
+    flop_per_parameter_token : float
+        Runs: FLOP of the table for each parameter and token, 2 where they count the forward pass alone.
     needed : str or sequence of str
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+        ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
+    keep_copies : bool
+        Runs: keep rows that are exact copies of others, which are left out by default.
     last_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"run"``, only the row of most tokens; of equal ones the last.
     best_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"parameters,tokens"``, only the row of least loss.
     drop_highest : int
         Runs: rows of highest loss to leave out, after all else.
+    from_name : str, optional
+        Runs: where sizes stand in the names of the column ``run``, such as ``"{parameters}_{}step"``. A canonical name
+        between braces is a number, which may be written 70M; ``{}`` is any text. The pattern fits whole names.
+    from_file : str, optional
+        Runs: as `from_name`, of the names of files, such as ``"curve_N{parameters}_D{}.csv"``. Each file is a run.
 
     Returns
     -------
@@ -91,21 +115,42 @@ def read(
     TableNote
         For each such change, with the number of rows.
     TableWarning
-        If runs of the same sizes have losses more than 3% apart, or the loss rises with compute.
+        If runs of the same sizes have losses more than 3% apart, the loss rises with compute, a loss is far from those
+        of near sizes, a run has fewer than 0.01 tokens a parameter, or ``run`` names several readings of each run.
 
     Raises
     ------
     InputError
         If the table cannot be read or used, or an option is not one of its kind. The message is one line with the file
-        and, of the first ten cells that cannot be used, the line, the column, the value found and the fix. Lines of a
-        text file count from its header, which is line 1.
+        and, of the first cells that cannot be used, the line, the column, the value found and the fix. Lines of a
+        text file count from 1. Of runs the message has all columns that lack, with candidates and with options of a
+        second try.
 
     Notes
     -----
+    **JSON.** A file holds an array of objects, an object with one such array (whose other values are in every row),
+    columns by name, or one object, which is one row; a .jsonl file holds one object a line. Names of nested objects are
+    joined by dots (``config.n_layer``), and arrays in cells are left out. ``trainer_state.json`` of Hugging Face has a
+    row for each evaluation, and results of the evaluation harness have a row for each task.
+
+    **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
+    the result, without minima, maxima and blanks.
+
+    **Numbers** may be written 70M, 1.4 billion, 12,345,678, 1 000 000, ~257M or 3 x 10^9, and flags yes and no. A note
+    states it. A number that could mean two, such as 12,345 alone, is refused. With semicolons between columns, decimal
+    commas are read. Lines that begin with ``#`` and a last line such as Mean are left out. A date that is a year, a
+    quarter or a month takes its middle, and a column such as ``date_halfwidth_days`` has half its length.
+
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if asked for), ``loss_halfwidth`` (nats per token),
     ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
     ``tokens``), all float64. They come first in the result; then every other column unchanged.
+
+    Columns of runs that would be fitted silently wrong are refused unless their unit is given: the size of a data set
+    as tokens next to epochs, steps or rates as totals, FLOP of the forward pass, an accuracy as a loss, and a loss that
+    is no cross entropy or whose name has bits in it. So are several readings of each run, by a column that names runs,
+    such as ``run_id``: take the last of each, name the column with ``columns={"run": "run_id"}`` for a law with
+    ``run_effects``, or ignore it.
 
     **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
     ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
@@ -133,6 +178,24 @@ def read(
     >>> table = pd.DataFrame({"params": [1e9, 2e9], "training tokens": [2e10, 2e10], "val_loss": [2.9, 2.7]})
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
+
+    Numbers may be written with suffixes, and sizes may stand in the names of runs; a column may be computed from others:
+
+    >>> import warnings
+    >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
+    >>> with warnings.catch_warnings(record=True) as notes:
+    ...     runs = read(table, from_name="{parameters}_{}")
+    >>> runs[["parameters", "tokens"]].to_numpy().tolist()
+    [[70000000.0, 2000000000.0], [1400000000.0, 12000000000.0]]
+    >>> print(notes[1].message)
+    the table: "tokens" is written with B, read as 1e9, with commas between thousands
+    >>> table = pd.DataFrame({"params": [1e9, 2e9], "steps": [1e4, 2e4], "batch_tokens": 2e6, "val_loss": [2.9, 2.7]})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     read(table, columns={"tokens": "steps*batch_tokens"})["tokens"].tolist()
+    [20000000000.0, 40000000000.0]
+
+    Tables of other kinds:
+
     >>> row = {"publication_date": ["2019-02-14"], "benchmark": "wt103", "parameters": 1.5e9, "dataset_tokens": 3e9}
     >>> row |= {"transformer": 1, "perplexity": 17.5}
     >>> round(read(pd.DataFrame(row), "evaluations")["year"].item(), 2)
@@ -149,18 +212,36 @@ def read(
     parts, columns = KINDS[kind], columns or {}
     options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
+    options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
+    options |= {"from_name": from_name, "from_file": from_file}
     for name, value in options.items():
-        if name not in parts.options and value not in (None, False, 0, (), [], {}):
+        if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(
                 f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
                 "leave it out"
             )
     if parts.check_unit is not None:
         parts.check_unit(unit or {})
-    table, label, name = open_table(source, text=Called(parts.text, columns, parts.aliases))
+    for option in parts.forms:
+        if options[option] is not None:
+            check_pattern(options[option], option)
+    text = Called(parts.text, columns, parts.aliases)
+    table, label, name = open_table(source, text=text, form=melted if kind == "runs" else None)
     changes = Changes(label, table)
-    table = parts.parse(table, changes, **{option: options[option] for option in parts.options})
+    if from_file is not None:
+        table, sentence = of_each_file(table, from_file, name, label)
+        changes.add("from_file", sentence, value=from_file)
+    if from_name is not None:
+        table, sentence = of_each_run(table, from_name, columns.get("run", "run"), label)
+        changes.add("from_name", sentence, value=from_name)
+    numbers = parts.numbers(table.columns, columns)
+    if kind == "runs":
+        refuse_sizes_in_names(table, numbers, columns, label)
+    table = as_written(table, numbers, parts.flags, unit if isinstance(unit, Mapping) else {}, changes)
+    table = parts.parse(
+        table, changes, **{option: options[option] for option in parts.options if option not in parts.forms}
+    )
     note_names(table, changes)
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})

@@ -6,9 +6,11 @@ python tests/test_faults.py --seed 2 --count 10000      # as many of each sort; 
 import argparse
 import collections
 import copy
+import csv
 import functools
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import math
@@ -168,6 +170,83 @@ def damaged_table(suffix):
         used(bs.read(path, "counts"), "counts")
 
     return attempt
+
+
+SHAPES = ["array", "object with an array", "columns", "columns by index", "rows by name", "split", "lines",
+          "one object", "history", "harness"]  # fmt: skip
+ODD = [*PLAIN, [1, 2], [{}], {"a": {"b": [1]}}, {"a.b": 1, "a": {"b": 2}}, "70M", "~1.4B", "12,345", "yes", "x" * 200]
+
+
+def json_table(rng, folder):
+    """Read runs as JSON of some form, with values of any type anywhere and characters inserted."""
+    rows = small("runs")[["parameters", "tokens", "loss"]].to_dict("records")
+    for _ in range(rng.randrange(3)):
+        row = rng.choice(rows)
+        row[rng.choice([*row, "config", "a.b", " loss", "", "run"])] = rng.choice([x for x in ODD if x != b"1"])
+    document, shape = shaped(rows, rng.choice(SHAPES))
+    for _ in range(rng.randrange(2)):
+        if entries := list(places(document)):
+            holder, key = rng.choice(entries)
+            holder[key] = copy.deepcopy(rng.choice(ODD))
+    text = "\n".join(map(json.dumps, document)) if shape == "lines" else json.dumps(document)
+    path = folder / rng.choice(["table.json", "table.json", "table.jsonl"])
+    path.write_bytes(spoilt_text(rng, text, 0.3).encode("utf-8", "surrogatepass"))
+    used(bs.read(path, rng.choice(["runs", "runs", "runs", "scores"])), "runs")
+
+
+def shaped(rows, shape):
+    """Rows as a document of one of the forms that are read."""
+    names = list(rows[0])
+    return {
+        "array": rows,
+        "lines": rows,
+        "object with an array": {"runs": rows, "note": "x", "config": {"lr": 0.1}},
+        "columns": {name: [row.get(name) for row in rows] for name in names},
+        "columns by index": {name: {str(i): row.get(name) for i, row in enumerate(rows)} for name in names},
+        "rows by name": {f"run {i}": row for i, row in enumerate(rows)},
+        "split": {"columns": names, "data": [[row.get(name) for name in names] for row in rows]},
+        "one object": rows[0],
+        "history": {"log_history": [row | {"step": i // 2} for i, row in enumerate(rows)]},
+        "harness": {"results": {f"task {i}": {"acc,none": 0.5} | row for i, row in enumerate(rows)}, "config": {}},
+    }[shape], shape
+
+
+NAMES = ["Group: 70M_1000step", "N1.4B", "1-4B_x", "a - b", "", " ", "run", "N٣", "x" * 400, "{}", "Step", "N12,345"]
+METRICS = ["val/loss", "loss", "_step", "Step", "run", "", "parameters", "tokens"]
+PATTERNS = ["{}{parameters}_{}", "N{parameters}", "{parameters}_x", "{}", "", "{tokens}{parameters}", "{", "{x}", "[",
+            "{parameters}" * 2, "{}" * 9 + "{loss}", "(?P<a>{parameters})", "{}{}{parameters}{}{}", 3]  # fmt: skip
+OTHERS = [["Wall time", "Step", "Value"], ["run_id", "key", "value", "step"], ["key", "value", "step"]]
+
+
+def panel(rng, folder):
+    """Read a panel of a tracker with names, cells and patterns of any sort."""
+    few = rng.random() < 0.5
+    names = [rng.choice(["70M_a", "1-4B_b", "2.5e9_c"] if few else NAMES) for _ in range(rng.randrange(1, 4))]
+    metrics = [rng.choice(METRICS[:1] if few else METRICS) for _ in range(rng.randrange(1, 3))]
+    ends = ["", "__MIN", "__MAX"][: rng.choice([1, 3])]
+    headers = ["Step" if few else rng.choice(["Step", "tokens", "Wall time"])]
+    headers += dict.fromkeys(f"{name} - {metric}{end}" for name in names for metric in metrics for end in ends)
+    if rng.random() < 0.1:
+        headers = rng.choice(OTHERS)
+    some = ["", "4.5", "3.25"] if few else ["", "1e9", "2e7", "4.5", *rng.sample(WORDS, 1)]
+    rows = [[rng.choice([str(10**i), "2e7"]), *(rng.choice(some) for _ in headers[1:])] for i in range(5, 10)]
+    name = rng.choice(["panel.csv", "run-N70M-tag-loss.csv", "N70M.csv", "x1B_2.csv"])
+    text = io.StringIO()
+    csv.writer(text).writerows([headers, *rows])
+    text = spoilt_text(rng, text.getvalue(), 0.2)
+    (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+    options = {
+        "columns": {"tokens": "Step"} if few else rng.choice([{}, {"tokens": "Step"}]),
+        "drop_missing": rng.random() < 0.5,
+    }
+    if few or rng.random() < 0.9:
+        pattern = PATTERNS[0] if few else rng.choice(PATTERNS)
+        options[rng.choice(["from_name", "from_name", "from_file"])] = pattern
+    source = rng.choice([folder / name, folder / "*.csv"])
+    try:
+        used(bs.read(source, **options), "runs")
+    finally:
+        (folder / name).unlink()
 
 
 def small(kind):
@@ -478,6 +557,7 @@ def sorts(kept):
     found |= {f"{kind} as text": text_table(kind) for kind in KINDS}
     found |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
     found |= {f"damaged {suffix}": damaged_table(suffix) for suffix in ("parquet", "netCDF")}
+    found |= {"runs as JSON": json_table, "panels of trackers": panel}
     found |= {"packed counts, damaged": packed_table, "stages of the cache, damaged": stage}
     found |= {f"sweeps of {name}": sweep(name) for name in TABLES} | {"sweeps as text": sweep_file}
     found |= {"HDF5 of others, damaged": hdf5_of_others(kept)}
@@ -498,6 +578,8 @@ SORTS = [
     "scores of any type",
     "damaged parquet",
     "damaged netCDF",
+    "runs as JSON",
+    "panels of trackers",
     "packed counts, damaged",
     "stages of the cache, damaged",
     "sweeps of language",

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import load, positive_columns, read, require, sha256
 
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 GOOD = "N,D,loss\n1e6,2e7,4.5\n2e6,4e7,4.1\n4e6,8e7,3.8\n"
 FORMATS = ["csv", "tsv", "semicolons", "parquet", "nc"]
 
@@ -223,8 +224,10 @@ def test_compute_within_one_percent_is_kept_as_given(tmp_path):
 FAULTS = [
     ("N,D,loss\n1e6,2e7,4\n1e6,12abc,4\n", ["line 3", '"D"', '"12abc"', "plain number"]),
     ('N,D,loss\n1e6,"1,000",4\n', ["line 2", '"D"', '"1,000"', "as 1000"]),
-    ("N,D,loss\n7B,2e7,4\n", ["line 2", '"N"', '"7B"', "7e9"]),
-    ("N,D,loss\n70M,2e7,4\n", ["line 2", '"N"', '"70M"', "70e6"]),
+    ("N,D,loss\n70MM,2e7,4\n", ["line 2", '"N"', '"70MM"', "plain number"]),
+    ("params_M,D,loss\n70M,2e7,4\n", ['"params_M"', '"70M"', "a unit of 1e+06", "leave one of them out"]),
+    ('N,D,loss\n1e6,"12,345",4\n', ["line 2", '"D"', "as 12345, or with a point as 12.345"]),
+    ("N,D,loss\n1e6,2e7,4.5M\n", ["line 2", '"loss"', '"4.5M"']),
     ("N,D,loss\n1_000,2e7,4\n", ["line 2", '"N"', '"1_000"', "as 1000"]),
     ("N,D,loss\nTrue,2e7,4\n", ["line 2", '"N"', '"True"', "not a number"]),
     ("N,D,loss\n1e6,2e7,4\n1e6,2e7,\n", ["line 3", '"loss"', "blank", "fill it in"]),

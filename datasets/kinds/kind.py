@@ -1,12 +1,13 @@
 """What a kind of table is."""
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .. import storing
 from ..catalogue import load
-from ..columns import renamed
+from ..columns import ALIASES, Called, recognise, recognise_with_unit, renamed
 from ..selection import by_both_names, where, without_missing
 
 
@@ -29,6 +30,12 @@ class Kind:
         Columns that a table must have, and those that it may have.
     text : tuple of str
         Those of them that stay text as it is written, such as names.
+    days : tuple of str
+        Those of them that are dates.
+    flags : tuple of str
+        Those of them that are 0 or 1, which may be written no and yes.
+    forms : tuple of str
+        Options of `read` that shape a table before it is checked.
     aliases : dict of str to str
         Other names of columns, in lower case and without anything but letters and digits.
     check_unit : callable, optional
@@ -53,6 +60,9 @@ class Kind:
     needed: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)
     check_unit: Callable | None = None
     group: str | None = None
@@ -61,7 +71,41 @@ class Kind:
     @property
     def options(self):
         """Return the names of the options of `read` that the kind takes."""
-        return tuple(inspect.signature(self.parse).parameters)[2:]
+        return (*tuple(inspect.signature(self.parse).parameters)[2:], *self.forms)
+
+    def numbers(self, headers, chosen):
+        """Return the columns that hold numbers, each with its canonical name.
+
+        Parameters
+        ----------
+        headers : sequence
+            Names of the columns of a table.
+        chosen : mapping of str to object
+            Canonical name to the column that plays its part, or to an expression of columns.
+
+        Returns
+        -------
+        dict of object to str
+
+        Examples
+        --------
+        >>> from bayescaling.datasets import KINDS
+        >>> KINDS["runs"].numbers(["Params", "run", "tokens_B"], {})
+        {'Params': 'parameters', 'tokens_B': 'tokens'}
+        """
+        names = [name for name in (*self.needed, *self.optional) if name not in (*self.text, *self.days)]
+        columns = {}
+        for header in headers:
+            canonical = recognise(header) or recognise_with_unit(header) if self.name == "runs" else None
+            if canonical is None:
+                called = (name for name in names if header in Called((name,), {}, self.aliases))
+                canonical = next(called, None)
+            for name, column in chosen.items():
+                if column == header or str(header) in re.findall(r"[^\s*/+()-]+", str(column)):
+                    canonical = name if name in names or name in ALIASES else None
+            if canonical is not None:
+                columns[header] = canonical
+        return columns
 
     def select(self, opened, changes, columns, condition, drop_missing, hint=""):
         """Rename the columns of an opened table and leave the rows that are wanted.

@@ -3,7 +3,7 @@
 import re
 
 from ...errors import InputError
-from ..cells import as_days, as_names, as_numbers, fractional_years, others_than
+from ..cells import as_days, as_names, as_numbers, fractional_years, others_than, with_halfwidths
 from ..checks import Fault, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..schemas import CONFIDENCES, check
@@ -33,7 +33,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         )
         faults += others_than(CONFIDENCES, cells["compute_confidence"], optional=True)
     if "date" in table:
-        cells["date"], undated = as_days(table["date"], optional=True)
+        cells["date"], halfwidths, undated = as_days(table["date"], optional=True)
         faults += undated
     if in_header and cells["score"].max() <= 1:
         raise InputError(
@@ -43,6 +43,8 @@ def parse(table, changes, columns, where, drop_missing, unit):
     faults += _above(cells["score"], 1 / factor)
     cells["score"] = factor * cells["score"]
     table = check(table.assign(**cells), "scores", label=label, faults=faults)
+    if "date" in table:
+        table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
     if factor != 1:
         changes.add("unit", "scores are read as percent", of="score", unit="percent", factor=factor)
     refuse_differences(table, "model", OF_A_MODEL, label)
@@ -96,6 +98,7 @@ SCORES = Kind(
     optional=OF_A_MODEL,
     check_unit=factor_of,
     text=("model", "benchmark", "compute_confidence", "family"),
+    days=("date",),
     aliases={
         "model": "modelname modelid llm system",
         "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",

@@ -95,8 +95,8 @@ def test_a_name_between_backticks_in_text_is_text():
 
 def test_rows_left_out_are_not_looked_at():
     table = RUNS.astype(object)
-    table.loc[4, ["N", "loss"]] = ["7B", 0]
-    assert '"7B"' in refused(table)
+    table.loc[4, ["N", "loss"]] = ["7 b.", 0]
+    assert '"7 b."' in refused(table)
     with pytest.warns(bs.errors.TableNote):
         assert len(bs.read(table, where="run != 'c'")) == 4
 
@@ -135,7 +135,13 @@ def test_rows_that_lack_a_needed_value_are_left_out():
     assert "drop_missing=True (--drop-missing)" in refused(table)
     spoiled = table.astype({"loss": object})
     spoiled.loc[0, "loss"] = "diverged"
-    assert '"diverged"' in refused(spoiled, drop_missing=True)
+    with pytest.warns(bs.errors.TableNote, match=r'\(1 lack loss, 1 with loss "diverged"\): 2 of 5'):
+        assert len(bs.read(spoiled, drop_missing=True)) == 3
+    spoiled.loc[0, "loss"], spoiled.loc[2, "loss"], spoiled.loc[3, "loss"] = np.inf, -1, "3.9k"
+    assert '"3.9k"' in refused(spoiled, drop_missing=True)
+    spoiled.loc[3, "loss"] = 3.9
+    with pytest.warns(bs.errors.TableNote, match=r"1 with infinite loss, 1 with negative or zero loss\): 3 of 5"):
+        assert len(bs.read(spoiled, drop_missing=True)) == 2
     assert "leaves none" in refused(table.assign(loss=None), drop_missing=True)
 
 

@@ -1,0 +1,70 @@
+"""Tables in binary files: Parquet and netCDF."""
+
+import io
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from .columns import recognise
+from .seal import check_netcdf
+from .text import numbered, reason, refuse_duplicates
+from .wording import listed
+
+
+def parquet(data, label, _=()):
+    """Read a Parquet file; an index with a name becomes a column."""
+    try:
+        frame = pd.read_parquet(io.BytesIO(data))
+        for name in frame:
+            frame[name].to_numpy()  # which tells of text that is not UTF-8
+    # What a damaged file raises depends on where the damage lies, and the libraries beneath promise nothing.
+    except Exception as error:
+        raise InputError(f"{label}: not a Parquet file that can be read ({reason(error)}); write it again") from error
+    named = any(name is not None for name in frame.index.names)
+    return numbered(frame.reset_index(drop=not named, allow_duplicates=True))
+
+
+def netcdf(data, label, _=()):
+    """Read the one-dimensional variables of a netCDF file."""
+    import xarray
+
+    check_netcdf(data, label)
+    try:
+        options = {"engine": "h5netcdf", "phony_dims": "access", "decode_timedelta": False}
+        with xarray.open_datatree(io.BytesIO(data), **options) as tree:
+            variables = [
+                (name, variable.dims[0], variable.to_numpy())
+                for node in tree.subtree
+                for name, variable in node.to_dataset(inherit=False).variables.items()
+                if variable.ndim == 1 and variable.dtype.kind != "V"
+            ]
+    except Exception as error:
+        raise InputError(f"{label}: not a netCDF file that can be read ({reason(error)}); write it again") from error
+    return _one_dimension(variables, label)
+
+
+def _one_dimension(variables, label):
+    tables = {}
+    for name, dimension, values in variables:
+        if name != dimension:
+            tables.setdefault((dimension, len(values)), []).append((name, values))
+    if not tables:
+        raise InputError(f"{label}: there are no one-dimensional variables; store each column of the table as one")
+    if len(tables) > 1:
+        tables = {
+            key: columns
+            for key, columns in tables.items()
+            if any(recognise(name) in ("loss", "perplexity") for name, _ in columns)
+        } or tables
+    if len(tables) > 1:
+        dimensions = sorted({dimension for dimension, _ in tables})
+        raise InputError(f"{label}: there are tables along {listed(dimensions)}; keep one in the file")
+    ((dimension, size), columns) = tables.popitem()
+    refuse_duplicates([name for name, _ in columns], label)
+    labels = {
+        name: values
+        for name, along, values in variables
+        if name == along == dimension and len(values) == size and not np.array_equal(values, np.arange(size))
+    }
+    return numbered(pd.DataFrame(labels | dict(columns)))

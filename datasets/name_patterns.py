@@ -1,0 +1,233 @@
+"""Sizes in the names of runs and of files: patterns such as ``curve_N{parameters}_D{}.csv``."""
+
+import re
+import shlex
+
+import pandas as pd
+
+from ..errors import InputError
+from .columns import ALIASES, RUN, SIZES, choice
+from .notation import parsed
+from .wording import listed, printable, quoted, suggestion
+
+FIELD = re.compile(r"\{([^{}]*)\}")
+SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
+# Trackers write 1.4B as 1-4B or 1p4B in names.
+SIZE = rf"(?:[~≈]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?(?:\s?{SUFFIX})?|[0-9]{{1,3}}[-p][0-9]{{1,2}}{SUFFIX})"
+NO_POINT = re.compile(rf"([0-9]{{1,3}})[-p]([0-9]{{1,2}}{SUFFIX})")
+STRONG = re.compile(rf"(?:[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?![A-Za-z])|(?<=[nN])[0-9]{{4,}}(?![0-9]))")
+LONGEST = 200  # characters of a pattern
+LONGEST_NAME = 300
+MOST_FIELDS = 8
+SHOWN = 3  # names in a message
+MOST_LISTED = 8  # columns in a message
+
+
+def check_pattern(pattern, option):
+    """Refuse a pattern that names no column, or one that does not exist, before a file is opened.
+
+    Parameters
+    ----------
+    pattern : str
+        Text with ``{canonical column}`` where a value is and ``{}`` where anything may be.
+    option : str
+        ``from_name`` or ``from_file``.
+    """
+    example = f"write one such as {option}='N{{parameters}}_{{}}'"
+    if (
+        not isinstance(pattern, str)
+        or not pattern
+        or len(pattern) > LONGEST
+        or len(FIELD.findall(pattern)) > MOST_FIELDS
+    ):
+        raise InputError(
+            f"{option}: {quoted(pattern)} is no pattern of at most {LONGEST} characters and {MOST_FIELDS} "
+            f"fields; {example}"
+        )
+    names = [name for name in FIELD.findall(pattern) if name]
+    for name in names:
+        if name not in ALIASES:
+            raise InputError(
+                f"{option}: {{{name}}} in {quoted(pattern)} is no column of runs{suggestion(name, ALIASES)}; "
+                f"choose from {', '.join(ALIASES)}, and write {{}} for anything else"
+            )
+        if names.count(name) > 1:
+            raise InputError(f"{option}: {{{name}}} is twice in {quoted(pattern)}; write {{}} for the second")
+    if not names or re.search("[{}]", FIELD.sub("", pattern)):
+        raise InputError(
+            f"{option}: {quoted(pattern)} names no column between braces, or has one brace alone; {example}"
+        )
+
+
+def _expression(pattern):
+    pieces = FIELD.split(pattern)
+    parts = [re.escape(piece) for piece in pieces]
+    for place in range(1, len(pieces), 2):
+        parts[place] = f"(?P<{pieces[place]}>{SIZE})" if pieces[place] else ".*?"
+    return re.compile(r"(?:.*/)?" + "".join(parts), re.DOTALL)
+
+
+def with_sizes_of_names(table, column, pattern, option, label):
+    """Add the columns that a pattern reads from the names in a column of a table.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    column : str
+        Column of names.
+    pattern : str
+    option : str
+        ``from_name`` or ``from_file``.
+    label : str
+        Name of the table in messages.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+    sentence : str
+        What to report.
+
+    Raises
+    ------
+    InputError
+        If the pattern does not fit a name, or a column is there already.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"run": ["70M_1000step", "1.4B_500step"]})
+    >>> with_sizes_of_names(table, "run", "{parameters}_{}step", "from_name", "runs.csv")[0]["parameters"].tolist()
+    [70000000.0, 1400000000.0]
+    """
+    expression = _expression(pattern)
+    names = [str(name) for name in table[column]]
+    matches = {name: _matched(expression, name) for name in dict.fromkeys(names)}
+    wrong = [name for name, match in matches.items() if match is None]
+    if wrong:
+        raise InputError(
+            f"{label}: {option} {quoted(pattern)} does not fit {len(wrong)} of {len(matches)} names in column "
+            f"{quoted(column)}, such as {listed(wrong[:SHOWN])}; write {{}} for what differs, or leave such rows out"
+        )
+    fields = list(expression.groupindex)
+    taken = [name for name in fields if name in table]
+    if taken:
+        raise InputError(
+            f"{label}: {option} reads {listed(taken)} from names, and the table has such a column; write {{}} for it "
+            "in the pattern, or leave the column out"
+        )
+    values = {field: {name: parsed(_with_point(match[field])) for name, match in matches.items()} for field in fields}
+    for field, results in values.items():
+        for name, (number, marks) in results.items():
+            if number is None or marks.get("groups") == "one":
+                raise InputError(
+                    f"{label}, column {quoted(column)}, {quoted(name)}: {option} found {quoted(matches[name][field])} "
+                    f"for {field}, which is no plain number; rename it, such as 70M or 7e7"
+                )
+    table = table.copy(deep=False)
+    for field, results in values.items():
+        table[field] = pd.Series([results[name][0] for name in names], index=table.index, dtype="float64")
+    verb = "is" if len(fields) == 1 else "are"
+    without = next((m[f] for m in matches.values() for f in fields if NO_POINT.fullmatch(m[f])), None)
+    more = f", where {quoted(without)} is {quoted(_with_point(without))}" if without else ""
+    return table, f"{listed(fields)} {verb} read from {len(matches)} names in {quoted(column)}{more}"
+
+
+def _with_point(text):
+    return f"{match[1]}.{match[2]}" if (match := NO_POINT.fullmatch(text)) else text
+
+
+def _matched(expression, name):
+    if len(name) > LONGEST_NAME:
+        return None
+    match = expression.fullmatch(name)
+    if match is None:  # a pattern may leave the endings of a file's name out
+        match = expression.fullmatch(re.sub(r"(\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$", "", name))
+    return match
+
+
+def of_each_file(table, pattern, name, label):
+    """Add what a pattern reads from the names of files, and the column ``run`` with each file as a run.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With a column ``file`` if there are several files.
+    pattern : str
+    name : str
+        Name of the file, if there is one.
+    label : str
+
+    Returns
+    -------
+    table : pandas.DataFrame
+    sentence : str
+    """
+    column = next(
+        (x for x in ("file___", "file__", "file_", "file") if x in table and table.index.name == "place"), None
+    )
+    if column is None:
+        column = "file"
+        while column in table:
+            column += "_"
+        table = table.assign(**{column: name})
+    table, sentence = with_sizes_of_names(table, column, pattern, "from_file", label)
+    if RUN not in table:
+        table = table.assign(**{RUN: table[column]})
+        sentence += "; each file is a run"
+    return table, sentence
+
+
+def of_each_run(table, pattern, column, label):
+    """Add what a pattern reads from the names of runs, in a column of the table."""
+    if column not in table:
+        raise InputError(
+            f"{label}: from_name reads names of runs, and there is no column {quoted(column)}; the columns are "
+            f'{listed(list(table.columns)[:MOST_LISTED])}; name it with columns={{"run": NAME}} (--column run=NAME)'
+        )
+    return with_sizes_of_names(table, column, pattern, "from_name", label)
+
+
+def refuse_sizes_in_names(table, numbers, chosen, label):
+    """Refuse a table that lacks sizes where names of runs or of files state them, with the pattern that reads them.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    numbers : mapping of object to str
+        Columns that hold numbers to their canonical names.
+    chosen : collection of str
+        Canonical names for which the user named a column.
+    label : str
+        Name of the table in messages.
+    """
+    sizes = [name for name in SIZES if name in numbers.values() or name in table or name in chosen]
+    if len(sizes) >= 2 or "parameters" in sizes or any("param" in str(name).lower() for name in table):
+        return
+    for column, option in ((RUN, "from_name"), ("file", "from_file")):
+        if column not in table or not table[column].map(type).eq(str).all():
+            continue
+        names = list(table[column].unique())
+        pattern = _guessed(names[0])
+        if pattern and all(_matched(_expression(pattern), name) for name in names):
+            flag = f"--{option.replace('_', '-')}"
+            step = next((x for x in table if str(x).lower() in ("step", "steps") and not sizes), None)
+            steps = (
+                f"; if {quoted(step)} counts steps, give the tokens of one with {choice('tokens', step)} and "
+                'unit={"tokens": 5e5} (--unit tokens=5e5)'
+                if step
+                else ""
+            )
+            raise InputError(
+                f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; names in {quoted(column)} such "
+                f"as {quoted(names[0])} seem to hold parameters: read them with {option}={quoted(pattern)} ({flag} "
+                f"{shlex.quote(printable(pattern))}){steps}"
+            )
+
+
+def _guessed(name):
+    """Return a pattern that reads the size of a model from a name, with {} for other numbers, or nothing."""
+    size = STRONG.search(name) if len(name) <= LONGEST and not re.search("[{}]", name) else None
+    if size is None:
+        return None
+    rest = [re.sub(r"[0-9]+(?:\.[0-9]+)?", "{}", part) for part in (name[: size.start()], name[size.end() :])]
+    pattern = f"{rest[0]}{{parameters}}{rest[1]}"
+    return pattern if len(FIELD.findall(pattern)) <= MOST_FIELDS else None

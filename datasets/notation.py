@@ -1,0 +1,190 @@
+"""Numbers as people write them: 70M, 12,345,678, ~257M, 3 x 10^9, yes."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from .units import FACTORS, split_header
+from .wording import plural, quoted, shortened
+
+MISSING = {"", "na", "n/a", "nan", "null", "none"}
+FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
+PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score")  # of which 3.2M means nothing
+SPACES = " \u00a0\u2009\u202f"
+SEPARATORS = {",": "commas", "'": "apostrophes", ".": "points"} | dict.fromkeys(SPACES, "spaces")
+WORDS = "|".join(sorted(FACTORS, key=len, reverse=True))
+NUMBER = re.compile(
+    rf"(?P<about>[~≈])?\s*(?P<sign>[+-]?)"
+    rf"(?P<digits>[0-9]{{1,3}}(?:(?P<separator>[,'{SPACES}])[0-9]{{3}})(?:(?P=separator)[0-9]{{3}})*(?P<fraction>\.[0-9]+)?"
+    rf"|[0-9]{{1,3}}(?:\.[0-9]{{3}}){{2,}}|[0-9]+\.?[0-9]*|\.[0-9]+)"
+    rf"(?:(?P<exponent>[eE][+-]?[0-9]{{1,3}})|\s*(?:x|X|×|\*|·)\s*10\s*(?:\^|\*\*)\s*(?P<power>[+-]?[0-9]{{1,3}})"
+    rf"|\s*(?P<suffix>(?i:{WORDS})))?"
+)
+LONGEST = 60  # characters of a number
+
+
+def parsed(text):
+    """Return the number that a text states, and how it is written.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    number : float or None
+        None where the text is no number.
+    marks : dict of str to str
+        What is special about the notation, such as ``{"M": "M"}`` or ``{"separator": ","}``; empty for 2.5e9.
+
+    Examples
+    --------
+    >>> parsed("70M"), parsed("3 x 10^9"), parsed("seven")
+    ((70000000.0, {'suffix': 'M'}), (3000000000.0, {'power': '9'}), (None, {}))
+    """
+    match = NUMBER.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None:
+        return None, {}
+    marks = {name: match[name] for name in ("about", "separator", "suffix", "power") if match[name]}
+    digits = match["digits"]
+    if match["separator"]:
+        digits = digits.replace(match["separator"], "")
+        if match["separator"] == "," and digits.startswith("0"):
+            return None, {}  # 0,125 is a decimal comma
+        marks["groups"] = "one" if match["digits"].count(match["separator"]) == 1 and not match["fraction"] else "many"
+    elif digits.count(".") > 1:
+        digits, marks["separator"], marks["groups"] = digits.replace(".", ""), ".", "many"
+    exponent = match["exponent"] or ""
+    if match["power"]:
+        exponent = f"e{match['power']}"
+    if match["suffix"]:
+        exponent = f"e{round(np.log10(FACTORS[match['suffix'].lower()]))}"
+    return float(f"{match['sign']}{digits}{exponent}"), marks
+
+
+def as_written(table, canonicals, flags, units, changes):
+    """Make numbers of the cells of a table that people write as 70M, 12,345,678, ~257M or yes, and record it.
+
+    A cell that could mean two numbers, such as 12,345, is left for the check of its column, which refuses it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `open_table` returns it.
+    canonicals : mapping of str to str
+        Name of each column that holds numbers to its canonical name.
+    flags : collection of str
+        Canonical names of columns that are 0 or 1.
+    units : mapping of str to object
+        Canonical name to the unit that the user gave.
+    changes : Changes
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    InputError
+        If a column has suffixes and a unit besides.
+    """
+    columns = {}
+    for column, canonical in canonicals.items():
+        cells = table[column]
+        if canonical in flags:
+            cells, sentence = _flags(cells, column)
+        elif cells.dtype == object or pd.api.types.is_string_dtype(cells):
+            unit = units.get(canonical, split_header(column)[1])
+            cells, sentence = _numbers(cells, column, canonical, unit, changes.label)
+        else:
+            continue
+        if sentence:
+            columns[column] = cells
+            changes.add("notation", sentence, column=str(column), what=sentence)
+    table = table.copy(deep=False)
+    for column, cells in columns.items():
+        table[column] = cells
+    return table
+
+
+def _flags(cells, column):
+    """Return cells with yes and true as 1, no and false as 0, and the sentence about it."""
+    words = {cell: FLAGS.get(str(cell).strip().lower()) for cell in cells[cells.map(_is_word)].unique()}
+    known = {cell: value for cell, value in words.items() if value is not None}
+    if not known:
+        return cells, ""
+    read = cells.astype(object).map(lambda cell: known[cell] if _is_word(cell) and cell in known else cell)
+    texts = ", ".join(f"{quoted(cell)} as {value:g}" for cell, value in list(known.items())[:4])
+    return _inferred(read), f"{quoted(column)} is written in words: {texts}"
+
+
+def _is_word(cell):
+    return isinstance(cell, str | bool | np.bool_)
+
+
+def _numbers(cells, column, canonical, unit, label):
+    """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
+    texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
+    results = {row: parsed(cell) for row, cell in texts.items()}
+    results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
+    if canonical in PLAIN_ONLY:
+        results = {row: result for row, result in results.items() if "suffix" not in result[1]}
+    # 12,345 is 12345 where a neighbour is 1,234,567, and 12.345 where a neighbour is 12,34.
+    many = any(marks.get("groups") == "many" and marks["separator"] == "," for _, marks in results.values())
+    decimal = any(
+        re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text.strip()) for row, text in texts.items() if row not in results
+    )
+    results = {
+        row: (number, marks)
+        for row, (number, marks) in results.items()
+        if marks.get("separator") != "," or marks["groups"] == "many" or (many and not decimal)
+    }
+    if not results:
+        return cells, ""
+    suffixes = list(dict.fromkeys(marks["suffix"] for _, marks in results.values() if "suffix" in marks))
+    if suffixes and isinstance(unit, int | float) and unit != 1:
+        raise InputError(
+            f"{label}: column {quoted(column)} has cells with {_joined(suffixes)}, such as "
+            f"{quoted(next(text for row, text in texts.items() if row in results and 'suffix' in results[row][1]))}, "
+            f"and a unit of {unit:g}; leave one of them out: write plain numbers, or take the unit from the header or "
+            "the option unit (--unit)"
+        )
+    read = {row: results[row][0] if row in results else cell for row, cell in cells.items()}
+    read = {
+        row: None if isinstance(cell, str) and cell.strip().lower() in MISSING else cell for row, cell in read.items()
+    }
+    return _inferred(pd.Series(read, index=cells.index, dtype=object)), _sentence(column, suffixes, results)
+
+
+def _inferred(cells):
+    """Return cells as numbers where all are, else unchanged."""
+    try:
+        plain = [np.nan if cell is None or cell is pd.NA else cell for cell in cells]
+        if any(isinstance(cell, str | bool | np.bool_ | bytes) for cell in plain):
+            raise ValueError
+        return pd.Series([float(cell) for cell in plain], index=cells.index, dtype="float64")
+    except (TypeError, ValueError, OverflowError):
+        return cells
+
+
+def _sentence(column, suffixes, results):
+    marks = [marks for _, marks in results.values()]
+    parts = []
+    if suffixes:
+        values = _joined([f"{FACTORS[x.lower()]:.0e}".replace("e+0", "e").replace("e+", "e") for x in suffixes])
+        parts.append(f"with {_joined(suffixes)}, read as {values}")
+    separators = {SEPARATORS[x["separator"]] for x in marks if "separator" in x}
+    if separators:
+        parts.append(f"with {_joined(sorted(separators))} between thousands")
+    if any("power" in x for x in marks):
+        parts.append("with powers of ten")
+    if about := sum("about" in x for x in marks):
+        parts.append(f"with ~ in {plural(about, 'cell')}, which is ignored")
+    return f"{quoted(column)} is written {', '.join(parts)}"
+
+
+def _joined(texts):
+    texts = [shortened(text) for text in texts]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,139 @@
+"""Exports of experiment trackers: panels with a column a run, curves of one metric, and metrics by key and value."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from .checks import place
+from .wording import listed, plural, quoted
+
+STEPS = frozenset(["step", "globalstep", "trainerglobalstep", "relativetimeprocess", "relativetimewall", "walltime"])
+RUNS = frozenset(["run", "runid", "runname", "runuuid", "file"])
+KEYS = frozenset(["key", "metric", "tag", "metrickey", "metricname"])
+INTERNAL = frozenset(["_step", "_runtime", "_timestamp"])
+LIMIT = re.compile(r"__(MIN|MAX)$")
+TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
+MOST_CELLS = 5 * 10**7
+SHOWN = 5
+
+
+def melted(frame, name):
+    """Return a table of readings of an export of a tracker, and any other frame unchanged.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As `open_table` has it. A panel has columns such as ``run-a - val/loss`` and ``run-a - val/loss__MIN``.
+    name : str
+        Name of the file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Of a panel a row for each run and step with a value: run, step, metrics. ``attrs["sentences"]`` states what was
+        changed.
+
+    Examples
+    --------
+    >>> panel = pd.DataFrame({"Step": [0, 9], "a - loss": [5.0, 4.0], "a - loss__MIN": [5, 4], "b - loss": [None, 3]})
+    >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
+    [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
+    """
+    for form in (_panel, _curve, _keys):
+        table, sentence = form(frame, name)
+        if table is not None:
+            table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
+            return table
+    return frame
+
+
+def _spelled(name):
+    return re.sub(r"[^a-z]", "", str(name).lower())
+
+
+def _panel(frame, name):
+    texts = [column for column in frame.columns if isinstance(column, str)]
+    of_runs = [column for column in texts if " - " in column.strip()]
+    limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
+    shared = [column for column in frame.columns if column not in of_runs]
+    steps = [column for column in shared if _spelled(column) in STEPS]
+    if not of_runs or not (limits or (steps and len(steps) == len(shared))):
+        return None, ""
+    columns = {}
+    for column in of_runs:
+        run, _, metric = column.rpartition(" - ")
+        if column not in limits and metric.strip() not in INTERNAL:
+            columns.setdefault(run.strip(), {})[column] = metric.strip()
+    if not columns:
+        return None, ""
+    metrics = list(dict.fromkeys(metric for of_run in columns.values() for metric in of_run.values()))
+    _refuse_size(len(frame) * len(columns), len(metrics) + len(shared) + 1, name)
+    taken = [metric for metric in metrics if metric in (*shared, "run")]
+    if taken:
+        raise InputError(f"{name}: {listed(taken)} is a column and a metric of runs; rename one of them")
+    parts, places = [], []
+    for number, (run, of_run) in enumerate(columns.items(), 1):
+        if len(set(of_run.values())) < len(of_run):
+            raise InputError(f"{name}: run {quoted(run)} has a metric twice; rename or delete one of {listed(of_run)}")
+        part = frame[[*shared, *of_run]].rename(columns=of_run)
+        part = part[part[list(of_run.values())].notna().any(axis=1)]
+        places += [f"{place(frame, row)}, run {number} ({quoted(run)})" for row in part.index]
+        parts.append(part.assign(run=run)[["run", *shared, *of_run.values()]])
+    table = pd.concat([part for part in parts if len(part)] or parts[:1]).set_axis(
+        pd.Index(places, name="place", dtype=object)
+    )
+    more = f" and {len(metrics) - SHOWN} more" if len(metrics) > SHOWN else ""
+    aside = f"; {plural(len(limits), 'column')} of minima and maxima left out" if limits else ""
+    return table, (
+        f"a panel of {plural(len(columns), 'run')} is read as {plural(len(table), 'reading')} with the columns "
+        f"{listed(['run', *shared])} and {listed(metrics[:SHOWN])}{more}, without blanks{aside}"
+    )
+
+
+def _curve(frame, name):
+    """Return the curve of one metric that TensorBoard wrote, with run and metric from the name of the file."""
+    match = TENSORBOARD.fullmatch(str(name).rpartition("/")[2])
+    if match is None or {_spelled(column) for column in frame} != {"walltime", "step", "value"}:
+        return None, ""
+    value = next(column for column in frame if _spelled(column) == "value")
+    table = frame.rename(columns={value: match["metric"]})
+    table.insert(0, "run", match["run"])
+    return table, f"the column {quoted(value)} is read as {quoted(match['metric'])}, as the name of the file states"
+
+
+def _keys(frame, name):
+    """Return metrics by key and value as one column a metric."""
+    spelled = {_spelled(column): column for column in frame}
+    keys = [spelled[word] for word in KEYS if word in spelled]
+    if len(keys) != 1 or not {"value", "step"} <= set(spelled) or not frame[keys[0]].map(type).eq(str).all():
+        return None, ""
+    key, value, step = keys[0], spelled["value"], spelled["step"]
+    groups = [column for column in frame if _spelled(column) in RUNS]
+    metrics = list(frame[key].unique())
+    _refuse_size(len(frame), len(metrics), name)
+    taken = [metric for metric in metrics if metric in (*groups, step)]
+    if taken:
+        raise InputError(f"{name}: {listed(taken)} is a column and a value of {quoted(key)}; rename one of them")
+    columns = [frame[column].map(repr) for column in (*groups, step)]
+    numbers = pd.MultiIndex.from_arrays(columns).factorize()[0] if len(columns) > 1 else columns[0].factorize()[0]
+    first = np.unique(numbers, return_index=True)[1]
+    table = frame.iloc[first][[*groups, step]].copy()
+    for metric in metrics:
+        rows = (frame[key] == metric).to_numpy()
+        values = pd.Series(frame[value].to_numpy()[rows], index=numbers[rows])
+        values = values[~values.index.duplicated(keep="last")]
+        table[metric] = values.reindex(range(len(first))).to_numpy()
+    more = f" and {len(metrics) - SHOWN} more" if len(metrics) > SHOWN else ""
+    return table, (
+        f"{plural(len(frame), 'value')} by {quoted(key)} are read as {plural(len(table), 'row')} with the columns "
+        f"{listed(metrics[:SHOWN])}{more}; of equal steps of a metric the last value is read"
+    )
+
+
+def _refuse_size(rows, columns, name):
+    if rows * columns > MOST_CELLS:
+        raise InputError(
+            f"{name}: the export would make {rows} rows of {columns} columns; export fewer runs or metrics"
+        )

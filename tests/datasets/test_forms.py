@@ -1,0 +1,374 @@
+"""Files of the forms that people bring, made up: read at the first try, or at the second by what the refusal states."""
+
+import json
+import warnings
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.datasets.cells import as_days
+from bayescaling.datasets.formats import open_table
+from bayescaling.errors import TableNote
+
+STRANGERS = Path(__file__).with_name("strangers")
+LONGEST = 600
+RUN, LATER = {"N": 1e6, "D": 2e7, "loss": 4.5}, {"N": 2e6, "D": 4e7, "loss": 4.1}
+
+
+def read(source, kind="runs", **options):
+    """Read a table and return it with the texts of its notes."""
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        table = bs.read(source, kind, **options)
+    assert all(issubclass(note.category, TableNote) for note in notes)
+    return table, [str(note.message) for note in notes]
+
+
+def refused(source, kind="runs", **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableNote)
+        with pytest.raises(bs.InputError) as error:
+            bs.read(source, kind, **options)
+    message = str(error.value)
+    assert message.isprintable() and len(message) <= LONGEST
+    return message
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="runs.json"):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+# Files of strangers ---------------------------------------------------------------------------------------------------
+
+
+def test_an_array_of_objects_is_a_table():
+    table, notes = read(STRANGERS / "runs_array.json", columns={"parameters": "size"})
+    assert len(table) == 24 and not notes
+    assert table.iloc[0].to_dict() == {"parameters": 2e7, "tokens": 1e9, "training_flop": 1.2e17, "loss": 3.9653}
+
+
+def test_a_panel_of_a_tracker_is_read_as_its_refusal_states():
+    message = refused(STRANGERS / "tracker_panel.csv")
+    assert 'from_name="Group: {parameters}_{}step"' in message
+    assert "--column tokens=Step" in message and 'unit={"tokens": 5e5}' in message
+    options = {"from_name": "Group: {parameters}_{}step", "columns": {"tokens": "Step"}, "unit": {"tokens": 5e5}}
+    table, notes = read(STRANGERS / "tracker_panel.csv", **options, last_of="run")
+    assert sorted(set(table["parameters"])) == [7e7, 1.6e8, 4.1e8, 1.4e9]
+    assert sorted(set(table["tokens"])) == [5e8, 1e9, 2e9, 4e9]
+    assert table["run"].nunique() == len(table) == 16 and table["loss"].between(2, 4).all()
+    assert "a panel of 16 runs is read as 16 readings" in notes[0] and "32 columns of minima and maxima" in notes[0]
+    assert '"1-4B" is "1.4B"' in notes[1]
+
+
+def test_sizes_with_suffixes_are_read_with_a_note():
+    table, notes = read(STRANGERS / "suffixes.csv")
+    assert sorted(set(table["parameters"])) == [1.25e7, 4.5e7, 1.24e8, 3.55e8]
+    assert sorted(set(table["tokens"])) == [2.5e8, 1e9, 4e9]
+    assert notes[1] == 'suffixes.csv: "tokens" is written with M and B, read as 1e6 and 1e9'
+
+
+def test_evaluations_of_leaderboards_are_read_as_their_refusal_states():
+    message = refused(STRANGERS / "years.csv", "evaluations")
+    condition = "Dataset in ['Penn Treebank', 'PTB', 'WikiText-103']"
+    assert '"1B Words"' in message and f'where="{condition}"' in message
+    table, notes = read(STRANGERS / "years.csv", "evaluations", where=condition)
+    assert table["benchmark"].tolist() == ["ptb", "ptb", "wt103", "wt103", "ptb", "wt103"]
+    assert table["transformer"].tolist() == [0, 0, 0, 1, 0, 1]
+    assert table["parameters"].tolist() == [2.4e7, 2.4e7, 1.51e8, 2.57e8, 2.2e7, 2.57e8]
+    days = ["2016-07-02", "2017-08-16", "2018-10-16", "2019-01-09", "2018-02-15", "2020-04-16"]
+    assert table["publication_date"].dt.strftime("%Y-%m-%d").tolist() == days
+    assert table["publication_date_halfwidth_days"].tolist() == [183, 15.5, 15.5, 0, 45, 15]
+    assert any("take their middle, with an error of up to 183 days" in note for note in notes)
+    assert any("with ~ in 1 cell" in note for note in notes)
+
+
+def test_the_log_of_a_run_is_refused_with_what_is_wanted():
+    message = refused(STRANGERS / "run_log.txt")
+    assert "not a table with a header" in message and "parameters, tokens (or training_flop) and loss" in message
+
+
+def test_sizes_in_names_of_files_are_read_as_the_refusal_states():
+    source = STRANGERS / "curves" / "*.csv"
+    assert "--from-file 'curve_N{parameters}_D{}.csv'" in refused(source)
+    table, _ = read(source, from_file="curve_N{parameters}_D{}.csv", last_of="run")
+    assert len(table) == 9 and sorted(set(table["parameters"])) == [1238144, 8886784, 33506304]
+    sizes = [float(name.partition("_D")[2].removesuffix(".csv")) for name in table["run"]]
+    assert table["tokens"].tolist() == sizes
+    single, _ = read(source.with_name("curve_N1238144_D20000000.csv"), from_file="curve_N{parameters}_D{}")
+    assert single["parameters"].tolist() == [1238144] * 4 and single["run"].nunique() == 1
+    assert any(entry["option"] == "from_file" for entry in single.attrs["reading"])
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [RUN, LATER],
+        {"runs": [RUN, LATER]},
+        {"a": {"runs": [RUN, LATER]}},
+        {name: [RUN[name], LATER[name]] for name in RUN},
+        {name: {"0": RUN[name], "1": LATER[name]} for name in RUN},
+        {"first": RUN, "second": LATER},
+        {"columns": list(RUN), "index": [0, 1], "data": [list(RUN.values()), list(LATER.values())]},
+        '{"N": 1e6, "D": 2e7, "loss": 4.5}\n{"N": 2e6, "D": 4e7, "loss": 4.1}\n',
+    ],
+)
+def test_forms_of_json_give_one_table(document, written):
+    table, _ = read(written(document))
+    assert table["parameters"].tolist() == [1e6, 2e6] and table["loss"].tolist() == [4.5, 4.1]
+
+
+def test_names_of_nested_objects_are_joined_and_arrays_left_out(written):
+    nested = RUN | {"config": {"n_layer": 4, "betas": [0.9, 0.95]}, "eval": {"c4_en": {"bpb": 1.1}}}
+    for path in (written([nested]), written(json.dumps(nested), "runs.jsonl"), written(nested)):
+        table, notes = read(path)
+        assert table["config.n_layer"].item() == 4 and table["eval.c4_en.bpb"].item() == 1.1
+        assert notes == [f'{path.name}: arrays are left out: "config.betas"']
+
+
+def test_values_outside_the_array_are_in_every_row(written):
+    document = {"model": {"n_params": 1e6}, "history": [{"tokens": 1e7, "loss": 5}, {"tokens": 2e7, "loss": 4}]}
+    table, notes = read(written(document), columns={"parameters": "model.n_params"})
+    assert table["parameters"].tolist() == [1e6, 1e6]
+    assert 'the array "history" is read as the table, with "model.n_params" in every row' in notes[0]
+
+
+def test_a_pattern_of_files_with_one_object_has_a_row_a_file(written):
+    written(RUN, "a1.json")
+    path = written(LATER | {"note": [1]}, "a2.json")
+    table, notes = read(path.with_name("a*.json"))
+    assert table["file"].tolist() == ["a1.json", "a2.json"] and table["loss"].tolist() == [4.5, 4.1]
+    assert notes[1] == 'a*.json: a2.json: arrays are left out: "note"'
+
+
+def test_the_history_of_a_trainer_has_a_row_an_evaluation(written):
+    history = [{"step": 1, "loss": 5.0, "epoch": 0.1}, {"step": 1, "eval_loss": 4.9}, {"step": 2, "loss": 4.5}]
+    history += [
+        {"step": 3, "loss": 4.2},
+        {"step": 3, "eval_loss": 4.1},
+        {"step": 3, "train_runtime": 9, "train_loss": 4.7},
+    ]
+    path = written({"log_history": history, "total_flos": 1e15, "global_step": 3}, "trainer_state.json")
+    table, _, _ = open_table(path)
+    assert table["eval_loss"].tolist() == [4.9, 4.1] and table["train_loss"].tolist() == [5.0, 4.2]
+    assert "2 with an evaluation are read" in table.attrs["sentences"][0]
+
+
+def test_results_of_an_evaluation_harness_are_scores(written):
+    results = {"arc": {"alias": "arc", "acc,none": 0.3, "acc_stderr,none": 0.01}, "boolq": {"acc,none": 0.6}}
+    config = {"model": "hf", "model_args": "pretrained=lab/model-70m,dtype=float16"}
+    table, _ = read(written({"results": results, "config": config, "versions": {}}), "scores")
+    assert table[["model", "benchmark", "score"]].to_numpy().tolist() == [
+        ["lab/model-70m", "arc", 0.3],
+        ["lab/model-70m", "boolq", 0.6],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('[{"N": 1e6},\n{"N": 2e6', ["line 2, column 10", "not JSON", "Expecting"]),
+        ('[{"N": 1e6, "N": 2e6}]', ['2 values of "N"']),
+        ('[{"a.b": 1, "a": {"b": 2}}]', ["row 0", '2 values of "a.b"']),
+        ('[{"N": "\\ud800"}]', ["half of a surrogate pair"]),
+        ("[" * 100_000, ["nested too deep"]),
+        ('{"a":' * 40 + "1" + "}" * 40, ["nested more than 30 deep"]),
+        ([RUN, 3, [1]], ["row 1 (counting from 0): found", '"3"', "row 2", "an array"]),
+        ("3", ['found "3" where a table should be']),
+        ({"runs": [RUN], "others": [RUN, RUN]}, ["2 arrays of objects", '"runs" (1 object)', '"others" (2 objects)']),
+        ({"N": [1e6, 2e6], "D": [1e7, 2e7], "loss": [4]}, ["different lengths", '"loss" 1']),
+        ({"columns": ["N", "D"], "data": [[1, 2], [3]]}, ["row 1", "1 cells where there are 2 columns"]),
+        ("", ["empty"]),
+        ("[]", ["no rows"]),
+        ([{f"x{i}": 1} for i in range(4000)], ["4000 different names"]),
+    ],
+)
+def test_json_that_is_no_table_is_refused(content, words, written):
+    message = refused(written(content))
+    assert message.startswith("runs.json") and all(word in message for word in words), message
+
+
+# Exports of trackers --------------------------------------------------------------------------------------------------
+
+
+def test_a_panel_keeps_every_reading_and_metric(written):
+    text = "Step,a - val/loss,a - val/loss__MIN,a - val/loss__MAX,a - tokens,a - _step,b - val/loss,b - tokens\n"
+    text += "1,5,5,5,1e7,1,,\n2,4.5,4.5,4.5,2e7,2,4.6,2e7\n3,,,,,3,4.4,4e7\n"
+    table, notes = read(written(text, "panel.csv"), columns={"parameters": "Step"}, unit={"parameters": 1e6})
+    assert table["run"].tolist() == ["a", "a", "b", "b"]
+    assert table["loss"].tolist() == [5, 4.5, 4.6, 4.4] and table["tokens"].tolist() == [1e7, 2e7, 2e7, 4e7]
+    assert "2 columns of minima and maxima left out" in notes[0]
+    message = refused(written(text.replace("4.6", "x"), "panel.csv"), columns={"parameters": "Step"})
+    assert 'line 3, run 2 ("b"), column "val/loss": found "x"' in message
+
+
+def test_other_exports_of_trackers(written):
+    path = written("Wall time,Step,Value\n1,10,4.5\n2,20,4.1\n", "run-N70M-tag-eval_loss.csv")
+    options = {"from_name": "N{parameters}", "columns": {"tokens": "Step"}, "unit": {"tokens": 1e7}}
+    table, _ = read(path, **options)
+    assert table["loss"].tolist() == [4.5, 4.1] and table["parameters"].tolist() == [7e7, 7e7]
+    lines = ["run_id,key,value,step", "a,val_loss,4,1", "a,tokens,1e9,1", "a,params,1e8,1", "a,val_loss,3.9,1"]
+    table, notes = read(written("\n".join(lines), "metrics.csv"))
+    assert table["loss"].tolist() == [3.9] and "the last value is read" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("{params}_{}", '{params} in "{params}_{}" is no column of runs; did you mean "parameters"?'),
+        ("70M", "names no column between braces"),
+        ("{parameters", "one brace alone"),
+        ("{parameters}{parameters}", "{parameters} is twice"),
+        ("M{parameters}_{}", 'does not fit 1 of 1 names in column "run", such as "a70M_1step"'),
+        ("", "is no pattern"),
+    ],
+)
+def test_patterns_that_fit_no_name_are_refused(pattern, words, written):
+    path = written("run,D,loss\na70M_1step,1e9,4\n", "runs.csv")
+    assert words in refused(path, from_name=pattern)
+    assert "from_name is not an option of tables of scores" in refused(path, "scores", from_name=pattern or "x")
+
+
+def test_names_are_not_proposed_where_a_column_may_hold_the_sizes(written):
+    message = refused(written("run,my_param,D,loss\n70M_a,7e7,1e9,4\n", "runs.csv"))
+    assert "--column parameters=my_param" in message and "from_name" not in message
+    assert "from_name" not in refused(written("run,x,D,loss\nrun-1,7e7,1e9,4\n", "runs.csv"))
+
+
+def test_a_column_and_a_pattern_do_not_both_hold_a_size(written):
+    path = written("run,parameters,D,loss\n70M,7e7,1e9,4\n", "runs.csv")
+    assert "the table has such a column" in refused(path, from_name="{parameters}")
+
+
+# Numbers, flags and dates ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("70M", 7e7),
+        ("12.5m", 1.25e7),
+        ("1.4B", 1.4e9),
+        ("1.4 billion", 1.4e9),
+        ("929k", 929e3),
+        ("2.5e9", 2.5e9),
+        ("12,345,678", 12345678),
+        ("12,345,678.5", 12345678.5),
+        ("1 000 000", 1e6),
+        ("1\u202f000\u202f000", 1e6),
+        ("1'000'000", 1e6),
+        ("1.000.000", 1e6),
+        ("~257M", 2.57e8),
+        ("3 x 10^9", 3e9),
+        ("3×10**9", 3e9),
+    ],
+)
+def test_numbers_as_people_write_them(text, number, written):
+    table, notes = read(written(f'N,D,loss\n"{text}",2e9,4.5\n', "runs.csv"))
+    assert table["parameters"].item() == number
+    assert len(notes) == (text != "2.5e9")
+    assert (
+        read(pd.DataFrame({"N": [text, None], "D": 2e9, "loss": 4.5}), drop_missing=True)[0]["parameters"][0] == number
+    )
+
+
+@pytest.mark.parametrize("text", ["12,345", "12,34", "0,125", "70MM", "1e5M", "1_000_000", "<70M", "70M-1B", "٣"])
+def test_numbers_that_could_be_two_or_none_are_refused(text, written):
+    assert f'column "N": found "{text}"' in refused(written(f'N,D,loss\n"{text}",2e7,4.5\n', "runs.csv"))
+
+
+def test_a_comma_between_thousands_is_known_by_its_neighbours(written):
+    table, _ = read(written('N,D,loss\n"12,345",2e7,4.5\n"1,234,567",2e7,4\n', "runs.csv"))
+    assert table["parameters"].tolist() == [12345, 1234567]
+    assert '"12,345"' in refused(written('N,D,loss\n"12,345",2e7,4.5\n"12,3456",2e7,4\n', "runs.csv"))
+
+
+def test_suffixes_and_a_unit_are_not_both_used(written):
+    path = written("N,D,loss\n70M,2e7,4.5\n", "runs.csv")
+    assert "a unit of 1e+06; leave one of them out" in refused(path, unit={"parameters": 1e6})
+    assert "a unit of 1e+09" in refused(written("N (B),D,loss\n70M,2e7,4.5\n", "runs.csv"))
+    assert 'found "4.5M"' in refused(written("N,D,loss\n1e6,2e7,4.5M\n", "runs.csv"))
+
+
+def test_conditions_compare_numbers_that_were_written_with_suffixes(written):
+    table, _ = read(written("N,D,loss,run\n70M,2B,4.5,70M\n1.4B,2B,4.5,1.4B\n", "runs.csv"), where="N > 1e9")
+    assert table["parameters"].tolist() == [1.4e9] and table["run"].tolist() == ["1.4B"]
+
+
+def test_years_quarters_and_months_take_their_middle():
+    texts = [
+        "2016",
+        "2017.0",
+        "2017-08",
+        "Oct 2018",
+        "Sept. 2018",
+        "2018-Q1",
+        "04/2020",
+        "5 March 2021",
+        "March 5, 2021",
+    ]
+    days, halfwidths, faults = as_days(pd.Series(texts))
+    assert days.dt.strftime("%Y-%m-%d").tolist() == [
+        *["2016-07-02", "2017-07-02", "2017-08-16", "2018-10-16", "2018-09-16", "2018-02-15", "2020-04-16"],
+        *["2021-03-05", "2021-03-05"],
+    ]
+    assert halfwidths.tolist() == [183, 182.5, 15.5, 15.5, 15, 45, 15, 0, 0] and not faults
+    wrong = pd.Series(["03/04/2021", "13/2020", "Mai 2020", "31 Feb 2020", "20", "0000", "201"])
+    assert len(as_days(wrong)[2]) == len(wrong)
+    table, notes = read(
+        pd.DataFrame({"model": ["a", "b"], "benchmark": "q", "score": 0.5, "date": [2016, None]}), "scores"
+    )
+    np.testing.assert_array_equal(table["date_halfwidth_days"], [183, np.nan])
+    assert "1 date is a year" in notes[0]
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+def test_comments_and_a_closing_line_are_left_out(written):
+    text = "# made by x, at y\n\n# z\nN,D,loss\n1e6,2e7,4.5\n# gap, here, too\n2e6,4e7,4.1\n#3e6,4e7,4.1\n"
+    text += "Mean,3e7,4.3\nTotal,,\n"
+    table, notes = read(written(text, "runs.csv"))
+    assert table["parameters"].tolist() == [1e6, 2e6]
+    assert notes[0] == "runs.csv: 4 lines (1, 3, 6, 8) that begin with # are left out"
+    assert notes[1].startswith("runs.csv: 2 lines (9, 10) at the end, which sum up the others")
+    assert "runs.csv, line 7, " in refused(written(text.replace("4.1\n#", "x\n#"), "runs.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("# N,D,loss\n1e6,2e7,4.5\n", []),
+        ("#Params,D,loss\n1e6,2e7,4.5\n", []),
+        ("run,N,D,loss\n#1,1e6,2e7,4.5\n", ["#1"]),
+        ('run,N,D,loss\n"a\n# b",1e6,2e7,4.5\n', ["a\n# b"]),
+        ("run,N,D,loss\nmean,1e6,2e7,4.5\n", ["mean"]),
+    ],
+)
+def test_what_is_no_comment_is_read(text, runs, written):
+    table, notes = read(written(text, "runs.csv"))
+    assert table["parameters"].tolist() == [1e6] and not notes
+    assert not runs or table["run"].tolist() == runs
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_table_in_a_text_file_is_read(sign, written):
+    table, _ = read(written(sign.join(["N", "D", "loss"]) + "\n" + sign.join(["1e6", "2e7", "4.5"]) + "\n", "runs.txt"))
+    assert table["loss"].item() == 4.5
+
+
+@pytest.mark.parametrize(
+    "text", ["x\n", "N D loss\n1e6 2e7 4.5\n", "iter 0: loss 4.2, time 310ms\niter 1: loss 4.1, time 3ms\n"]
+)
+def test_other_text_is_refused(text, written):
+    assert "not a table with a header" in refused(written(text, "runs.txt"))
