@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special
 
 from ..datasets import load
-from ..datasets.wording import listed, quoted, unknown
+from ..datasets.wording import quoted, unknown
 from ..errors import InputError
 from ..inference.checks.check import percent as share
 from ..inference.checks.sandwich import quotable
@@ -320,11 +320,11 @@ def plot_rollout(
     """
     scores, rows = _rollout(result)
     if level not in LEVELS:
-        raise InputError(f"level must be one of {listed([f'{x:g}' for x in LEVELS])}, of a rollout, not {level!r}")
+        raise InputError(f"level must be one of {', '.join(map(_number, LEVELS))}, of a rollout, not {level!r}")
     cutoffs = [float(x) for x in scores.index]
     cutoff = cutoffs[0] if cutoff is None else cutoff
     if cutoff not in cutoffs:
-        raise InputError(f"the rollout has no cutoff {cutoff!r}; it has {listed([f'{x:g}' for x in cutoffs])}")
+        raise InputError(f"the rollout has no cutoff {cutoff!r}; it has {', '.join(map(_number, cutoffs))}")
     rows = rows.isel(prediction=(rows["cutoff"] == cutoff).values)
     relative = rows.attrs["scale"].startswith("log_")
     away = {}
@@ -351,6 +351,10 @@ def plot_rollout(
                 *_in_and_out(x, away["observed"], outside)),
     )  # fmt: skip
     return drawn(picture, ax, backend)
+
+
+def _number(x):
+    return f"{x:g}".replace("e+", "e")
 
 
 def _rollout(result):

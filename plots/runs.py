@@ -199,6 +199,8 @@ def plot_isoflop(
     level, runs = check_level(level), run_sizes(fit, **planned)
     budgets = np.sort(_budgets_of_runs(runs) if compute is None else budgets_of(compute))
     best = allocate(fit, budgets, **planned)
+    if "parameters" not in best:
+        raise InputError(f"a fit of {fit.law.name} has no best size; use a law of parameters and tokens")
     n_best, loss_best = ends(best["parameters"], level), ends(best["loss"], level)
     distance = np.abs(np.log(runs["compute"].to_numpy()[:, None] / budgets))
     nearest, layers, curves = distance.argmin(1), [], []
@@ -287,8 +289,6 @@ def plot_valley(
     """
     level, compute = check_level(level), one_budget(compute)
     at = allocate(of_kind(fit, "runs"), compute, near_optimal=tolerance, **planned).isel(compute=0)
-    if "parameters" not in at:
-        raise InputError(f"a fit of {fit.law.name} has no best size; use a law of parameters and tokens")
     best = ends(at["parameters"], level)
     low, high = float(at["near_low"]), float(at["near_high"])
     marks = {}
