@@ -1,6 +1,7 @@
 """Figures that anyone can call: each states its finding in its title, and both backends draw the same numbers."""
 
-from .checks import plot_compare, plot_posterior, plot_ppc, plot_residuals, plot_rollout
+from .checks import plot_posterior, plot_ppc, plot_residuals
+from .comparisons import plot_compare, plot_rollout
 from .progress import plot_doubling, plot_lengths
 from .runs import plot_fit, plot_isoflop, plot_valley
 from .sizes import plot_allocation, plot_frontier

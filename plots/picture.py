@@ -54,7 +54,7 @@ class Axis:
             return list(range(len(self.names))), list(self.names)
         decades = math.log10(high / low)
         if decades < NARROW:
-            step = _round_step((high - low) / 5)
+            step = _round_step((high - low) / 8)
             inside = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
             return inside, [self.text(x) for x in inside]
         steps = (1, 2, 5) if decades < FEW_DECADES else (1,)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
-from ..inference.estimands.allocate import allocate
+from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
 from ..inference.needs import of_kind
 from ..inference.words import flop, plain, size, sizes
@@ -48,7 +48,8 @@ def run_sizes(fit, **planned):
     InputError
         If the table lacks parameters or tokens.
     """
-    rows = of_kind(fit, "runs").law.planner.rows(fit.rows, **planned)
+    law = of_kind(fit, "runs").law
+    rows = law.planner.rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]
     if missing:
         raise InputError(f"{fit.place} has no column {missing[0]!r}, which this figure needs")
@@ -104,7 +105,7 @@ def plot_fit(
     'At ten times the largest run, the best mo'
     """
     level, runs = check_level(level), run_sizes(fit, **planned)
-    chosen = _sizes_of(runs) if sizes is None else np.sort(np.asarray(sizes, float))
+    chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))
     layers, colours = [], ramp(len(chosen))
     nearest = np.abs(np.log(runs["parameters"].to_numpy()[:, None] / chosen)).argmin(1)
     lines = [_line_of_size(runs[nearest == i], n) for i, n in enumerate(chosen)]

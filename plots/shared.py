@@ -102,8 +102,8 @@ def percent(level):
     return f"{100 * level:g}%"
 
 
-def budgets_of(compute, name="compute"):
-    """Return budgets as an array of one axis, refusing what is no positive FLOP.
+def budgets_of(compute, name="compute", unit="FLOP"):
+    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def budgets_of(compute, name="compute"):
     except (TypeError, ValueError):
         budgets = np.array([np.nan])
     if budgets.ndim != 1 or not budgets.size or not (np.isfinite(budgets) & (budgets > 0)).all():
-        raise InputError(f"{name} must be positive FLOP, not {compute!r}")
+        raise InputError(f"{name} must be positive {unit}, not {compute!r}")
     return budgets
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..datasets.wording import unknown
 from ..errors import InputError
-from ..inference.estimands.allocate import allocate, compute_range
+from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
 from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
 from .published import published_optima
@@ -97,7 +97,7 @@ def plot_frontier(
     level, named = check_level(level), named_fits(fits, "runs")
     if show not in SHOWN:
         raise InputError(unknown("show", show, SHOWN))
-    ranges = [compute_range(fit, **planned) for fit in named.values()]
+    ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
     least, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
     budgets = np.geomspace(least, AHEAD * largest, POINTS) if compute is None else np.sort(budgets_of(compute))
     if len(budgets) < 2:
@@ -203,7 +203,7 @@ def plot_allocation(
     if show not in SHOWN:
         raise InputError(unknown("show", show, SHOWN))
     title, form, *_ = SHOWN[show]
-    beyond = compute > min(compute_range(fit, **planned)[1] for fit in named.values())
+    beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
     widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
     layers, quoted = [], {}
     for offset, (width, (options, marker)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):

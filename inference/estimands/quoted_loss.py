@@ -11,7 +11,7 @@ from ...models.draws import DRAWS
 from ...models.loss.budget import tokens_at
 from ...models.loss.plan import training_compute
 from ..checks.sandwich import quotable
-from .allocate import allocate, compute_range, decades_outside
+from .allocate import allocate, checked_plan, compute_range, decades_outside
 from .beyond import check_beyond
 from .quoted_allocation import drift_errors
 
@@ -60,6 +60,7 @@ def quoted_loss(
     True
     """
     check_beyond(beyond)
+    planned = checked_plan(fit.draws.law, planned)
     n, d = np.broadcast_arrays(np.atleast_1d(np.asarray(parameters, float)), np.asarray(tokens, float))
     places = np.arange(len(n))
     loss = fit.draws.by_draw({"loss": _law_loss(fit, n, d, planned)}, {"point": places})["loss"]
@@ -106,6 +107,7 @@ def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned:
     law = allocate(fit, compute, beyond="none", robust=False, **planned).isel(compute=0)
     best = allocate(fit, compute, **planned)["parameters"].isel(compute=0)
     moved = (best / law["parameters"]).transpose(*DRAWS).values.reshape(-1, 1)
+    planned = checked_plan(fit.draws.law, planned)
     sizes = np.atleast_1d(np.asarray(parameters, float)) / moved
     loss = _law_loss(fit, sizes, tokens_at(compute, sizes), planned)
     off = loss / law["loss"].transpose(*DRAWS).values.reshape(-1, 1) - 1

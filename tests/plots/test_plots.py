@@ -306,6 +306,8 @@ def test_published_losses_are_of_their_own_table_alone(runs, fit_default):
         (lambda fit, progress: bs.plot_frontier(fit, 1e24), "at least two budgets"),
         (lambda fit, progress: bs.plot_valley(fit, [1e20, 1e21]), "one budget"),
         (lambda fit, progress: bs.plot_valley(fit, -1), "positive FLOP"),
+        (lambda fit, progress: bs.plot_fit(fit, sizes=["a"]), "positive parameters"),
+        (lambda fit, progress: bs.plot_fit(fit, corpus="c4"), "corpus"),
         (lambda fit, progress: bs.plot_posterior(fit, "alhpa"), "did you mean \"alpha\""),
         (lambda fit, progress: bs.plot_residuals(fit, against="time"), "against"),
         (lambda fit, progress: bs.plot_ppc(fit, level=95), "between 0 and 1"),
