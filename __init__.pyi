@@ -18,6 +18,20 @@ from .inference import (
     scores as scores,
 )
 from .models import LossLaw as LossLaw, law as law, laws as laws
+from .plots import (
+    plot_allocation as plot_allocation,
+    plot_compare as plot_compare,
+    plot_doubling as plot_doubling,
+    plot_fit as plot_fit,
+    plot_frontier as plot_frontier,
+    plot_isoflop as plot_isoflop,
+    plot_lengths as plot_lengths,
+    plot_posterior as plot_posterior,
+    plot_ppc as plot_ppc,
+    plot_residuals as plot_residuals,
+    plot_rollout as plot_rollout,
+    plot_valley as plot_valley,
+)
 from .reports import report as report
 from .training import train as train
 

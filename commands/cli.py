@@ -22,6 +22,7 @@ from . import (
     exit_status,
     fit,
     gpu_check,
+    plot,
     points,
     progress_since,
     reconcile,
@@ -44,6 +45,7 @@ app.command()(compare.compare)
 app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
 app.command()(allocate.allocate)
+app.command()(plot.plot)
 app.command()(reconcile.reconcile)
 app.command(cls=train.SweepCommand)(train.train)
 app.command(cls=train.SweepCommand)(train.arithmetic)

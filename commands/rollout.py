@@ -31,7 +31,8 @@ def rollout(
 ):
     """Fit a law to the rows below each cutoff, predict the others, and say how well."""
     from ..inference import rollout as roll_out
-    from ..reports.drawing.rollout import check_format, draw
+    from ..plots.with_matplotlib import check_format
+    from ..reports.drawing.rollout import draw
 
     chosen, table = parsing.law_and_table(law, data, fitting, figure)
     if figure:

@@ -179,7 +179,7 @@ def read(
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
 
-    Numbers may have suffixes, names of runs may have sizes, and a column may be computed from others:
+    Numbers may have suffixes, sizes may stand in the names of runs, and a column may be computed from others:
 
     >>> import warnings
     >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})

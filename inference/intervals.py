@@ -30,10 +30,21 @@ def summary(draws, *, ratio=False):
     values = np.ravel(np.asarray(draws, float))
     ratio = ratio or bool(np.isinf(values).any())
     moments = {"mean": None, "sd": None} if ratio else {"mean": values.mean(), "sd": values.std(ddof=1)}
+    ends = dict(zip(QUANTILES, quantiles(values, list(QUANTILES.values())), strict=True))
+    return {name: finite(x) for name, x in (moments | ends).items()}
+
+
+def quantiles(draws, probabilities):
+    """Return quantiles of draws along their first axis, an ndarray (probability, ...).
+
+    Examples
+    --------
+    >>> quantiles([1.0, 2.0, np.inf], [0.5, 0.975])
+    array([ 2., inf])
+    """
+    values = np.asarray(draws, float)
     # Between a finite and an infinite draw there is no linear interpolation.
-    method = "inverted_cdf" if np.isinf(values).any() else "linear"
-    quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values()), method=method), strict=True))
-    return {name: finite(x) for name, x in (moments | quantiles).items()}
+    return np.quantile(values, probabilities, axis=0, method="inverted_cdf" if np.isinf(values).any() else "linear")
 
 
 def finite(x):

@@ -59,7 +59,8 @@ def parse(
     recognised = [canonical for canonical in ALIASES if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:
-        runs = runs.drop(columns=RUN, errors="ignore").rename(columns={run: RUN})
+        runs = runs.drop(columns=RUN, errors="ignore")
+        runs = runs.assign(**{RUN: table[run]}) if run in recognised else runs.rename(columns={run: RUN})
     both = selection.by_both_names(table, runs)
     runs = selection.where(runs, where, changes, columns=both)
     faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]

@@ -130,11 +130,7 @@ def allocate(
     if near_optimal is not None:
         near_optimal = float(_numbers(near_optimal, "near_optimal must be one positive tolerance", shape=(1,))[0])
     draws = fit.draws
-    law, known = draws.law, draws.law.planner.planned
-    planned = {key: x for key, x in planned.items() if x is not None}
-    for key in planned:
-        if key not in known:
-            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+    law, planned = draws.law, checked_plan(draws.law, planned)
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
     check_beyond(beyond)
@@ -169,6 +165,20 @@ def allocate(
             result[key].attrs["units"] = unit
     result = result.transpose("chain", "draw", name, ...)
     return Allocation(result.data_vars, result.coords, result.attrs)
+
+
+def checked_plan(law, planned):
+    """Return what is planned without what is None, refusing what a law does not know of runs.
+
+    Raises
+    ------
+    InputError
+    """
+    known, planned = law.planner.planned, {key: x for key, x in planned.items() if x is not None}
+    for key in planned:
+        if key not in known:
+            raise InputError(unknown(f"for a fit of {law.name}, what is planned,", key, known or ("nothing",)))
+    return planned
 
 
 def _unit(name):

@@ -5,7 +5,7 @@ import xarray as xr
 
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from .density import density
+from ...plots.density import density
 from .style import BLUE, GREY, LEGEND, LOSS, ORANGE, OTHER, PARAMETERS, PUBLISHED, RED, SIZES, TOKENS, figure, line
 
 

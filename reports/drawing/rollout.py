@@ -2,25 +2,11 @@
 
 import numpy as np
 
-from ...datasets.files import written_whole
-from ...datasets.wording import printable, quoted
-from ...errors import InputError
+from ...plots.with_matplotlib import write
 from .style import BLUE, COMPUTE, GREY, RED
 
-FORMATS = ("svg", "png", "pdf")
 PANEL = (8.0, 3.2)  # inches
 RANGE = 10.0  # greatest over least value from which an axis is logarithmic
-
-
-def check_format(path):
-    """Refuse a file whose ending is no format of figures.
-
-    Raises
-    ------
-    InputError
-    """
-    if path.suffix.lstrip(".").lower() not in FORMATS:
-        raise InputError(f"{printable(path)}: a figure is written as .svg, .png or .pdf, not {quoted(path.suffix)}")
 
 
 def figure(rows):
@@ -86,9 +72,4 @@ def draw(rows, path):
     path : Path
         Its ending says the format.
     """
-    check_format(path)
-    kind = path.suffix.lstrip(".").lower()
-    with written_whole(path, parents=False) as partial:
-        # A date would make every file another.
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        figure(rows).savefig(partial, format=kind, dpi=160, metadata=metadata)
+    write(figure(rows), path)

@@ -1,15 +1,15 @@
 """The look that all figures share: colours, axes and their titles, number formats."""
 
-# After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
-BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#c8460a", "#009e73", "#e69f00", "#6b7280"
-PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
+from ...plots import style
+from ...plots.style import BLACK, BLUE, GREEN, INK, INNER, ORANGE, OUTER, PURPLE, RED
+
+GREY, SKY = style.GREY, style.SKY
 # Colours and dashes of curves that stand in one figure, in this order.
 SERIES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (RED, "dashdot"), (PURPLE, "longdash"), (BLACK, "solid"))
-FONT = {"family": "Inter, Helvetica, Arial, sans-serif", "size": 13, "color": "#1f2937"}
+FONT = {"family": style.FONTS, "size": 13, "color": INK}
 SIZES = [[0, "#dbe9f6"], [0.5, "#5b9bd0"], [1, "#0b2f57"]]
-PUBLISHED = {"Hoffmann et al. 2022": (RED, "dash"), "Besiroglu et al. 2024": (BLACK, "dot")}
-OTHER = (GREEN, "dashdot")  # a source without a look of its own
-OUTER, INNER = 0.16, 0.42  # how much of its colour a 95% and a 50% band have
+PUBLISHED = {source: (look.colour, look.dash) for source, look in style.PUBLISHED.items()}
+OTHER = (style.OTHER.colour, style.OTHER.dash)  # a source without a look of its own
 LOSS = "Loss (nats/token)"
 COMPUTE = "Training compute C = 6ND (FLOP)"
 PARAMETERS = "Parameters N"

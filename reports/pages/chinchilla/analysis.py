@@ -8,12 +8,12 @@ import numpy as np
 from ....datasets import load
 from ....inference import compare, fit, intervals
 from ....inference.checks.sandwich import quotable
+from ....plots.published import PREFIX, chinchilla_estimates
 from ... import results
 from ...entries import fit_entry
 from ...findings import Findings
 from ...laws import CHINCHILLA as MAIN
 from ...laws import DEFAULT, LAWS, PLANNED
-from ...published import PREFIX, chinchilla_estimates
 from .estimators import point_estimates
 
 NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly as good

@@ -6,9 +6,9 @@ import pandas as pd
 from ....datasets.wording import p_value
 from ....inference.words import decimals, plain, probability
 from ....models.loss.law import describe
+from ....plots.published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from ...drawing import allocation, checks, law, optimum, tables, verdicts
 from ...html import prose
-from ...published import CONSTANTS, PREFIX, chinchilla_constants, chinchilla_estimates
 from . import laws_page
 from .analysis import MAIN
 

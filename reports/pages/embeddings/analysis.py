@@ -26,13 +26,13 @@ from ....inference.words import si
 from ....models import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....models.loss.sizes import chinchilla_configurations, estimates
+from ....plots.published import chinchilla_constants
 from ... import results
 from ...entries import fit_entry
 from ...findings import Findings
 from ...laws import CHINCHILLA as UNWEIGHTED
 from ...laws import LAWS as OF_CHINCHILLA
 from ...laws import PLANNED as OF_OTHER_MEANS
-from ...published import chinchilla_constants
 
 STAGES = (
     "sizes of models",

@@ -5,7 +5,7 @@ import numpy as np
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....models.draws import DRAWS
 from ....models.loss import embeddings
-from ...drawing.density import density
+from ....plots.density import density
 from ...drawing.style import BASIS_LABELS, BLUE, GREY, LEGEND, ORANGE, PUBLISHED, RED, SERIES, band, figure, line
 
 NONEMBEDDING = "Parameters outside the embeddings N<sub>x</sub>"

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from ....inference.words import HIGH, LOW, MIDDLE, flop, months, plain
 from ....models.loss.chinchilla import optimum as chinchilla_optimum
+from ....plots.published import CONSTANTS, PREFIX
 from ...drawing import optimum
-from ...published import CONSTANTS, PREFIX
 
 WIDE, NARROW = 480, 330  # widths in the units of the text's 13
 OURS, THEIRS, INK, FAINT, RULE = "var(--blue)", "var(--orange)", "var(--ink)", "var(--faint)", "var(--rule)"

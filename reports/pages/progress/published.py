@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ....plots.published import chinchilla_constants
 from ...drawing.style import ORANGE
-from ...published import chinchilla_constants
 from .wording import spanned
 
 PUBLISHED = "Ho et al. 2024"

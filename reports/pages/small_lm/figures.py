@@ -4,7 +4,7 @@ import numpy as np
 
 from ....inference.words import si
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
-from ...drawing.density import density
+from ....plots.density import density
 from ...drawing.style import BASIS_LABELS, BLUE, GREEN, GREY, LEGEND, ORANGE, OVER_TITLES, RED, figure, line
 
 COLOURS = {"scheme-1": GREY, "scheme-2": ORANGE, "scheme-3": GREEN, "scheme-4": BLUE}

@@ -1,0 +1,119 @@
+"""The command ``plot``: a figure of a saved fit, as a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ..errors import InputError
+from . import options, parsing, tables
+
+SEVERAL = ("frontier", "allocation", "posterior", "doubling")  # figures of one or several fits
+OF_BUDGET = ("valley", "allocation")  # which need one budget
+OF_BUDGETS = (*OF_BUDGET, "isoflop", "frontier")
+ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "lengths")
+UNPUBLISHED = ("residuals", "ppc", "lengths", "compare")  # figures that no published value is drawn in
+NAMES = (*ONE, *SEVERAL, "compare")
+HTML = ".html"
+
+
+def plot(
+    name: Annotated[str, Argument(help=f"The figure: {', '.join(NAMES)}.", metavar="NAME")],
+    files: Annotated[list[Path], Argument(help="Fits that 'bayescaling fit' wrote.", metavar="FILE.nc...")],
+    out: Annotated[
+        Path, Option(help="The file to write; its ending names the format.", metavar="FILE.svg|.png|.pdf|.html")
+    ],
+    compute: Annotated[
+        list[str] | None,
+        Option(
+            help="Budget in FLOP, or 1e20:1e24:5 for five from 1e20 to 1e24, evenly spaced in logarithms. Repeatable.",
+            metavar="FLOP",
+        ),
+    ] = None,
+    show: Annotated[
+        str | None,
+        Option(help="Of frontier and allocation: tokens_per_parameter, parameters, tokens or loss.", metavar="NAME"),
+    ] = None,
+    quantity: Annotated[str | None, Option(help="Of posterior: a constant, such as alpha.", metavar="NAME")] = None,
+    plan: Annotated[
+        list[str] | None,
+        Option(help="What the law must know of the planned runs, as for allocate. Repeatable.", metavar="NAME=VALUE"),
+    ] = None,
+    published: Annotated[bool, Option(help="Draw published values too.")] = True,
+    level: Annotated[float, Option(help="Level of the intervals.", metavar="SHARE")] = 0.95,
+    json: options.Json = False,
+):
+    """Draw a figure of fits, and print its finding and its caption."""
+    from ..datasets.files import check_writable
+    from ..datasets.wording import unknown
+    from ..plots.with_matplotlib import FORMATS, check_format, write
+
+    if name not in NAMES:
+        raise InputError(unknown("figure", name, NAMES))
+    check_format(out, (*FORMATS, "html"))
+    check_writable(out)
+    if name in ONE and len(files) > 1:
+        raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
+    chosen = _options(name, compute, show, quantity, parsing.values(plan, "--plan"))
+    chosen |= {} if name in UNPUBLISHED else {"published": published}
+    chosen |= {} if name == "compare" else {"level": level}
+    figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
+    if out.suffix.lower() == HTML:
+        _write_html(figure, out)
+    else:
+        write(figure.figure, out)
+    if json:
+        columns = figure.table.to_dict("list")
+        numbers = {column: [None if x != x else x for x in values] for column, values in columns.items()}
+        tables.print_json({"title": figure.finding, "caption": figure.caption, "table": numbers})
+        return
+    print(f"{figure.finding}.\n{figure.caption}")
+    tables.print_written(out)
+
+
+def _options(name, compute, show, quantity, planned):
+    """Return the options of a figure, refusing those of others."""
+    given = {"--compute": compute, "--show": show, "--quantity": quantity, "--plan": planned}
+    takes = {"--compute": OF_BUDGETS, "--show": ("frontier", "allocation"), "--quantity": ("posterior",),
+             "--plan": ("fit", *OF_BUDGETS)}  # fmt: skip
+    for option, value in given.items():
+        if value and name not in takes[option]:
+            raise InputError(f"the figure {name!r} takes no {option}; it is for {', '.join(takes[option])}")
+    budgets = parsing.numbers(compute, "--compute") if compute else None
+    if name in OF_BUDGET and (budgets is None or len(budgets) != 1):
+        count = "none" if budgets is None else len(budgets)
+        raise InputError(f"the figure {name!r} is at one budget, not {count}: give --compute once, such as 1e24")
+    if name in OF_BUDGET:
+        planned = planned | {"compute": budgets[0]}
+    elif budgets is not None:
+        planned = planned | {"compute": budgets}
+    return planned | {key: x for key, x in {"show": show, "quantity": quantity}.items() if x is not None}
+
+
+def _drawn(name, files, chosen, html, json):
+    """Draw a figure of files without a window."""
+    from matplotlib.figure import Figure
+
+    from .. import plots
+    from ..inference import compare, storage
+    from ..plots.with_matplotlib import WIDTH
+
+    names = [key.removesuffix(".nc") for key in tables.names_of(files, json)]
+    fits = {key: storage.open(path) for key, path in zip(names, files, strict=True)}
+    if len(fits) < len(files):
+        raise InputError("a file is named twice; name each fit once")
+    if name == "compare":
+        subject = compare(fits, progress=tables.interactive(json))
+    else:
+        subject = fits if name in SEVERAL and len(fits) > 1 else next(iter(fits.values()))
+    draw = getattr(plots, f"plot_{name}")
+    if html:
+        return draw(subject, backend="plotly", **chosen)
+    return draw(subject, ax=Figure(figsize=(WIDTH, 4.2), layout="constrained").subplots(), **chosen)
+
+
+def _write_html(figure, path):
+    from ..datasets.files import written_whole
+
+    with written_whole(path, parents=False) as partial:
+        partial.write_text(figure.to_html(include_plotlyjs="cdn"), encoding="utf-8")

@@ -1,0 +1,121 @@
+"""Mean losses of models planned, draw by draw, as wide as they are quoted, and what a size off the best one loses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from ...models.draws import DRAWS
+from ...models.loss.budget import tokens_at
+from ...models.loss.plan import training_compute
+from ..checks.sandwich import quotable
+from .allocate import allocate, checked_plan, compute_range, decades_outside
+from .beyond import check_beyond
+from .quoted_allocation import drift_errors
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..fit import Fit
+
+
+def quoted_loss(
+    fit: Fit,
+    parameters: ArrayLike,
+    tokens: ArrayLike,
+    *,
+    beyond: str = "drift",
+    robust: bool = True,
+    **planned: Any,
+) -> xr.DataArray:
+    """Compute the mean loss of models of any size and tokens, with the spread and the drift of `allocate`.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs that plans models by parameters and tokens.
+    parameters, tokens : array_like, shape (point,)
+        All parameters N_T, and training tokens D.
+    beyond, robust, **planned
+        As for `allocate`.
+
+    Returns
+    -------
+    DataArray
+        Nats per token, dims (chain, draw, point).
+
+    Raises
+    ------
+    InputError
+        If the law does not plan models, or `beyond` is unknown.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> loss = quoted_loss(fit, [1e9, 1e9], [1e10, 1e11])
+    >>> bool((loss.isel(point=0) > loss.isel(point=1)).all())
+    True
+    """
+    check_beyond(beyond)
+    planned = checked_plan(fit.draws.law, planned)
+    n, d = np.broadcast_arrays(np.atleast_1d(np.asarray(parameters, float)), np.asarray(tokens, float))
+    places = np.arange(len(n))
+    loss = fit.draws.by_draw({"loss": _law_loss(fit, n, d, planned)}, {"point": places})["loss"]
+    if robust:
+        spread = quotable(fit, {str(i): loss.isel(point=i, drop=True) for i in places})
+        loss = xr.concat(list(spread.values()), "point").assign_coords(point=places).transpose(*DRAWS, "point")
+    if beyond == "drift":
+        compute = xr.DataArray(training_compute(n, d), dims="point")
+        decades = decades_outside(compute, *compute_range(fit, **planned)).clip(min=0)
+        loss = loss * np.exp(drift_errors(fit, fit.draws)[0] * decades)
+    return loss
+
+
+def loss_off_optimum(fit: Fit, compute: float, parameters: ArrayLike, **planned: Any) -> xr.DataArray:
+    """Compute how much more loss a size has than the best one at the same training budget, relatively.
+
+    The best size of each draw is that of `allocate`, so that the median is at most a tolerance exactly between the
+    ``near_low`` and the ``near_high`` that `allocate` returns for it.
+
+    Parameters
+    ----------
+    fit : Fit
+    compute : float
+        Budget C in FLOP.
+    parameters : array_like, shape (size,)
+        All parameters N_T; tokens are C/(6 N_T).
+    **planned
+        As for `allocate`.
+
+    Returns
+    -------
+    DataArray
+        At least 0, dims (chain, draw, size); 0.01 is 1% of the best loss.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> at = fit.allocate(1e22, near_optimal=0.01)
+    >>> ends = [float(at["near_low"].item()), float(at["near_high"].item())]
+    >>> loss_off_optimum(fit, 1e22, ends).median(("chain", "draw")).values.round(4)
+    array([0.01, 0.01])
+    """
+    law = allocate(fit, compute, beyond="none", robust=False, **planned).isel(compute=0)
+    best = allocate(fit, compute, **planned)["parameters"].isel(compute=0)
+    moved = (best / law["parameters"]).transpose(*DRAWS).values.reshape(-1, 1)
+    planned = checked_plan(fit.draws.law, planned)
+    sizes = np.atleast_1d(np.asarray(parameters, float)) / moved
+    loss = _law_loss(fit, sizes, tokens_at(compute, sizes), planned)
+    off = loss / law["loss"].transpose(*DRAWS).values.reshape(-1, 1) - 1
+    return fit.draws.by_draw({"off": np.maximum(off, 0.0)}, {"size": np.arange(sizes.shape[-1])})["off"]
+
+
+def _law_loss(fit, parameters, tokens, planned):
+    """Compute mean losses under the law alone, (sample, point)."""
+    draws, planned = fit.draws.of_planned(**planned)
+    plan = draws.law.planner.plan(draws.constants(), **planned)
+    return plan.loss(plan.model(plan.size(parameters)), tokens)

@@ -1,0 +1,274 @@
+"""Figures that check a fit: its constants, its residuals, and its predictions of its runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.special
+
+from ..datasets import load
+from ..datasets.wording import unknown
+from ..errors import InputError
+from ..inference.checks.check import percent as share
+from ..inference.checks.sandwich import quotable
+from ..inference.needs import of_kind
+from ..inference.words import borne, symbols
+from ..models.draws import DRAWS
+from .density import density
+from .picture import Axis, Layer, Picture, drawn, frame
+from .published import chinchilla_estimates
+from .runs import COMPUTE, SOURCE, run_sizes
+from .shared import check_level, ends, in_words, named_fits, percent, with_looks
+from .style import BLUE, GREY, OUTER, RED, Look, look_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .density import density
+from .picture import Backend
+
+EXPONENT = "exponent_parameters"
+OF_LOSS = ("E", "A", "B")  # constants that depend on the corpus and on how tokens are counted
+NAMES = {EXPONENT: "Exponent of the best size in compute", "E": "Irreducible loss E (nats/token)"}
+RESIDUALS = {"compute": COMPUTE, "parameters": Axis("Parameters N", "size", log=True),
+             "tokens": Axis("Training tokens D", "size", log=True),
+             "tokens_per_parameter": Axis("Tokens per parameter D/N", log=True)}  # fmt: skip
+
+
+def plot_posterior(
+    fits: Fit | Sequence[Fit] | Mapping[str, Fit],
+    quantity: str = EXPONENT,
+    *,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the posterior density of one quantity, for one or several fits, with published estimates.
+
+    Parameters
+    ----------
+    fits : Fit, sequence of Fit, or mapping of str to Fit
+        Of laws of runs.
+    quantity : str
+        A scalar of the posterior, such as ``"alpha"``; by default the exponent of the best size in compute.
+    ax, backend, level
+        As for `plot_fit`.
+    published : bool
+        Whether to mark published estimates of the constants of Chinchilla's law: its exponents and, of a fit of
+        ``chinchilla_runs``, E, A and B.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If a fit is of another kind of law, or has no such scalar.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_posterior(fit)
+    >>> axes.get_title(loc="left")[:43]
+    'The exponent of the best size in compute is'
+    """
+    level, named = check_level(level), named_fits(fits, "runs")
+    layers, answers, top = [], [], 0.0
+    for name, look in with_looks(named):
+        draws = _quoted_draws(named[name], quantity)
+        grid, height = density(draws)
+        three = ends(draws, level)
+        inside = (grid >= three[0]) & (grid <= three[2])
+        shade = frame(x=grid[inside], low=0.0, high=height[inside])
+        layers.append(Layer("band", f"{name}, {percent(level)}", shade, look, False, opacity=OUTER))
+        layers.append(Layer("line", name, frame(x=grid, y=height), look))
+        answers.append(in_words(three, borne) + (f" ({name})" if len(named) > 1 else ""))
+        top = max(top, float(height.max()))
+    table = chinchilla_estimates(load("published"))
+    of_runs = all(fit.record["data"]["source"] == SOURCE for fit in named.values())
+    if published and (quantity not in OF_LOSS or of_runs):
+        for row in table[table["quantity"] == quantity].itertuples():
+            look = look_of(row.source)
+            layers.append(Layer("line", row.source, frame(x=row.estimate, y=[0.0, top]), look))
+            if np.isfinite(row.low):
+                bar = frame(x=row.estimate, y=0.06 * top, low=row.low, high=row.high)
+                layers.append(Layer("level", f"{row.source}, 95%", bar, look, False, width=5))
+    called = NAMES.get(quantity, symbols(quantity))
+    subject = called.partition(" (")[0]
+    subject = f"The {subject[0].lower()}{subject[1:]}" if quantity in NAMES else subject
+    picture = Picture(
+        title=f"{subject} is {' and '.join(answers)}",
+        caption=f"Curves are densities of the draws, shaded over the central {percent(level)}. Where the rows reject a "
+        "law, its draws are spread to the robust standard error.",
+        x=Axis(called),
+        y=Axis("Posterior density", range=(0.0, 1.05 * top)),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _quoted_draws(fit, quantity):
+    posterior = fit["posterior"]
+    scalars = [name for name, x in posterior.data_vars.items() if x.dims == DRAWS]
+    if quantity not in scalars:
+        raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", quantity, scalars))
+    draws = posterior[quantity]
+    if not float(draws.std()) > 0:
+        raise InputError(f"{quantity} of a fit of {fit.law.name} does not vary; choose another quantity")
+    return quotable(fit, {quantity: draws})[quantity]
+
+
+def plot_residuals(
+    fit: Fit,
+    *,
+    against: str = "compute",
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the residuals of the runs in units of the law's noise.
+
+    A residual is the normal quantile of the posterior mean probability of a loss of at most the observed one, so that
+    residuals are standard normal if the law and its noise are true.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    against : {"compute", "parameters", "tokens", "tokens_per_parameter"}
+    ax, backend
+        As for `plot_fit`.
+    level : float
+        Of the band that holds this share of residuals if the law is true.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, or `against` is none of these.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_residuals(fit, against="tokens_per_parameter")
+    >>> axes.get_title(loc="left")[:30]
+    'The law misses the runs by 0.2'
+    """
+    level, runs = check_level(level), run_sizes(fit)
+    if against not in RESIDUALS:
+        raise InputError(unknown("against", against, RESIDUALS))
+    runs["tokens_per_parameter"] = runs["tokens"] / runs["parameters"]
+    residuals = standardised_residuals(fit)
+    edge = scipy.special.ndtri((1 + level) / 2)
+    x = runs[against].to_numpy()
+    span = np.array([x.min(), x.max()])
+    outside = np.abs(residuals) > edge
+    layers = [
+        Layer("band", f"{percent(level)} if true", frame(x=span, low=-edge, high=edge), Look(BLUE), opacity=OUTER),
+        Layer("line", "no residual", frame(x=span, y=0.0), Look(GREY), False, 1.2),
+        *in_and_out(x, residuals, outside),
+    ]
+    check = fit.check()
+    if check["size"] is None:
+        finding = f"{(~outside).mean():.0%} of the residuals lie within the band of {percent(level)}"
+    else:
+        misfit = f"{share(check['size'])} of {check['share_of']}"
+        finding = f"The law misses the runs by {misfit} on average, more than noise explains"
+    picture = Picture(
+        title=finding,
+        caption=f"Each point is a run's residual under {fit.law.label} in units of the law's noise; {percent(level)} "
+        "lie in the band if the law is true. A trend or a group on one side shows what the law misses.",
+        x=RESIDUALS[against],
+        y=Axis("Standardised residual"),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def standardised_residuals(fit):
+    """Return the normal quantile of the posterior mean probability of each run's loss, (run,)."""
+    cdf = of_kind(fit, "runs").draws.cdf().transpose(*DRAWS, ...).values
+    return scipy.special.ndtri(np.clip(cdf.mean((0, 1)), 1e-12, 1 - 1e-12))
+
+
+def in_and_out(x, y, outside):
+    """Return layers of the points inside and outside of their intervals."""
+    pairs = (("inside", ~outside, Look(BLUE)), ("outside", outside, Look(RED, marker="diamond")))
+    return [
+        Layer("points", f"{name} ({int(chosen.sum())})", frame(x=x[chosen], y=y[chosen]), look, width=3.5, opacity=0.8)
+        for name, chosen, look in pairs
+        if chosen.any()
+    ]
+
+
+def plot_ppc(
+    fit: Fit,
+    *,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the observed losses against their posterior predictive intervals, in percent of the predicted median.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    ax, backend, level
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_ppc(fit)
+    >>> axes.get_title(loc="left")[:30]
+    'Predictive intervals of 95% ho'
+    """
+    level, runs = check_level(level), run_sizes(fit)
+    order = np.argsort(runs["compute"].to_numpy(), kind="stable")
+    low, middle, high = ends(fit.predict(fit.rows)["loss"], level)
+    observed = runs["loss"].to_numpy()
+    outside = (observed < low) | (observed > high)
+    low, high, away = (x / middle - 1 for x in (low, high, observed))
+    # Where sizes scatter very differently, intervals of a few runs would hide all the others.
+    bottom = 1.15 * min(away.min(), float(np.quantile(low, 0.02)))
+    top = 1.15 * max(away.max(), float(np.quantile(high, 0.98)))
+    x = runs["compute"].to_numpy()
+    band = frame(x=x[order], low=low[order], high=high[order])
+    picture = Picture(
+        title=f"Predictive intervals of {percent(level)} hold {(~outside).mean():.0%} of {len(runs)} fitted runs",
+        caption=f"Bars are {percent(level)} posterior predictive intervals of single runs under {fit.law.label}; "
+        "points are observed losses. These runs were fitted; plot_rollout shows runs that were not.",
+        x=COMPUTE,
+        y=Axis("Observed against predicted median", "percent", range=(bottom, top)),
+        layers=(
+            Layer("upright", f"{percent(level)} interval", band, Look(BLUE), width=1.0, opacity=0.35),
+            *in_and_out(x, away, outside),
+        ),
+    )
+    return drawn(picture, ax, backend)

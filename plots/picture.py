@@ -1,0 +1,250 @@
+"""What a figure shows, apart from how it is drawn: a title, a caption, axes, and layers of numbers.
+
+Both backends draw a `Picture`, so that they show the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ..datasets.wording import unknown
+from ..errors import InputError
+from ..inference.words import si
+from .style import INNER, OUTER, Look
+
+BACKENDS = ("matplotlib", "plotly")
+Backend = Literal["matplotlib", "plotly"]
+COLUMNS = ("x", "y", "low", "high")
+NARROW, FEW_DECADES, MANY_DECADES = 0.65, 2.2, 8.0  # decades of a logarithmic axis, by which its ticks are chosen
+INTERVAL = re.compile(r"\S+ \[[^\]]*\]")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis.
+
+    Attributes
+    ----------
+    title : str
+        With its unit in brackets.
+    form : {"number", "size", "flop", "percent"}
+        How a tick is written: 0.3, 70B, 1e24 or 5%.
+    log : bool
+    names : tuple of str
+        Of the places 0, 1, 2 ... of a forest, the first on top.
+    range : tuple of float, optional
+    """
+
+    title: str
+    form: str = "number"
+    log: bool = False
+    names: tuple[str, ...] = ()
+    range: tuple[float, float] | None = None
+
+    def ticks(self, low, high):
+        """Return places and texts of the ticks of a logarithmic axis between two ends, or of the names of rows."""
+        if self.names:
+            return list(range(len(self.names))), list(self.names)
+        decades = math.log10(high / low)
+        if decades < NARROW:
+            step = _round_step((high - low) / 8)
+            inside = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+            return inside, [self.text(x) for x in inside]
+        steps = (1, 2, 5) if decades < FEW_DECADES else (1,)
+        stride = 1 if decades < MANY_DECADES else 2
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        places = [step * 10.0**k for k in range(first, last + 1) for step in steps if k % stride == 0]
+        inside = [x for x in places if low * 0.999 <= x <= high * 1.001]
+        return inside, [self.text(x) for x in inside]
+
+    def text(self, x):
+        """Write a number as a tick.
+
+        Examples
+        --------
+        >>> Axis("N", "size").text(7e10), Axis("C", "flop").text(1e24), Axis("share", "percent").text(0.05)
+        ('70B', '1e24', '5%')
+        """
+        if self.form == "size":
+            return si(x)
+        if self.form == "flop":
+            return f"{x:.3g}".replace("e+", "e")
+        return f"{100 * x:.3g}%" if self.form == "percent" else f"{x:.4g}"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One series of a picture.
+
+    Attributes
+    ----------
+    kind : {"band", "line", "points", "upright", "level"}
+        A band from ``low`` to ``high`` over ``x``; a line or points at ``x`` and ``y``; intervals from ``low`` to
+        ``high`` that stand upright at ``x``, or lie level at ``y`` about the point ``x``.
+    name : str
+        In the legend, if `legend`, and in the table of numbers.
+    data : DataFrame
+    look : Look
+    legend : bool
+    width : float
+        Of a line, or of a marker, in points.
+    opacity : float
+    """
+
+    kind: str
+    name: str
+    data: pd.DataFrame
+    look: Look
+    legend: bool = True
+    width: float = 2.0
+    opacity: float = 1.0
+
+    def segments(self, across):
+        """Return intervals as one broken line: the places ``across`` them, and their ends, NaN between two."""
+        data = self.data[np.isfinite(self.data["low"]) & np.isfinite(self.data["high"])]
+        gap = np.full(len(data), np.nan)
+        places = np.stack([data[across], data[across], gap], axis=1).ravel()
+        return places, np.stack([data["low"], data["high"], gap], axis=1).ravel()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a figure shows.
+
+    Attributes
+    ----------
+    title : str
+        The finding, a sentence without its full stop.
+    caption : str
+        What to see, in one or two sentences.
+    x, y : Axis
+    layers : tuple of Layer
+        The first is drawn lowest.
+    height : float, optional
+        In inches.
+    """
+
+    title: str
+    caption: str
+    x: Axis
+    y: Axis
+    layers: tuple[Layer, ...]
+    height: float = 4.2
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Return every number that is drawn, one row a point: ``series``, ``kind``, ``x``, ``y``, ``low``, ``high``."""
+        parts = [
+            layer.data.reindex(columns=list(COLUMNS)).astype(float).assign(series=layer.name, kind=layer.kind)
+            for layer in self.layers
+        ]
+        return pd.concat(parts, ignore_index=True)[["series", "kind", *COLUMNS]]
+
+    def ends(self, which):
+        """Return the ends of an axis: its range, or those of the numbers with a margin."""
+        axis = getattr(self, which)
+        if axis.range is not None:
+            return axis.range
+        if axis.names:
+            return len(axis.names) - 0.4, -0.6
+        parts = []
+        for layer in self.layers:
+            upright = (layer.kind != "level") == (which == "y")
+            names = [which, "low", "high"] if upright and layer.kind in ("band", "upright", "level") else [which]
+            parts += [layer.data[name].to_numpy(float) for name in names if name in layer.data]
+        values = np.concatenate(parts)
+        values = values[np.isfinite(values) & ((values > 0) | (not axis.log))]
+        low, high = float(values.min()), float(values.max())
+        if axis.log:
+            margin = max((high / low) ** 0.04, 1.02)
+            return low / margin, high * margin
+        margin = 0.04 * (high - low or 1.0)
+        return low - margin, high + margin
+
+
+def _round_step(step):
+    """Return the least of 1, 2 and 5 times a power of ten that is at least a step."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
+
+
+def wrapped(text, width):
+    """Return the lines of a text, none of which breaks inside an interval.
+
+    Examples
+    --------
+    >>> wrapped("the size is 2B [1B, 3B]", 15)
+    ['the size is', '2B [1B, 3B]']
+    """
+    joined = INTERVAL.sub(lambda interval: interval[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    lines = textwrap.wrap(joined, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def frame(**columns):
+    """Return a DataFrame of columns that are broadcast to one length."""
+    arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in columns.values()))
+    return pd.DataFrame(dict(zip(columns, arrays, strict=True)))
+
+
+def median_and_band(x, ends, look, name, *, half=None, legend=True):
+    """Return the layers of a median with its band, and with the band of the central half where there is one.
+
+    Parameters
+    ----------
+    x : array_like, shape (point,)
+    ends : tuple of ndarray
+        Low end, median and high end.
+    look : Look
+    name : str
+    half : tuple of ndarray, optional
+        Ends of the central half.
+    legend : bool
+    """
+    low, middle, high = ends
+    layers = [Layer("band", f"{name}, interval", frame(x=x, low=low, high=high), look, False, opacity=OUTER)]
+    if half is not None:
+        inner = frame(x=x, low=half[0], high=half[1])
+        layers.append(Layer("band", f"{name}, central half", inner, look, False, opacity=INNER))
+    return [*layers, Layer("line", name, frame(x=x, y=middle), look, legend)]
+
+
+def drawn(picture, ax, backend):
+    """Draw a picture.
+
+    Parameters
+    ----------
+    picture : Picture
+    ax : matplotlib Axes or None
+        Where to draw; a new figure by default.
+    backend : {"matplotlib", "plotly"}
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With the attributes ``finding``, the title on one line, ``caption``, a str, and ``table``, a DataFrame of every
+        number that is drawn.
+
+    Raises
+    ------
+    InputError
+        If the backend is unknown, or an Axes is given to Plotly.
+    """
+    if backend not in BACKENDS:
+        raise InputError(unknown("backend", backend, BACKENDS))
+    if backend == "plotly":
+        from .with_plotly import draw
+
+        if ax is not None:
+            raise InputError("ax is an Axes of matplotlib; leave it out with backend='plotly'")
+        return draw(picture)
+    from .with_matplotlib import draw as draw_axes
+
+    return draw_axes(picture, ax)

@@ -1,0 +1,186 @@
+"""Figures of laws of other tables: doubling times of effective compute, and accuracy by length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..datasets import load
+from ..errors import InputError
+from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy, quantiles
+from ..inference.needs import of_kind
+from ..inference.progress.rate_at_optimum import doubling_times
+from ..inference.progress.rate_at_rows import gain_times
+from ..inference.words import digits, flop, months, position
+from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
+from .shared import check_level, ends, in_words, named_fits, percent, with_looks
+from .style import GREY, Look, look_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+AT_EVALUATIONS = "evaluations"
+HO = "Ho et al. 2024"
+PUBLISHED = {True: "progress.doubling_months.closed_form", False: "progress.doubling_months.optimal_scaling"}
+LONGEST = 10.0  # times the longest finite median: intervals that end beyond it are cut there
+SHARE, POINTS = 0.5, 49
+
+
+def plot_doubling(
+    fits: Fit | Sequence[Fit] | Mapping[str, Fit],
+    *,
+    at: str | tuple[float, float] = AT_EVALUATIONS,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the months in which progress doubles effective compute, one row a fit.
+
+    Parameters
+    ----------
+    fits : Fit, sequence of Fit, or mapping of str to Fit
+        Of laws of progress.
+    at : "evaluations" or tuple of float
+        At the evaluations' own sizes and dates, or at a budget in FLOP and a year, such as ``(1e25, 2023)``.
+    ax, backend, level
+        As for `plot_fit`.
+    published : bool
+        Whether to add the rows of Ho et al. (2024): their specification 7.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If a fit is of another kind of law, or `at` is neither.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.progress.fit_all(specifications=[7], draws=500, tune=500)[7]
+    >>> axes = bs.plot_doubling(fit)
+    >>> axes.get_title(loc="left")[:33]
+    'Effective compute doubles every 1'
+    """
+    level, named = check_level(level), named_fits(fits, "evaluations")
+    probabilities = ((1 - level) / 2, 0.5, (1 + level) / 2)
+    rows = {}
+    for name, fit in named.items():
+        times = _times(fit, at, probabilities)
+        labels = times.index if len(named) == 1 else times.index[:1]
+        for label in labels:
+            row = name if label == "all" else str(label)
+            rows[row] = times.loc[label, [f"q{100 * p:g}" for p in probabilities]].to_numpy(float)
+    first = next(iter(rows.values()))
+    values = {name: (three, look) for (name, three), (_, look) in zip(rows.items(), _looks(rows, named), strict=True)}
+    if published:
+        table = load("published").set_index("quantity").loc[PUBLISHED[at == AT_EVALUATIONS]]
+        values[HO] = (table[["low", "estimate", "high"]].to_numpy(float), look_of(HO))
+    middles = [three[1] for three, _ in values.values() if np.isfinite(three[1])]
+    longest = LONGEST * max(middles, default=100.0)
+    layers = []
+    for place, (name, (three, look)) in enumerate(values.items()):
+        low, middle, high = np.minimum(three, longest)
+        layers.append(Layer("level", name, frame(x=middle, y=place, low=low, high=high), look, False, 6))
+    where = "at the evaluations" if at == AT_EVALUATIONS else f"at {flop(at[0])} in {at[1]:g}"
+    picture = Picture(
+        title=f"Effective compute doubles every {in_words(first, months)} months {where} ({next(iter(rows))})",
+        caption=f"Points are medians and bars {percent(level)} intervals of the draws. An interval that reaches the "
+        "right edge includes that there is no progress.",
+        x=Axis("Doubling time of effective compute (months)", log=True),
+        y=Axis("", names=tuple(values)),
+        layers=tuple(layers),
+        height=1.7 + 0.36 * len(values),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _times(fit, at, probabilities):
+    if at == AT_EVALUATIONS:
+        return gain_times(fit, probabilities=probabilities)
+    try:
+        compute, year = at
+    except (TypeError, ValueError):
+        raise InputError(f"at must be 'evaluations' or a budget in FLOP and a year, not {at!r}") from None
+    return doubling_times(fit, compute=compute, year=year, probabilities=probabilities)
+
+
+def _looks(rows, named):
+    """Return a look for each row: that of its fit, and grey for parts of one fit."""
+    looks = dict(with_looks(named))
+    return [(name, looks.get(name, Look(GREY))) for name in rows]
+
+
+def plot_lengths(
+    fit: Fit,
+    *,
+    longest: float | None = None,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    level: float = 0.95,
+) -> Axes | Figure:
+    """Plot the share of sums that the median run of each condition has right, against the length of both operands.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the law ``lengths``.
+    longest : float, optional
+        Digits up to which curves are drawn; by default the longest tested.
+    ax, backend, level
+        As for `plot_fit`.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Lengths(), bs.load("arithmetic_runs"), seed=1, draws=300, tune=500)
+    >>> axes = bs.plot_lengths(fit)
+    >>> axes.get_title(loc="left")[:26]
+    'Half of the sums are right'
+    """
+    level, rows = check_level(level), of_kind(fit, "counts").rows
+    longest = float(rows["length_a"].max()) if longest is None else float(longest)
+    lengths = np.linspace(1, longest, POINTS)
+    accuracy = accuracy_at_length(fit, lengths)
+    half = length_at_accuracy(fit, SHARE).isel(share=0)
+    layers, answers = [], {}
+    for name, look in with_looks(accuracy["condition"].values):
+        label = position(str(name))
+        layers += median_and_band(lengths, ends(accuracy.sel(condition=name), level), look, label)
+        answers[label] = quantiles(half.sel(condition=name), ((1 - level) / 2, 0.5, (1 + level) / 2))
+    best = max(answers, key=lambda label: answers[label][1])
+    trained = float(rows["train_digits"].max())
+    layers.append(Layer("line", "longest trained", frame(x=[trained, trained], y=[0.0, 1.0]), Look(GREY, "dot"),
+                        width=1.2))  # fmt: skip
+    three = [x or np.inf for x in answers[best]]
+    picture = Picture(
+        title=f"Half of the sums are right up to {in_words(three, digits)} digits with {best}, the longest of "
+        f"{len(answers)} conditions",
+        caption=f"Lines are medians of the median run of a condition, with {percent(level)} bands. Beyond the dotted "
+        "line no run was trained.",
+        x=Axis("Digits of both operands"),
+        y=Axis("Sums right", "percent", range=(0.0, 1.02)),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)

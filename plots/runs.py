@@ -1,0 +1,328 @@
+"""Figures of a law of runs: its runs, its iso-FLOP curves, and the excess loss of a size other than the best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..inference.estimands.allocate import allocate, checked_plan
+from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
+from ..inference.needs import of_kind
+from ..inference.words import flop, plain, size, sizes
+from ..models.loss.budget import compute_bins, tokens_at, training_flop
+from ..models.loss.plan import training_compute
+from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
+from .published import published_optima
+from .shared import budgets_of, check_level, ends, in_words, one_budget, percent
+from .style import BLUE, GREEN, GREY, Look, look_of, ramp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
+AHEAD = 10.0  # times the largest run, up to which a figure extends
+LINES, POINTS, MOST_BUDGETS = 5, 31, 5
+RULE = 20.0  # tokens per parameter, the rule of thumb
+CLOSE = 1.5  # runs of sizes within this factor say how far the curve of a size extends
+NEAR = 1.3  # runs within this factor of a budget are drawn with it
+COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
+LOSS = Axis("Loss (nats/token)", log=True)
+PARAMETERS = Axis("Parameters N", "size", log=True)
+
+
+def run_sizes(fit, **planned):
+    """Return the runs of a fit that inform what is planned: parameters, tokens, loss, and compute in FLOP.
+
+    Raises
+    ------
+    InputError
+        If the table lacks parameters or tokens.
+    """
+    law = of_kind(fit, "runs").law
+    rows = law.planner.rows(fit.rows, **checked_plan(law, planned))
+    missing = [name for name in ("parameters", "tokens") if name not in rows]
+    if missing:
+        raise InputError(f"{fit.place} has no column {missing[0]!r}, which this figure needs")
+    return pd.DataFrame({name: rows[name] for name in ("parameters", "tokens", "loss")}).assign(
+        compute=training_flop(rows)
+    )
+
+
+def plot_fit(
+    fit: Fit,
+    *,
+    sizes: Sequence[float] | None = None,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+    **planned: Any,
+) -> Axes | Figure:
+    """Plot the loss against compute: the runs, the law at some model sizes, and the loss of the best model.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    sizes : sequence of float, optional
+        Parameters whose curves are drawn; by default five of the fitted sizes.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    backend : {"matplotlib", "plotly"}
+    published : bool
+        Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone.
+    level : float
+        Of the central intervals.
+    **planned
+        What the law must know of runs, as for `Fit.allocate`, such as ``group``.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, the law has no best size, or an option is unknown.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_fit(fit)
+    >>> axes.get_title(loc="left")[:41]
+    'At ten times the largest run, the best mo'
+    """
+    level, runs = check_level(level), run_sizes(fit, **planned)
+    chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))
+    layers, colours = [], ramp(len(chosen))
+    nearest = np.abs(np.log(runs["parameters"].to_numpy()[:, None] / chosen)).argmin(1)
+    lines = [_line_of_size(runs[nearest == i], n) for i, n in enumerate(chosen)]
+    at = pd.concat(lines, keys=range(len(chosen)))
+    three = ends(quoted_loss(fit, at["parameters"], at["tokens"], **planned), level)
+    for i, (n, colour) in enumerate(zip(chosen, colours, strict=True)):
+        place, look = (at.index.get_level_values(0) == i), Look(colour)
+        own = runs[np.isclose(runs["parameters"], n, rtol=0.02)]
+        layers += median_and_band(at["compute"][place], three[:, place], look, f"N = {size(n)}")
+        layers.append(Layer("points", f"runs, N = {size(n)}", frame(x=own["compute"], y=own["loss"]), look, False, 4))
+    others = runs[~np.isclose(runs["parameters"].to_numpy()[:, None], chosen, rtol=0.02).any(1)]
+    data = frame(x=others["compute"], y=others["loss"])
+    layers.insert(0, Layer("points", "runs of other sizes", data, Look(GREY), width=3, opacity=0.4))
+    largest = float(runs["compute"].max())
+    budgets = np.geomspace(runs["compute"].min(), AHEAD * largest, POINTS)
+    best = ends(allocate(fit, budgets, **planned)["loss"], level)
+    layers += median_and_band(budgets, best, Look(GREEN), "best size")
+    if published and fit.record["data"]["source"] == SOURCE:
+        layers += [_published(source, budgets, at["loss"]) for source, at in published_optima(budgets).items()]
+    picture = Picture(
+        title=f"At ten times the largest run, the best model has loss {in_words(best[:, -1], plain)} nats/token",
+        caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
+        "The green line is the loss of the best size at each budget.",
+        x=COMPUTE,
+        y=LOSS,
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _sizes_of(runs):
+    """Choose model sizes that have several runs, evenly spaced in logarithms."""
+    counts = runs["parameters"].value_counts()
+    several = np.sort(counts.index[counts >= min(3, counts.max())].to_numpy(float))
+    wanted = np.geomspace(several[0], several[-1], LINES)
+    return several[sorted({int(np.abs(np.log(several / n)).argmin()) for n in wanted})]
+
+
+def _line_of_size(runs, n):
+    """Return the points of one curve: budgets about those of the runs of nearly this size."""
+    near = runs["compute"][np.abs(np.log(runs["parameters"] / n)) < np.log(CLOSE)]
+    own = near if len(near) else pd.Series([training_compute(n, RULE * n)])
+    budgets = np.geomspace(own.min(), own.max() * 1.5, POINTS // 2)
+    return pd.DataFrame({"compute": budgets, "parameters": n, "tokens": tokens_at(budgets, n)})
+
+
+def _published(source, budgets, y):
+    return Layer("line", source, frame(x=budgets, y=y), look_of(source))
+
+
+def plot_isoflop(
+    fit: Fit,
+    compute: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+    **planned: Any,
+) -> Axes | Figure:
+    """Plot the loss against model size at fixed budgets, with the runs near each budget and the best sizes.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    compute : float or array_like, optional
+        Budgets in FLOP; by default up to five of the runs.
+    ax, backend, level, **planned
+        As for `plot_fit`.
+    published : bool
+        Whether to mark the best sizes under published constants, which are of the table ``chinchilla_runs`` alone.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, the law has no best size, or a budget is no positive number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_isoflop(fit, [1e20, 1e21])
+    >>> axes.get_title(loc="left")[:25]
+    'The best size grows from '
+    """
+    level, runs = check_level(level), run_sizes(fit, **planned)
+    budgets = np.sort(_budgets_of_runs(runs) if compute is None else budgets_of(compute))
+    best = allocate(fit, budgets, **planned)
+    if "parameters" not in best:
+        raise InputError(f"a fit of {fit.law.name} has no best size; use a law of parameters and tokens")
+    n_best, loss_best = ends(best["parameters"], level), ends(best["loss"], level)
+    distance = np.abs(np.log(runs["compute"].to_numpy()[:, None] / budgets))
+    nearest, layers, curves = distance.argmin(1), [], []
+    near = distance.min(1) <= np.log(NEAR)
+    for i, c in enumerate(budgets):
+        own = runs[near & (nearest == i)]
+        span = [*own["parameters"], n_best[0, i], n_best[2, i], n_best[1, i] / 4, n_best[1, i] * 4]
+        n = np.geomspace(min(span), max(span), POINTS)
+        curves.append(pd.DataFrame({"parameters": n, "tokens": tokens_at(c, n)}))
+    at = pd.concat(curves, keys=range(len(budgets)))
+    three = ends(quoted_loss(fit, at["parameters"], at["tokens"], **planned), level)
+    for i, (c, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
+        place, look, own = at.index.get_level_values(0) == i, Look(colour), runs[near & (nearest == i)]
+        layers += median_and_band(at["parameters"][place], three[:, place], look, flop(c))
+        layers.append(Layer("points", f"runs, {flop(c)}", frame(x=own["parameters"], y=own["loss"]), look, False, 4))
+    level_ends = frame(x=n_best[1], y=loss_best[1], low=n_best[0], high=n_best[2])
+    layers.append(Layer("level", "best size", level_ends, Look(GREEN, marker="x"), width=6))
+    if published and fit.record["data"]["source"] == SOURCE:
+        for source, optimum in published_optima(budgets).items():
+            data = frame(x=optimum["parameters"], y=optimum["loss"])
+            layers.append(Layer("points", source, data, look_of(source), width=5))
+    first, last = in_words(n_best[:, 0], sizes), in_words(n_best[:, -1], sizes)
+    growth = f"grows from {first} at {flop(budgets[0])} to {last} at {flop(budgets[-1])}"
+    picture = Picture(
+        title=f"The best size {growth if len(budgets) > 1 else f'at {flop(budgets[0])} is {first} parameters'}",
+        caption=f"Each curve is the median loss at one training budget under {fit.law.label}, with {percent(level)} "
+        f"bands. Points are runs within a factor of {NEAR:g} of the budget; crosses mark the best sizes.",
+        x=PARAMETERS,
+        y=LOSS,
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _budgets_of_runs(runs):
+    """Choose budgets near which there are runs: the middle of bins of compute."""
+    medians = runs["compute"].groupby(compute_bins(runs["compute"].to_numpy())).median().to_numpy()
+    places = np.unique(np.linspace(0, len(medians) - 1, MOST_BUDGETS).round().astype(int))
+    return np.array([float(f"{x:.2g}") for x in medians[places]])
+
+
+def plot_valley(
+    fit: Fit,
+    compute: float,
+    *,
+    tolerance: float = 0.01,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+    **planned: Any,
+) -> Axes | Figure:
+    """Plot the excess loss of training another size than the best one at a budget.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a law of runs.
+    compute : float
+        Training budget C in FLOP.
+    tolerance : float
+        Relative excess of the loss that is nearly as good: 0.01 is 1%.
+    ax, backend, level, **planned
+        As for `plot_fit`.
+    published : bool
+        Whether to mark the best size under published constants.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another kind of law, the law has no best size, or the budget or the tolerance is no positive
+        number.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_valley(fit, 1e22)
+    >>> axes.get_title(loc="left")[:15]
+    'At 1e22 FLOP, m'
+    """
+    level, compute = check_level(level), one_budget(compute)
+    at = allocate(of_kind(fit, "runs"), compute, near_optimal=tolerance, **planned).isel(compute=0)
+    best = ends(at["parameters"], level)
+    low, high = float(at["near_low"]), float(at["near_high"])
+    marks = {}
+    if published:
+        optima = {source: optimum["parameters"] for source, optimum in published_optima([compute]).items()}
+        marks = {source: float(x[0]) for source, x in optima.items()}
+    reach = [x for x in (*best, low, high, *marks.values()) if np.isfinite(x)]
+    n = np.geomspace(min(reach) / 1.6, max(reach) * 1.6, 2 * POINTS - 1)
+    n = np.sort([*n, *(x for x in (low, high, best[1]) if np.isfinite(x))])
+    off = loss_off_optimum(fit, compute, n, **planned)
+    top = max(4 * tolerance, 1.1 * float(ends(off, level)[1].max()))
+    layers = median_and_band(n, ends(off, level), Look(BLUE), "excess loss, median", half=ends(off, 0.5)[[0, 2]])
+    layers.append(Layer("line", f"{percent(tolerance)}", frame(x=n[[0, -1]], y=tolerance), Look(GREY, "dash"),
+                        width=1.2))  # fmt: skip
+    best_data = frame(x=best[1], y=0.0, low=best[0], high=best[2])
+    layers.append(Layer("level", f"best size, {percent(level)}", best_data, Look(GREEN), width=6))
+    for source, x in marks.items():
+        layers.append(Layer("line", source, frame(x=[x, x], y=[0, top]), look_of(source), width=1.5))
+    picture = Picture(
+        title=_near(compute, tolerance, low, high) + f"; the best size is {in_words(best, sizes)}",
+        caption=f"The line is the median excess loss under {fit.law.label}, in percent of the loss of the best size, "
+        f"with {percent(level)} and 50% bands. The sizes in the title have less than {percent(tolerance)} excess loss "
+        "with probability 0.5 or more.",
+        x=PARAMETERS,
+        y=Axis("Excess loss over the best size", "percent", range=(-0.02 * top, top)),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _near(compute, tolerance, low, high):
+    """Name the sizes that are nearly as good."""
+    if not np.isfinite(low):
+        return f"At {flop(compute)}, no size comes within {percent(tolerance)} of the best loss with probability 0.5"
+    ends = f"{size(low)} to {size(high)}"
+    return f"At {flop(compute)}, models of {ends} parameters come within {percent(tolerance)} of the best loss"

@@ -1,0 +1,131 @@
+"""What several figures need: fits by name, intervals at a level, and the loss of planned models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from ..datasets.wording import quoted
+from ..errors import InputError
+from ..inference.intervals import finite, quantiles
+from ..inference.needs import of_kind
+from ..inference.words import HIGH, LOW, MIDDLE
+from ..models.draws import DRAWS
+from .style import SERIES
+
+if TYPE_CHECKING:
+    pass
+
+
+def named_fits(fits, kind):
+    """Return fits of one kind by name, a dict.
+
+    Parameters
+    ----------
+    fits : Fit, sequence of Fit, or mapping of str to Fit
+        A fit without a name is called by the label of its law.
+    kind : str
+        The kind of law that is needed, a key of `datasets.KINDS`.
+
+    Raises
+    ------
+    InputError
+        If there is none, one is of another kind, or two have one name.
+    """
+    if isinstance(fits, Mapping):
+        pairs = [(str(name), of_kind(fit, kind)) for name, fit in fits.items()]
+    else:
+        several = fits if isinstance(fits, Sequence) else [fits]
+        pairs = [(of_kind(fit, kind).law.label, fit) for fit in several]
+    names = [name for name, _ in pairs]
+    if not names:
+        raise InputError("no fit is given; pass a fit, or a dict of fits by name")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two fits are called {quoted(twice)}; pass a dict that gives each another name")
+    return dict(pairs)
+
+
+def with_looks(names):
+    """Return pairs of a name and its look."""
+    return list(zip(names, cycle(SERIES)))
+
+
+def check_level(level):
+    """Return a level, refusing what is no share.
+
+    Raises
+    ------
+    InputError
+    """
+    if not (isinstance(level, int | float) and 0 < level < 1):
+        raise InputError(f"level must be a share between 0 and 1 such as 0.95, not {level!r}")
+    return float(level)
+
+
+def ends(draws, level):
+    """Return the low end, median and high end of the central interval of draws.
+
+    Parameters
+    ----------
+    draws : DataArray, dims (chain, draw, ...), or ndarray, shape (sample, ...)
+    level : float
+
+    Returns
+    -------
+    ndarray, shape (3, ...)
+    """
+    if isinstance(draws, xr.DataArray):
+        values = draws.transpose(*DRAWS, ...).values
+        draws = values.reshape(-1, *values.shape[2:])
+    return quantiles(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
+
+
+def in_words(three, form):
+    """Write a median with its interval: ``form`` takes a dict as `inference.words` does.
+
+    Examples
+    --------
+    >>> from bayescaling.inference.words import sizes
+    >>> in_words([1e9, 2e9, 3e9], sizes)
+    '2B [1B, 3B]'
+    """
+    return form({name: finite(x) for name, x in zip((LOW, MIDDLE, HIGH), three, strict=True)})
+
+
+def percent(level):
+    """Write a level: 95%."""
+    return f"{100 * level:g}%"
+
+
+def budgets_of(compute, name="compute", unit="FLOP"):
+    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        budgets = np.atleast_1d(np.asarray(compute, float))
+    except (TypeError, ValueError):
+        budgets = np.array([np.nan])
+    if budgets.ndim != 1 or not budgets.size or not (np.isfinite(budgets) & (budgets > 0)).all():
+        raise InputError(f"{name} must be positive {unit}, not {compute!r}")
+    return budgets
+
+
+def one_budget(compute):
+    """Return one budget as a float.
+
+    Raises
+    ------
+    InputError
+    """
+    budgets = budgets_of(compute)
+    if len(budgets) > 1:
+        raise InputError(f"compute must be one budget in FLOP, not {len(budgets)}")
+    return float(budgets[0])

@@ -1,0 +1,237 @@
+"""Figures of the best size: along compute, and at one budget by law."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..datasets.wording import unknown
+from ..errors import InputError
+from ..inference.estimands.allocate import allocate, checked_plan, compute_range
+from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
+from .picture import Axis, Layer, Picture, drawn, frame, median_and_band
+from .published import published_optima
+from .runs import COMPUTE
+from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
+from .style import BLACK, GREY, Look, look_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from plotly.graph_objects import Figure
+
+    from ..inference.fit import Fit
+    from .picture import Backend
+
+POINTS, AHEAD, RULE = 31, 100.0, 20.0  # RULE: tokens per parameter, the rule of thumb
+SPAN = 30.0  # times the medians, beyond which intervals are cut
+
+
+def _short(x):
+    return f"{x:.3g}" if x < 1e4 else si(x)
+
+
+SHOWN = {  # title of the axis, form of its ticks, a number in words, and what the best model has
+    "tokens_per_parameter": ("Best tokens per parameter", "number", _short, "tokens per parameter"),
+    "parameters": ("Best parameters N*", "size", size, "parameters"),
+    "tokens": ("Best training tokens D*", "size", size, "tokens"),
+    "loss": ("Loss of the best model (nats/token)", "number", "{:.3f}".format, "nats/token of loss"),
+}
+WIDTHS: dict[str, tuple[dict[str, Any], str]] = {  # of the interval of an allocation, narrowest first
+    "law alone": ({"robust": False, "beyond": "none"}, "circle"),
+    "robust": ({"robust": True, "beyond": "none"}, "square"),
+    "robust, with drift": ({}, "diamond"),
+}
+
+
+def plot_frontier(
+    fits: Fit | Sequence[Fit] | Mapping[str, Fit],
+    compute: ArrayLike | None = None,
+    *,
+    show: str = "tokens_per_parameter",
+    demand: float | None = None,
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+    **planned: Any,
+) -> Axes | Figure:
+    """Plot what is best at each budget against compute, for one or several fits.
+
+    Parameters
+    ----------
+    fits : Fit, sequence of Fit, or mapping of str to Fit
+        Of laws of runs.
+    compute : array_like, optional
+        Budgets in FLOP, at least two; by default from the least run to 100 times the largest.
+    show : {"tokens_per_parameter", "parameters", "tokens", "loss"}
+    demand : float, optional
+        Tokens that the model serves over its life, as for `Fit.allocate`; budgets then pay for both.
+    ax, backend, level, **planned
+        As for `plot_fit`.
+    published : bool
+        Whether to draw the optimum under published constants (not of the loss, which depends on the corpus, nor with a
+        demand), and the rule of 20 tokens per parameter.
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn. The title is of the largest budget.
+
+    Raises
+    ------
+    InputError
+        If a fit is of another kind of law, a law has no best size, or `show` or a budget is none of these.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_frontier(fit, [1e20, 1e24])
+    >>> axes.get_title(loc="left")[:28]
+    'At 1e24 FLOP, the best model'
+    """
+    level, named = check_level(level), named_fits(fits, "runs")
+    if show not in SHOWN:
+        raise InputError(unknown("show", show, SHOWN))
+    ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
+    least, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
+    budgets = np.geomspace(least, AHEAD * largest, POINTS) if compute is None else np.sort(budgets_of(compute))
+    if len(budgets) < 2:
+        raise InputError("a frontier needs at least two budgets; plot_allocation draws one")
+    title, form, *_ = SHOWN[show]
+    layers, answers = [], {}
+    for name, look in with_looks(named):
+        at = allocate(named[name], budgets, demand=demand, **planned)
+        at = at.isel(demand=0) if "demand" in at.dims else at
+        if show not in at:
+            raise InputError(f"a fit of {named[name].law.name} has no best size; use show='loss' or another law")
+        three = ends(at[show], level)
+        half = ends(at[show], 0.5)[[0, 2]] if len(named) == 1 else None
+        layers += median_and_band(budgets, three, look, name, half=half)
+        answers[name] = three[:, -1]
+    if published and demand is None and show != "loss":
+        for source, optimum in published_optima(budgets).items():
+            layers.append(Layer("line", source, frame(x=budgets, y=optimum[show]), look_of(source)))
+    if published and show == "tokens_per_parameter":
+        rule = frame(x=budgets[[0, -1]], y=RULE)
+        layers.append(Layer("line", "20 per parameter", rule, Look(GREY, "dot"), width=1.5))
+    low, high = _span(layers)
+    layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
+    picture = Picture(
+        title=_best_at(budgets[-1], answers, show),
+        caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
+        f"vertical line is the largest fitted run, {flop(largest)}.",
+        x=COMPUTE,
+        y=Axis(title, form, log=True, range=(low, high)),
+        layers=tuple(layers),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _span(layers):
+    """Return ends of an axis that hold the lines and, up to some times the medians, the bands."""
+    lines = np.concatenate([layer.data["y"] for layer in layers if layer.kind == "line"])
+    bands = np.concatenate([layer.data[["low", "high"]].to_numpy().ravel() for layer in layers if layer.kind == "band"])
+    low, high = np.quantile(lines, [0.02, 0.98])
+    return max(bands.min(), low / SPAN) / 1.05, min(bands.max(), high * SPAN) * 1.05
+
+
+def _best_at(compute, answers, show):
+    """State what the best model has at a budget, by fit."""
+    *_, write, what = SHOWN[show]
+    words = [in_words(three, lambda q: _interval(q, write)) for three in answers.values()]
+    finding = f"{words[0]} {what}"
+    if len(words) > 1:
+        phrases = [f"{text} under {name}" for text, name in zip([finding, *words[1:]], answers, strict=True)]
+        finding = f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+    return f"At {flop(compute)}, the best model has {finding}"
+
+
+def _interval(q, write):
+    low, middle, high = (NEVER if q[name] is None else write(q[name]) for name in (LOW, MIDDLE, HIGH))
+    return f"{middle} [{low}, {high}]"
+
+
+def plot_allocation(
+    fits: Fit | Sequence[Fit] | Mapping[str, Fit],
+    compute: float,
+    *,
+    show: str = "parameters",
+    ax: Axes | None = None,
+    backend: Backend = "matplotlib",
+    published: bool = True,
+    level: float = 0.95,
+    **planned: Any,
+) -> Axes | Figure:
+    """Plot what is best at one budget, one row a fit: under the law alone, robust, and with the drift.
+
+    Parameters
+    ----------
+    fits : Fit, sequence of Fit, or mapping of str to Fit
+        Of laws of runs.
+    compute : float
+        Training budget C in FLOP.
+    show : {"parameters", "tokens", "tokens_per_parameter", "loss"}
+    ax, backend, level, **planned
+        As for `plot_fit`.
+    published : bool
+        Whether to draw the optimum under published constants (not of the loss, which depends on the corpus).
+
+    Returns
+    -------
+    matplotlib Axes or plotly Figure
+        With ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
+
+    Raises
+    ------
+    InputError
+        If a fit is of another kind of law, a law has no best size, or `show` or the budget is none of these.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_allocation(fit, 1e24)
+    >>> axes.get_title(loc="left")[:28]
+    'At 1e24 FLOP, the best model'
+    """
+    level, named, compute = check_level(level), named_fits(fits, "runs"), one_budget(compute)
+    if show not in SHOWN:
+        raise InputError(unknown("show", show, SHOWN))
+    title, form, *_ = SHOWN[show]
+    beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
+    widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
+    layers, quoted = [], {}
+    for offset, (width, (options, marker)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):
+        rows = []
+        for fit in named.values():
+            at = allocate(fit, compute, **options, **planned)
+            if show not in at:
+                raise InputError(f"a fit of {fit.law.name} has no best size; use show='loss' or another law")
+            rows.append(ends(at[show].isel(compute=0), level))
+        quoted = dict(zip(named, rows, strict=True))
+        low, middle, high = np.array(rows).T
+        data = frame(x=middle, y=np.arange(len(rows)) + offset, low=low, high=high)
+        layers.append(Layer("level", width, data, Look(_shade(width), marker=marker), width=6))
+    if published and show != "loss":
+        for source, optimum in published_optima([compute]).items():
+            data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
+            layers.append(Layer("line", source, data, look_of(source), width=1.5))
+    picture = Picture(
+        title=_best_at(compute, quoted, show),
+        caption=f"Points are medians and bars {percent(level)} intervals. The widest interval of a row is the one to "
+        "quote: it is robust to what the law misses, inside the runs and beyond them.",
+        x=Axis(title, form, log=True),
+        y=Axis("", names=tuple(named)),
+        layers=tuple(layers),
+        height=1.9 + 0.55 * len(named),
+    )
+    return drawn(picture, ax, backend)
+
+
+def _shade(width):
+    return {"law alone": "#8fbbe0", "robust": "#1f5f99"}.get(width, "#0b2f57")

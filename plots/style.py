@@ -1,0 +1,57 @@
+"""The look that all figures share: colours, dashes and markers of fits and of published values."""
+
+from typing import NamedTuple
+
+# After Okabe and Ito (2008), so that whoever sees no red or no green tells them apart.
+BLUE, RED, GREEN, ORANGE, GREY = "#1f5f99", "#c8460a", "#009e73", "#e69f00", "#6b7280"
+PURPLE, BLACK, SKY = "#cc79a7", "#111827", "#56b4e9"
+OUTER, INNER = 0.16, 0.42  # opacity of a band: of the whole interval, and of the central half
+GRID, INK = "#eef0f3", "#1f2937"
+FONTS = "Inter, Helvetica, Arial, sans-serif"
+
+
+class Look(NamedTuple):
+    """Colour, dash (a name of Plotly's) and marker of one series; a marker is a circle, square, diamond or so."""
+
+    colour: str
+    dash: str = "solid"
+    marker: str = "circle"
+
+
+# Of the fits in one figure, in this order; none has the colour of a published source.
+SERIES = (
+    Look(BLUE), Look(PURPLE, "longdash", "triangle-up"), Look(SKY, "dash", "square"), Look(GREY, "dashdot", "x"),
+    Look(GREEN, "dot", "triangle-down"),
+)  # fmt: skip
+# The same source looks the same in every figure, and in the report.
+PUBLISHED = {
+    "Hoffmann et al. 2022": Look(RED, "dash", "square"),
+    "Besiroglu et al. 2024": Look(BLACK, "dot", "diamond"),
+    "Ho et al. 2024": Look(ORANGE, "dashdot", "triangle-up"),
+}
+OTHER = Look(GREEN, "dashdot", "cross")  # a source without a look of its own
+RUNS = Look(GREY)
+
+
+def look_of(source):
+    """Return the look of a published source.
+
+    Examples
+    --------
+    >>> look_of("Besiroglu et al. 2024").marker
+    'diamond'
+    """
+    return PUBLISHED.get(source, OTHER)
+
+
+def ramp(count):
+    """Return colours from light to dark blue, one for each of several sizes or budgets in order.
+
+    Examples
+    --------
+    >>> ramp(2)
+    ['#8fbbe0', '#0b2f57']
+    """
+    ends = (0x8F, 0xBB, 0xE0), (0x0B, 0x2F, 0x57)
+    shares = [i / max(count - 1, 1) for i in range(count)]
+    return ["#" + "".join(f"{round(a + s * (b - a)):02x}" for a, b in zip(*ends, strict=True)) for s in shares]

@@ -1,0 +1,179 @@
+"""Draw a picture with matplotlib, and write it as a small file that is the same each time."""
+
+import io
+import re
+
+from ..datasets.files import written_whole
+from ..datasets.wording import printable, quoted
+from ..errors import InputError
+from .picture import wrapped
+from .style import FONTS, GRID, INK
+
+FORMATS = ("svg", "png", "pdf")
+WIDTH = 7.4  # inches
+CHARACTERS = 68  # of a line of the title
+DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
+MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x",
+           "cross": "P"}  # fmt: skip
+SHORT = 5  # digits of these names, of which a figure has some dozens
+SALT = "bayescaling"  # of the names of an SVG's parts, which are random otherwise
+NUMBER = re.compile(r"(?<![\w#.-])(-?\d+\.\d{3,})(?![\w.])")
+MARK = re.compile(r'<use xlink:href="(#\w+)" x="([^"]+)" y="([^"]+)" style="([^"]*)"/>')
+MARKS = re.compile(r"(?:<use [^>]*/>\s*){2,}")
+
+
+def new_axes(height):
+    """Make a figure with one Axes, which a notebook shows."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(WIDTH, height), layout="constrained")[1]
+
+
+def draw(picture, ax=None):
+    """Draw a picture on an Axes, a new one by default, and return it with its caption and table."""
+    ax = new_axes(picture.height) if ax is None else ax
+    for order, layer in enumerate(picture.layers):
+        DRAWERS[layer.kind](ax, layer, layer.name if layer.legend else None, 2 + order / 100)
+    for which, axis in (("x", picture.x), ("y", picture.y)):
+        _set_axis(ax, which, axis, picture.ends(which))
+    ax.set_title("\n".join(wrapped(picture.title, CHARACTERS)), loc="left", fontsize=10.5, color=INK)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(True, color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.tick_params(labelsize=9)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(fontsize=8.5, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    ax.finding, ax.caption, ax.table = picture.title, picture.caption, picture.table
+    return ax
+
+
+def _set_axis(ax, which, axis, ends):
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    getattr(ax, f"set_{which}label")(axis.title, fontsize=9.5)
+    if axis.log:
+        getattr(ax, f"set_{which}scale")("log")
+    getattr(ax, f"set_{which}lim")(*ends)
+    line = getattr(ax, f"{which}axis")
+    if axis.log or axis.names:
+        places, texts = axis.ticks(*ends)
+        line.set_minor_locator(NullLocator())
+        line.set_major_locator(FixedLocator(places))
+        getattr(ax, f"set_{which}ticks")(places, texts)
+    else:
+        line.set_major_formatter(FuncFormatter(lambda x, _: axis.text(x)))
+
+
+def _band(ax, layer, label, order):
+    data, colour = layer.data, layer.look.colour
+    ax.fill_between(data["x"], data["low"], data["high"], color=colour, alpha=layer.opacity, linewidth=0, label=label,
+                    zorder=order)  # fmt: skip
+
+
+def _line(ax, layer, label, order):
+    style = {"color": layer.look.colour, "linestyle": DASHES[layer.look.dash], "linewidth": layer.width * 0.8}
+    ax.plot(layer.data["x"], layer.data["y"], label=label, zorder=order, alpha=layer.opacity, **style)
+
+
+def _points(ax, layer, label, order):
+    style = {"color": layer.look.colour, "marker": MARKERS[layer.look.marker], "markersize": layer.width}
+    ax.plot(layer.data["x"], layer.data["y"], linestyle="none", markeredgewidth=0 if layer.look.marker != "x" else 1.2,
+            label=label, zorder=order, alpha=layer.opacity, **style)  # fmt: skip
+
+
+def _upright(ax, layer, label, order):
+    x, y = layer.segments("x")
+    style = {"color": layer.look.colour, "alpha": layer.opacity, "linewidth": layer.width}
+    ax.plot(x, y, solid_capstyle="butt", label=label, zorder=order, **style)
+
+
+def _level(ax, layer, label, order):
+    y, x = layer.segments("y")
+    ax.plot(x, y, color=layer.look.colour, linewidth=2.0, solid_capstyle="butt", zorder=order)
+    _points(ax, layer, label, order)
+
+
+DRAWERS = {"band": _band, "line": _line, "points": _points, "upright": _upright, "level": _level}
+
+
+def check_format(path, formats=FORMATS):
+    """Refuse a file whose ending is no format of figures.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.suffix.lstrip(".").lower() not in formats:
+        *others, last = (f".{name}" for name in formats)
+        names = f"{', '.join(others)} or {last}"
+        raise InputError(f"{printable(path)}: a figure is written as {names}, not {quoted(path.suffix)}")
+
+
+def write(figure, path):
+    """Write a figure whole or not at all, the same bytes each time.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : Path
+        Its ending names the format: svg, png or pdf.
+
+    Raises
+    ------
+    InputError
+        If the ending is another, or the file cannot be written.
+    """
+    import matplotlib as mpl
+
+    check_format(path)
+    kind = path.suffix.lstrip(".").lower()
+    # A date would make every file another.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with mpl.rc_context({"svg.hashsalt": SALT, "svg.fonttype": "none"}):
+        if kind != "svg":
+            with written_whole(path, parents=False) as partial:
+                figure.savefig(partial, format=kind, dpi=160, metadata=metadata)
+            return
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata=metadata)
+    with written_whole(path, parents=False) as partial:
+        partial.write_text(compact(buffer.getvalue()), encoding="utf-8")
+
+
+def compact(svg):
+    r"""Return an SVG without what a reader does not see: decimals, breaks, and styles said once a marker.
+
+    Examples
+    --------
+    >>> compact('<use xlink:href="#m" x="1.23456" y="2" style="fill: red"/>')
+    '<use xlink:href="#m" x="1.23" y="2" style="fill: red"/>'
+    >>> compact('<path d="M 1.26 2 \nL 3 4 \nL 5 6.04 \n"/>')
+    '<path d="M 1.3 2 3 4 5 6"/>'
+    """
+    svg = NUMBER.sub(lambda number: f"{float(number[1]):.2f}", svg)
+    svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"'DejaVu Sans'[^;\"]*", FONTS, svg)
+    svg = re.sub(r' id="\w*[a-z]_\d+"', "", svg)  # of parts that nothing refers to
+    svg = re.sub(r"\b([mp])([0-9a-f]{10})\b", lambda name: name[1] + name[2][:SHORT], svg)
+    svg = re.sub(r'(?<= d=")[^"]*', _path, MARKS.sub(_grouped, svg))
+    return re.sub(r"\s*\n\s*", "\n", svg)
+
+
+def _path(path):
+    """Write a path on one line; one that is straight everywhere with one decimal, and each L but the first implied."""
+    text = " ".join(path[0].split())
+    if not re.fullmatch(r"[-\d. MLz]*", text):
+        return text
+    straight = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), text)
+    return straight.replace(" L ", " ")
+
+
+def _grouped(marks):
+    """Give the markers of a series their style once, where all have the same."""
+    parsed = MARK.findall(marks[0])
+    styles = {(name, style) for name, _, _, style in parsed}
+    if len(styles) != 1 or len(parsed) != marks[0].count("<use "):
+        return marks[0]
+    ((name, style),) = styles
+    places = "\n".join(f'<use xlink:href="{name}" x="{float(x):.1f}" y="{float(y):.1f}"/>' for _, x, y, _ in parsed)
+    return f'<g style="{style}">\n{places}\n</g>\n'

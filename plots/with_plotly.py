@@ -1,0 +1,101 @@
+"""Draw a picture with Plotly."""
+
+import numpy as np
+
+from .picture import wrapped
+from .style import FONTS, GRID, INK
+
+INCH = 96  # pixels
+CHARACTERS = 80  # of a line of the title
+
+
+def draw(picture):
+    """Return a picture as a plotly Figure, with its caption and table."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure([trace for layer in picture.layers for trace in DRAWERS[layer.kind](layer)])
+    lines = wrapped(picture.title, CHARACTERS)
+    figure.update_layout(
+        template="none",
+        title={"text": "<br>".join(lines), "x": 0, "xref": "paper", "font": {"size": 15}},
+        font={"family": FONTS, "size": 13, "color": INK},
+        height=round(INCH * picture.height) + 20 * (len(lines) - 1),
+        margin={"l": 70, "r": 30, "t": 40 + 20 * len(lines), "b": 60},
+        legend={"bgcolor": "rgba(255,255,255,0.7)"},
+        hoverlabel={"align": "left"},
+        meta={"caption": picture.caption},
+    )
+    for which in "xy":
+        _set_axis(figure, which, getattr(picture, which), picture.ends(which))
+    # Plotly refuses new attributes by assignment.
+    for name, value in (("finding", picture.title), ("caption", picture.caption), ("table", picture.table)):
+        object.__setattr__(figure, name, value)
+    return figure
+
+
+def _set_axis(figure, which, axis, ends):
+    options = {"title": {"text": axis.title, "standoff": 8}, "gridcolor": GRID, "zeroline": False, "automargin": True}
+    if axis.log:
+        options |= {"type": "log", "range": np.log10(ends).tolist()}
+    else:
+        options |= {"range": list(ends), "tickformat": ".3~g" if axis.form != "percent" else ".3~%"}
+    if axis.log or axis.names:
+        places, texts = axis.ticks(*ends)
+        options |= {"tickvals": places, "ticktext": texts}
+    getattr(figure, f"update_{which}axes")(**options)
+
+
+def _faded(colour, alpha):
+    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({r},{g},{b},{alpha})"
+
+
+def _named(layer):
+    return {"name": layer.name, "showlegend": layer.legend}
+
+
+def _band(layer):
+    import plotly.graph_objects as go
+
+    edge = {"x": layer.data["x"], "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip"}
+    fill = {"fill": "tonexty", "fillcolor": _faded(layer.look.colour, layer.opacity)}
+    return [
+        go.Scatter(y=layer.data["high"], name=layer.name, showlegend=False, **edge),
+        go.Scatter(y=layer.data["low"], **fill, **_named(layer), **edge),
+    ]
+
+
+def _line(layer):
+    import plotly.graph_objects as go
+
+    style = {"color": layer.look.colour, "dash": layer.look.dash, "width": layer.width}
+    points = {"x": layer.data["x"], "y": layer.data["y"], "mode": "lines"}
+    return [go.Scatter(**points, line=style, opacity=layer.opacity, **_named(layer))]
+
+
+def _points(layer):
+    import plotly.graph_objects as go
+
+    marker = {"color": layer.look.colour, "symbol": layer.look.marker, "size": 1.4 * layer.width}
+    points = {"x": layer.data["x"], "y": layer.data["y"], "mode": "markers"}
+    return [go.Scatter(**points, marker=marker, opacity=layer.opacity, **_named(layer))]
+
+
+def _upright(layer):
+    import plotly.graph_objects as go
+
+    x, y = layer.segments("x")
+    style = {"color": layer.look.colour, "width": layer.width}
+    return [go.Scatter(x=x, y=y, mode="lines", line=style, opacity=layer.opacity, hoverinfo="skip", **_named(layer))]
+
+
+def _level(layer):
+    import plotly.graph_objects as go
+
+    y, x = layer.segments("y")
+    style = {"color": layer.look.colour, "width": 2.5}
+    bar = go.Scatter(x=x, y=y, mode="lines", line=style, hoverinfo="skip", name=layer.name, showlegend=False)
+    return [bar, *_points(layer)]
+
+
+DRAWERS = {"band": _band, "line": _line, "points": _points, "upright": _upright, "level": _level}

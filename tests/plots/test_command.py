@@ -1,0 +1,79 @@
+"""The command ``plot``."""
+
+import contextlib
+import io
+import json
+import sys
+from unittest import mock
+
+import bayescaling as bs
+import pytest
+from bayescaling.commands.cli import main
+from bayescaling.commands.plot import NAMES
+
+
+def call(*arguments):
+    """Run the command line in this process; return its status, output and errors."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["bayescaling", "plot", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as left,
+    ):
+        main()
+    return left.value.code, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def file(fit_default, tmp_path_factory):
+    path = tmp_path_factory.mktemp("plots") / "fit.nc"
+    fit_default.check()
+    fit_default.save(path)
+    return path
+
+
+def test_every_figure_of_fits_can_be_written():
+    # A rollout is no file: its command draws it.
+    assert {f"plot_{name}" for name in NAMES} | {"plot_rollout"} == {x for x in bs.__all__ if x.startswith("plot_")}
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])
+def test_a_figure_is_written_and_its_finding_printed(file, fit_default, tmp_path, ending):
+    target = tmp_path / f"valley.{ending}"
+    status, out, err = call("valley", file, "--compute", "1e22", "--out", target)
+    assert status == 0 and not err
+    assert bs.plot_valley(fit_default, 1e22, backend="plotly").finding in out
+    assert target.stat().st_size > 1000 and str(target) in out
+
+
+def test_json_holds_the_numbers(file, fit_default, tmp_path):
+    status, out, _ = call("ppc", file, "--level", "0.9", "--json", "--out", tmp_path / "ppc.svg")
+    document = json.loads(out)
+    figure = bs.plot_ppc(fit_default, level=0.9, backend="plotly")
+    assert status == 0 and document["title"] == figure.finding and document["caption"] == figure.caption
+    assert len(document["table"]["x"]) == len(figure.table)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["valey", "--compute", "1e22"], "did you mean"),
+        (["valley"], "give --compute once"),
+        (["ppc", "--compute", "1e22"], "takes no --compute"),
+        (["frontier", "--show", "size"], "show"),
+        (["doubling"], "growth rates need"),
+        (["posterior", "--quantity", "alhpa"], "did you mean"),
+        (["fit", "--plan", "corpus=c4"], "corpus"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(file, tmp_path, words, says):
+    name, *options = words
+    status, out, err = call(name, file, *options, "--out", tmp_path / "figure.svg")
+    assert status == 2 and not out and says in err and err.startswith("error: ") and err.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_ending_that_is_no_format_is_refused_before_the_work(file, tmp_path):
+    status, _, err = call("ppc", file, "--out", tmp_path / "figure.gif")
+    assert status == 2 and ".svg, .png, .pdf or .html" in err

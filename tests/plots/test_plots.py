@@ -1,0 +1,342 @@
+"""Figures: both backends draw the same numbers, titles state quantiles of the draws, files are small and the same."""
+
+import re
+import warnings
+import xml.etree.ElementTree
+
+import bayescaling as bs
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from bayescaling.inference.checks.sandwich import quotable
+from bayescaling.inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
+from bayescaling.inference.words import months, sizes
+from bayescaling.models.draws import DRAWS
+from bayescaling.plots import style, with_matplotlib, with_plotly
+from bayescaling.plots.shared import ends, in_words
+from bayescaling.plots.with_matplotlib import write
+
+MOST_BYTES = 30 * 1024
+BUDGET = 1e24
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed():
+    """Draw figures without a window, and close them."""
+    mpl.use("agg")
+    with mpl.rc_context({"figure.max_open_warning": 0}):
+        yield
+    plt.close("all")
+
+
+def settled(make):
+    """Make what short chains are enough for."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.DiagnosticWarning)
+        return make()
+
+
+@pytest.fixture(scope="module")
+def progress_fit(evaluations):
+    return settled(lambda: bs.fit(bs.law("progress-7"), evaluations, seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
+def rolled_out(runs):
+    options = {"seed": 1, "draws": 250, "tune": 500, "chains": 2}
+    return settled(lambda: bs.rollout("chinchilla", runs, "compute", [3e20, 1e21], **options))
+
+
+@pytest.fixture(scope="module")
+def counts_fit(lengths_fitter):
+    return settled(lambda: lengths_fitter.fit(seed=1, draws=250, tune=500))
+
+
+@pytest.fixture(scope="module")
+def figures(fit_default, fit_one_sigma, progress_fit, rolled_out, counts_fit):
+    """The picture of each figure, before a backend draws it."""
+    both = {"by size": fit_default, "one sigma": fit_one_sigma}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bs.Fit, "loo", lambda fit, by=None, **_: loo(fit, by, high_k="none"))
+        compared = settled(lambda: bs.compare(both))
+    functions = {
+        "fit": lambda **options: bs.plot_fit(fit_default, **options),
+        "isoflop": lambda **options: bs.plot_isoflop(fit_default, **options),
+        "valley": lambda **options: bs.plot_valley(fit_default, BUDGET, **options),
+        "frontier": lambda **options: bs.plot_frontier(both, **options),
+        "allocation": lambda **options: bs.plot_allocation(both, BUDGET, **options),
+        "posterior": lambda **options: bs.plot_posterior(both, "alpha", **options),
+        "residuals": lambda **options: bs.plot_residuals(fit_default, **options),
+        "ppc": lambda **options: bs.plot_ppc(fit_default, **options),
+        "rollout": lambda **options: bs.plot_rollout(rolled_out, **options),
+        "compare": lambda **options: bs.plot_compare(compared, **options),
+        "doubling": lambda **options: bs.plot_doubling(progress_fit, **options),
+        "lengths": lambda **options: bs.plot_lengths(counts_fit, **options),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(with_matplotlib, "draw", lambda picture, ax: picture)
+        return {name: make() for name, make in functions.items()}
+
+
+loo = bs.Fit.loo
+NAMES = [name.removeprefix("plot_") for name in bs.__all__ if name.startswith("plot_")]
+
+
+def test_every_figure_is_tested(figures):
+    assert sorted(figures) == sorted(NAMES)
+
+
+def points(series, names):
+    """Finite points of a series, rows of the given columns."""
+    values = series[list(names)].to_numpy(float)
+    return values[np.isfinite(values).all(1)]
+
+
+def drawn_with_matplotlib(axes):
+    lines = [np.column_stack([line.get_xdata(), line.get_ydata()]).astype(float) for line in axes.lines]
+    fills = [path.vertices for collection in axes.collections for path in collection.get_paths()]
+    return np.concatenate([*lines, *fills])
+
+
+def drawn_with_plotly(figure):
+    return np.concatenate([np.column_stack([trace.x, trace.y]).astype(float) for trace in figure.data])
+
+
+def holds(places, wanted):
+    """Whether each wanted point is among those that were drawn."""
+    scale = np.maximum(np.abs(wanted), 1e-12)
+    return all((np.abs(places - point) <= 1e-9 * s).all(1).any() for point, s in zip(wanted, scale, strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_backends_draw_every_number_of_the_table(figures, name):
+    axes, figure = with_matplotlib.draw(figures[name]), with_plotly.draw(figures[name])
+    assert axes.table.equals(figure.table) and axes.table.equals(figures[name].table)
+    assert (axes.finding, axes.caption) == (figure.finding, figure.caption)
+    assert figure.layout.meta["caption"] == figure.caption
+    for places in (drawn_with_matplotlib(axes), drawn_with_plotly(figure)):
+        for kind, series in axes.table.groupby("kind"):
+            columns = {"band": ("x", "low"), "upright": ("x", "high"), "level": ("low", "y")}.get(kind, ("x", "y"))
+            assert holds(places, points(series, columns)), kind
+    shown = [text.get_text() for text in (axes.get_legend().get_texts() if axes.get_legend() else [])]
+    assert shown == [trace.name for trace in figure.data if trace.showlegend]
+    for which in "xy":
+        axis = figure.layout[f"{which}axis"]
+        ends = 10 ** np.array(axis.range) if axis.type == "log" else axis.range
+        np.testing.assert_allclose(getattr(axes, f"get_{which}lim")(), ends)
+        if axis.ticktext:
+            assert [tick.get_text() for tick in getattr(axes, f"get_{which}ticklabels")()] == list(axis.ticktext)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_small_and_the_same_each_time(figures, name, tmp_path):
+    texts = []
+    for i in range(2):
+        axes = with_matplotlib.draw(figures[name])
+        write(axes.figure, tmp_path / f"{i}.svg")
+        texts.append((tmp_path / f"{i}.svg").read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    assert len(texts[0].encode()) <= MOST_BYTES
+    first = " ".join(axes.get_title(loc="left").split("\n"))
+    assert first == axes.finding and len(axes.finding) <= 230
+    elements = list(xml.etree.ElementTree.fromstring(texts[0]).iter())
+    names = {element.get("id") for element in elements} - {None}
+    assert len(names) == sum(element.get("id") is not None for element in elements)
+    used = re.findall(r'(?:href="#|url\(#)(\w+)', texts[0])
+    assert used and set(used) <= names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_caption_is_one_or_two_short_sentences(figures, name):
+    caption = figures[name].caption
+    sentences = re.split(r"(?<=[a-z)])\. (?=[A-Z])", caption)
+    assert 1 <= len(sentences) <= 2 and caption.endswith(".")
+    assert all(len(sentence.split()) <= 28 for sentence in sentences), caption
+
+
+# What titles state ----------------------------------------------------------------------------------------------------
+
+
+def test_the_title_of_a_valley_is_what_an_allocation_gives(fit_default):
+    axes = bs.plot_valley(fit_default, BUDGET, tolerance=0.005)
+    at = fit_default.allocate(BUDGET, near_optimal=0.005).isel(compute=0)
+    assert in_words(at["parameters"].quantile([0.025, 0.5, 0.975], DRAWS), sizes) in axes.finding
+    low, high = float(at["near_low"]), float(at["near_high"])
+    assert f"{bs.inference.words.size(low)} to {bs.inference.words.size(high)} parameters" in axes.finding
+    median = axes.table[(axes.table["series"] == "excess loss, median") & (axes.table["kind"] == "line")]
+    # At the ends themselves the search for them decides.
+    median = median[(np.abs(np.log(median["x"].to_numpy()[:, None] / [low, high])) > 1e-3).all(1)]
+    assert ((median["y"] <= 0.005) == median["x"].between(low, high)).all() and median["x"].between(low, high).any()
+
+
+def test_an_interval_of_a_frontier_is_the_one_that_is_quoted(fit_default):
+    axes = bs.plot_frontier(fit_default, [1e20, BUDGET], show="parameters", level=0.8)
+    draws = fit_default.allocate(BUDGET)["parameters"]
+    assert in_words(draws.quantile([0.1, 0.5, 0.9], DRAWS).values[:, 0], sizes) in axes.finding
+    last = axes.table[(axes.table["x"] == BUDGET) & (axes.table["kind"] == "band")].iloc[0]
+    np.testing.assert_allclose(last[["low", "high"]].astype(float), draws.quantile([0.1, 0.9], DRAWS).values[:, 0])
+
+
+def test_an_allocation_ends_in_its_widest_interval(fit_default):
+    axes = bs.plot_allocation(fit_default, BUDGET)
+    rows = axes.table[axes.table["kind"] == "level"]
+    assert list(rows["series"]) == ["law alone", "robust", "robust, with drift"]
+    widths = np.log(rows["high"] / rows["low"]).to_numpy()
+    assert (np.diff(widths) > 0).all()
+    assert in_words(rows.iloc[-1][["low", "x", "high"]].to_list(), sizes) in axes.finding
+    inside = bs.plot_allocation(fit_default, 1e20).table
+    assert list(inside[inside["kind"] == "level"]["series"]) == ["law alone", "robust"]
+
+
+def test_the_title_of_a_posterior_is_of_the_quoted_draws(fit_default):
+    axes = bs.plot_posterior(fit_default, "alpha")
+    draws = quotable(fit_default, {"alpha": fit_default["posterior"]["alpha"]})["alpha"]
+    low, middle, high = draws.quantile([0.025, 0.5, 0.975], DRAWS).values
+    assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
+
+
+def test_the_title_of_a_fit_is_the_loss_of_the_best_size(fit_default):
+    axes = bs.plot_fit(fit_default)
+    budget = 10 * float((6 * fit_default.rows["parameters"] * fit_default.rows["tokens"]).max())
+    low, middle, high = fit_default.allocate(budget)["loss"].quantile([0.025, 0.5, 0.975], DRAWS).values[:, 0]
+    assert f"{middle:.3f} [{low:.3f}, {high:.3f}]" in axes.finding
+
+
+def test_the_title_of_a_doubling_time_is_that_of_the_project(progress_fit):
+    times = bs.progress.gain_times(progress_fit).loc["all", ["q2.5", "q50", "q97.5"]].to_list()
+    assert in_words(times, months) in bs.plot_doubling(progress_fit).finding
+    table = bs.progress.doubling_times(progress_fit, compute=1e25, year=2023)
+    there = bs.plot_doubling(progress_fit, at=(1e25, 2023)).finding
+    assert (
+        in_words(table.loc["all", ["q2.5", "q50", "q97.5"]].to_list(), months) in there and "1e25 FLOP in 2023" in there
+    )
+
+
+def test_the_shares_of_checks_are_counted(fit_default, rolled_out, runs):
+    low, high = fit_default.predict(fit_default.rows)["loss"].quantile([0.025, 0.975], DRAWS).values
+    share = ((runs["loss"] >= low) & (runs["loss"] <= high)).mean()
+    assert f"hold {share:.0%} of {len(runs)} fitted runs" in bs.plot_ppc(fit_default).finding
+    scores, _ = rolled_out
+    for cutoff, row in scores.iterrows():
+        finding = bs.plot_rollout(rolled_out, cutoff=cutoff).finding
+        assert f"hold {row['coverage_90']:.0%} [" in finding and f"of {row['predicted']:.0f} later rows" in finding
+
+
+def test_levels_nest(fit_default):
+    wide, narrow = (bs.plot_valley(fit_default, 1e22, level=level).table for level in (0.95, 0.5))
+    wide, narrow = (table[table["series"] == "excess loss, median, interval"] for table in (wide, narrow))
+    assert (wide["high"].to_numpy() >= narrow["high"].to_numpy()).all()
+
+
+# The loss of models planned -------------------------------------------------------------------------------------------
+
+
+def test_a_quoted_loss_is_the_predicted_mean_where_nothing_is_added(fit_default, runs):
+    some = runs.head(5)
+    alone = quoted_loss(fit_default, some["parameters"], some["tokens"], beyond="none", robust=False)
+    predicted = fit_default.predict(some, noise=False, beyond="none")["loss"]
+    np.testing.assert_allclose(alone.transpose(*DRAWS, "point"), predicted.transpose(*DRAWS, "run"), rtol=1e-10)
+
+
+def test_a_quoted_loss_has_the_drift_of_an_allocation(fit_default):
+    size = float(fit_default.allocate(BUDGET)["parameters"].median())
+    added = [
+        np.log(quoted_loss(fit_default, size, BUDGET / (6 * size), robust=False, beyond=beyond)).isel(
+            point=0, drop=True
+        )
+        for beyond in ("drift", "none")
+    ]
+    of_allocation = [
+        np.log(fit_default.allocate(BUDGET, robust=False, beyond=beyond)["loss"]).isel(compute=0, drop=True)
+        for beyond in ("drift", "none")
+    ]
+    np.testing.assert_allclose(added[0] - added[1], of_allocation[0] - of_allocation[1], rtol=1e-6, atol=1e-12)
+
+
+def test_no_size_has_less_loss_than_the_best(fit_default):
+    off = loss_off_optimum(fit_default, BUDGET, np.geomspace(1e9, 1e13, 9))
+    assert off.dims == (*DRAWS, "size") and float(off.min()) >= 0
+    middle = float(fit_default.allocate(BUDGET)["parameters"].median())
+    assert float(loss_off_optimum(fit_default, BUDGET, middle).median()) < 0.005
+
+
+# One look, and refusals -----------------------------------------------------------------------------------------------
+
+
+def test_a_published_source_looks_the_same_everywhere_and_like_no_fit(fit_default):
+    looks = [*style.PUBLISHED.values(), style.OTHER]
+    assert not {look.colour for look in style.PUBLISHED.values()} & {look.colour for look in style.SERIES}
+    assert len({(look.colour, look.dash, look.marker) for look in looks}) == len(looks)
+    from bayescaling.reports.drawing.style import PUBLISHED
+
+    for source, (colour, dash) in PUBLISHED.items():
+        assert (colour, dash) == style.PUBLISHED[source][:2]
+    for figure in (bs.plot_fit, bs.plot_frontier, bs.plot_posterior):
+        traces = {trace.name: trace for trace in figure(fit_default, backend="plotly").data if trace.showlegend}
+        assert traces["Hoffmann et al. 2022"].line.color == style.PUBLISHED["Hoffmann et al. 2022"].colour
+        assert "Hoffmann et al. 2022" not in [
+            trace.name for trace in figure(fit_default, backend="plotly", published=False).data
+        ]
+
+
+def test_published_losses_are_of_their_own_table_alone(runs, fit_default):
+    record = fit_default.record
+    source = record["data"]["source"]
+    try:
+        record["data"]["source"] = "mine.csv"
+        names = set(bs.plot_fit(fit_default).table["series"]) | set(bs.plot_posterior(fit_default, "E").table["series"])
+        assert not names & set(style.PUBLISHED)
+        assert set(bs.plot_posterior(fit_default, "alpha").table["series"]) & set(style.PUBLISHED)
+    finally:
+        record["data"]["source"] = source
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda fit, progress: bs.plot_fit(progress), "fit of progress-7; sizes and losses of runs need"),
+        (lambda fit, progress: bs.plot_frontier([fit, progress]), "fit of progress-7"),
+        (lambda fit, progress: bs.plot_doubling(fit), "fit of chinchilla; growth rates need"),
+        (lambda fit, progress: bs.plot_lengths(fit), "fit of chinchilla; lengths need"),
+        (lambda fit, progress: bs.plot_fit("fit.nc"), "a str is no fit"),
+        (lambda fit, progress: bs.plot_frontier([fit, fit]), "two fits are called"),
+        (lambda fit, progress: bs.plot_frontier({}), "no fit is given"),
+        (lambda fit, progress: bs.plot_frontier(fit, show="size"), "show"),
+        (lambda fit, progress: bs.plot_frontier(fit, 1e24), "at least two budgets"),
+        (lambda fit, progress: bs.plot_valley(fit, [1e20, 1e21]), "one budget"),
+        (lambda fit, progress: bs.plot_valley(fit, -1), "positive FLOP"),
+        (lambda fit, progress: bs.plot_fit(fit, sizes=["a"]), "positive parameters"),
+        (lambda fit, progress: bs.plot_fit(fit, corpus="c4"), "corpus"),
+        (lambda fit, progress: bs.plot_posterior(fit, "alhpa"), "did you mean \"alpha\""),
+        (lambda fit, progress: bs.plot_residuals(fit, against="time"), "against"),
+        (lambda fit, progress: bs.plot_ppc(fit, level=95), "between 0 and 1"),
+        (lambda fit, progress: bs.plot_ppc(fit, backend="bokeh"), "backend"),
+        (lambda fit, progress: bs.plot_ppc(fit, backend="plotly", ax=object()), "leave it out"),
+        (lambda fit, progress: bs.plot_rollout(fit), "no rollout"),
+        (lambda fit, progress: bs.plot_compare(fit.rows), "no comparison"),
+        (lambda fit, progress: bs.plot_doubling(progress, at=1e25), "at must be"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_refused_in_one_line(fit_default, progress_fit, call, says):
+    with pytest.raises(bs.InputError) as refused:
+        call(fit_default, progress_fit)
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_rollout_lacks_other_cutoffs_and_levels(rolled_out):
+    with pytest.raises(bs.InputError, match="it has 3e"):
+        bs.plot_rollout(rolled_out, cutoff=5.0)
+    with pytest.raises(bs.InputError, match=r"one of 0\.5"):
+        bs.plot_rollout(rolled_out, level=0.95)
+
+
+def test_an_axes_is_drawn_on(fit_default):
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    assert bs.plot_ppc(fit_default, ax=axes) is axes and axes.get_title(loc="left")
+
+
+def test_ends_of_infinite_draws_are_draws():
+    assert list(ends(np.array([1.0, 2.0, np.inf, np.inf]), 0.5)) == [1.0, 2.0, np.inf]
