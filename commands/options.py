@@ -46,7 +46,12 @@ class Reading:
     """Options of every command that reads a table."""
 
     column: Annotated[
-        list[str] | None, Option(help="Which column is which: loss=my_name. Repeatable.", metavar="NAME=COLUMN")
+        list[str] | None,
+        Option(
+            help="Which column is which: loss=my_name, or tokens=steps*batch*context, arithmetic of columns. "
+            "Repeatable.",
+            metavar="NAME=COLUMN",
+        ),
     ] = None
     ignore: Annotated[list[str] | None, Option(help="A column to leave out. Repeatable.", metavar="COLUMN")] = None
     perplexity: Annotated[
@@ -60,12 +65,16 @@ class Reading:
     unit: Annotated[
         list[str] | None,
         Option(
-            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits or loss=bits-per-byte. "
-            "Repeatable.",
+            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits, loss=bits-per-byte "
+            "or loss=other, in units of its median. Repeatable.",
             metavar="NAME=UNIT",
         ),
     ] = None
     bytes_per_token: Annotated[float | None, Option(help="Mean bytes of a token, for a loss in bits per byte.")] = None
+    flop_per_parameter_token: Annotated[
+        float | None,
+        Option(help="FLOP of the table for each parameter and token: 6 of training (default), 2 of the forward pass."),
+    ] = None
     where: Annotated[
         str | None,
         Option(
@@ -75,8 +84,10 @@ class Reading:
         ),
     ] = None
     drop_missing: Annotated[
-        bool, Option("--drop-missing", help="Leave out rows that lack a value in a column that is needed.")
+        bool,
+        Option("--drop-missing", help="Leave out rows that lack a finite positive number in a column that is needed."),
     ] = False
+    keep_copies: Annotated[bool, Option("--keep-copies", help="Keep rows that are exact copies of others.")] = False
     last_of: Annotated[
         str | None, Option(help="Keep the row of most tokens, the last, of each, such as run.", metavar="COLUMNS")
     ] = None

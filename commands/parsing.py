@@ -6,11 +6,12 @@ from pathlib import Path
 from ..errors import InputError
 
 # Parameters of a reader, and those that tell how to read columns of a file.
-_OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "from_name", "from_file")
+_OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "from_name",
+               "from_file")  # fmt: skip
 MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 _OPTION = {"columns": "--column"}
-_READ = ("ignore", "perplexity", "bytes_per_token", "where", "drop_missing", "last_of", "best_of", "drop_highest",
-         "from_name", "from_file")  # fmt: skip
+_READ = ("ignore", "perplexity", "bytes_per_token", "flop_per_parameter_token", "where", "drop_missing", "keep_copies",
+         "last_of", "best_of", "drop_highest", "from_name", "from_file")  # fmt: skip
 
 
 def pairs(items, option):
@@ -126,7 +127,8 @@ def table_for(law, data, fitting):
     kind, asked = KINDS[law.kind], _reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
-    return _read(kind, law.usual_table() if data is None else data, asked, law.needed)
+    runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
+    return _read(kind, law.usual_table() if data is None else data, asked, (*law.needed, *runs))
 
 
 def law_named(name, fitting, **options):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError, TableNote, TableWarning
+from ..errors import InputError, TableNote
 from .columns import HEADERS, choice, setting_aside
-from .wording import listed, quoted
+from .wording import quoted
 
+LEFT_OUT = "such rows can be left out with drop_missing=True (--drop-missing)"
 SHOWN = 10  # faults in one message
+LONGEST = 600  # characters of a message, which has fewer faults where they are long
 LEAST = 1000  # parameters or tokens
 LOSSES = (0.01, 50)  # nats per token
 USUAL = 20  # tokens a parameter
@@ -21,11 +23,6 @@ OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
 DISAGREEMENT = 0.01  # of a compute with 6ND, as a share
 ROUNDING = 1e-12
-APART = 0.03  # losses of one size, as a share
-SETTINGS_SHOWN = 8
-NOT_CAUSES = ("loss", "loss_halfwidth", "perplexity", "training_flop")
-RISING = 0.5  # rank correlation of loss with compute: of tables of losses it is below -0.3, overfitted ones included
-LEAST_ROWS = 10  # for a rank correlation
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -72,7 +69,7 @@ def blank(cell):
 
 
 def refuse(faults, frame, label):
-    """Raise one error for all faults, if there are any: the first ten in the order of the rows, then a count.
+    """Raise one error for all faults, if there are any: as many as 600 characters hold, up to ten, then a count.
 
     Parameters
     ----------
@@ -90,14 +87,23 @@ def refuse(faults, frame, label):
     if not faults:
         return
     position = {row: number for number, row in enumerate(frame.index)}
-    shown = sorted(faults, key=lambda fault: position[fault.row])[:SHOWN]
+    faults.sort(key=lambda fault: position[fault.row])
+    messages = (_message(faults, number, frame, label) for number in range(min(SHOWN, len(faults)), 0, -1))
+    message = next(messages)
+    while len(message) > LONGEST and (shorter := next(messages, None)):
+        message = shorter
+    raise InputError(message)
+
+
+def _message(faults, number, frame, label):
+    shown = faults[:number]
     cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
-    mends = "; ".join(dict.fromkeys(fault.mend for fault in shown))
-    if len(cells) == 1:
-        raise InputError(f"{label}, {cells[0]}; {mends}")
+    mends = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
+    if len(faults) == 1:
+        return f"{label}, {cells[0]}; {mends}"
     numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
-    more = f" and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
-    raise InputError(f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {mends}")
+    more = f" and {len(faults) - number} more" if len(faults) > number else ""
+    return f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {mends}"
 
 
 def refuse_first(wrong, column, describe, mend, table, label, others=""):
@@ -235,22 +241,29 @@ def check_possible(runs, names, label, *, sure=()):
             "more than 50 nats per token",
             f"if it is a perplexity, say so with {perplexity}",
         )
-        mend = f"if another column holds the loss, name it with {choice('loss', 'NAME')}, or delete such rows"
+        mend = (
+            f'if it is no cross entropy, give unit={{"loss": "other"}} (--unit loss=other); if another column holds '
+            f"the loss, name it with {choice('loss', 'NAME')}"
+        )
         check(runs["loss"] < low, "loss", "less than 0.01 nats per token", mend)
 
 
-def check_agreement(runs, names, label):
-    """Refuse a compute that is not 6ND, with what may be the matter."""
+def check_agreement(runs, names, label, fix=""):
+    """Refuse a compute that is not 6ND, with what may be the matter, or with a fix that is known."""
     expected = 6 * runs["parameters"] * runs["tokens"]
     ratio = runs["training_flop"] / expected
     wrong = (ratio - 1).abs() > DISAGREEMENT
     if not wrong.any():
         return
     apart = setting_aside(names["training_flop"])
-    mend = _compute_unit(ratio.median()) or (
-        "if the parameters count no embeddings, name them so with "
-        f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
-        f"the run, leave them out with {apart}; else correct them"
+    mend = (
+        fix
+        or _compute_unit(ratio.median())
+        or (
+            "if the parameters count no embeddings, name them so with "
+            f"{choice('parameters_nonembedding', names['parameters'])}; if the FLOP count attention or only part of "
+            f"the run, leave them out with {apart}; else correct them"
+        )
     )
 
     def describe(row):
@@ -327,64 +340,3 @@ def warn(message, category):
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def warn_of_repeats(runs, sizes, label):
-    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-    sizes : sequence of str
-        Columns that the loss is thought to follow from: parameters, tokens and what else a law needs.
-    label : str
-        Name of the table in messages.
-    """
-    # Tokens that were derived from FLOP differ in the last digits.
-    sizes = [name for name in sizes if name in runs]
-    keys = [runs[name].map("{:.6g}".format) if runs[name].dtype == "float64" else runs[name] for name in sizes]
-    grouped = runs.groupby(keys, sort=False)["loss"]
-    spread = grouped.transform("max") / grouped.transform("min") - 1
-    rows = runs[spread > APART]
-    if rows.empty:
-        return
-    together = [key[rows.index] for key in keys]
-    others = [name for name in runs.columns if name not in (*sizes, *NOT_CAUSES)]
-    varied = [name for name in others if (rows[name].astype(str).groupby(together).nunique() > 1).any()]
-    # A setting has few values; what was measured has many.
-    varied.sort(key=lambda name: rows[name].astype(str).nunique())
-    more = f" and {len(varied) - SETTINGS_SHOWN} more" if len(varied) > SETTINGS_SHOWN else ""
-    different = f"{listed(varied[:SETTINGS_SHOWN])}{more}" if varied else "no other column"
-    worst = runs.loc[spread.idxmax()]
-    example = ", ".join(f"{name} {worst[name]:.4g}" for name in sizes if runs[name].dtype == "float64")
-    count = rows.groupby(together).ngroups
-    warn(
-        f"{label}: {count} size{'s come' if count > 1 else ' comes'} with losses more than {APART:.0%} apart, up to "
-        f"{spread.max():.0%} (at {example}); such rows differ in {different}: a law of sizes takes that for noise; "
-        'choose rows with where= (--where), best_of="parameters,tokens" (--best-of parameters,tokens) or last_of= '
-        "(--last-of)",
-        TableWarning,
-    )
-
-
-def warn_of_rising(runs, label):
-    """Warn where what is called the loss is the higher, the more compute a run had.
-
-    Warns
-    -----
-    TableWarning
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "table")
-    """
-    if len(runs) < LEAST_ROWS:
-        return
-    correlation = runs["loss"].rank().corr(runs["training_flop"].rank())
-    if correlation > RISING:
-        warn(
-            f"{label}: the loss rises with compute (rank correlation {correlation:.2f}): is it an accuracy or another "
-            f"score? A law of the loss is of what falls; name a loss with {choice('loss', 'NAME')}",
-            TableWarning,
-        )

@@ -44,14 +44,38 @@ ALIASES = {
         "uniquetraintokens distincttrainingtokens"
     ),
 }
+# Names that are common too, but of which a table may hold one next to a plainer name, which goes first.
+LESS_COMMON = {
+    "parameters": (
+        "size paramsall allparams paramstotal parametercounttotal totalparametercount totalparamcount nparamstotal "
+        "activeparams activeparameters activeparametercount activeparamcount nactiveparams nactiveparameters "
+        "nparamsactive paramsactive activatedparams activatedparameters"
+    ),
+    "tokens": "tokenstrained tokensprocessed tokensconsumed trainedtokens totaltokens totaltrainingtokens ntraintokens",
+    "training_flop": "flopsbudget flopbudget budgetflops budgetflop budgetcompute",
+    "parameters_nonembedding": (
+        "nparamsnonembed nparamsnonembedding paramsnonembed nonembedparams nonembeddingparamcount nnoemb nnonemb "
+        "noembparams paramsnoemb nonembparams nparamsnoembed parametersnonembed nonembedparameters"
+    ),
+}
 RUN = "run"  # a column of names, which is never recognised by another name but can be chosen
-SOUNDS = {"parameters": "param", "tokens": "token", "training_flop": "flop", "loss": "loss", "perplexity": "ppl"}
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
+LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in aliases.split()}
 
 
 def recognise(name):
     """Canonical name of the column called `name`, or None."""
     return CANONICAL.get(_spelled(name))
+
+
+def recognise_later(name):
+    """Canonical name of the column called `name` by a less common name, or None."""
+    return LATER.get(_spelled(name))
+
+
+def _active(names):
+    """Return the counts of parameters that are active for a token, of models with experts."""
+    return [name for name in names if "activ" in str(name).lower()]
 
 
 def _spelled(name):
@@ -94,6 +118,9 @@ def resolve(headers, chosen, label):
         others = [name for name in headers if name not in chosen.values()]
         free = [name for name in others if recognise(name) == canonical]
         free = free or [name for name in others if recognise_with_unit(name) == canonical]
+        free = free or [name for name in others if recognise_later(name) == canonical]
+        if canonical == "parameters":
+            free = _active([name for name in others if recognise_later(name) == canonical]) or free
         name = chosen[canonical] if canonical in chosen else _only(free, canonical, label)
         if name is not None:
             names[canonical] = name
@@ -205,12 +232,6 @@ def _only(candidates, canonical, label):
             f"{choice(canonical, candidates[0])}"
         )
     return candidates[0] if candidates else None
-
-
-def likely(canonical, headers):
-    """Return the name of the first column of `headers` that sounds like `canonical`, or the word NAME."""
-    near = [name for name in headers if SOUNDS[canonical] in str(name).lower()]
-    return near[0] if near else "NAME"
 
 
 def choice(canonical, name):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
+
+
 def read(
     source: str | PathLike[str] | pd.DataFrame,
     kind: str = "runs",
@@ -34,7 +37,9 @@ def read(
     perplexity: bool = False,
     ignore: str | Sequence[str] = (),
     bytes_per_token: float | None = None,
+    flop_per_parameter_token: float = 6,
     needed: str | Sequence[str] = (),
+    keep_copies: bool = False,
     last_of: str | Sequence[str] | None = None,
     best_of: str | Sequence[str] | None = None,
     drop_highest: int = 0,
@@ -60,15 +65,18 @@ def read(
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``
-        may be named too: rows of one value are readings of one run.
+        may be named too: rows of one value are readings of one run. Of runs a column may also be arithmetic of others
+        with + - * /, such as ``{"tokens": "steps*batch_size*seq_len", "loss": "1-accuracy/100"}``.
     where : str, optional
         Read only the rows for which this holds, such as ``"experiment == 'a' and lr > 1e-4"``: columns of the table or
         of the result, between backticks if a name is no identifier, compared as in `pandas.DataFrame.query`.
     drop_missing : bool
-        Leave out rows that lack a value in a needed column.
+        Leave out rows that lack a value in a needed column; of runs also those with a cell there that is no finite
+        positive number, such as ``diverged`` or ``inf``. A number in another form, such as ``1,000``, is refused.
     unit : mapping of str to float or str, optional
         Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``; of ``loss``
-        ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens (T)``) is read without
+        ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``: a mean squared error, an error rate and the like,
+        which is divided by its median. A unit in a header (``params_B``, ``tokens (T)``) is read without
         it. A unit that is given, 1 for example, is believed, however strange the sizes. Of scores
         ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
     perplexity : bool
@@ -77,8 +85,13 @@ def read(
         Runs: columns of the table to leave out, such as a compute that was counted another way than 6ND.
     bytes_per_token : float, optional
         Runs: mean bytes of a token in the text of the loss, for a loss in bits per byte.
+    flop_per_parameter_token : float
+        Runs: FLOP of the table for each parameter and token, 2 where they count the forward pass alone.
     needed : str or sequence of str
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
+        ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
+    keep_copies : bool
+        Runs: keep rows that are exact copies of others, which are left out by default.
     last_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"run"``, only the row of most tokens; of equal ones the last.
     best_of : str or sequence of str, optional
@@ -102,14 +115,16 @@ def read(
     TableNote
         For each such change, with the number of rows.
     TableWarning
-        If runs of the same sizes have losses more than 3% apart, or the loss rises with compute.
+        If runs of the same sizes have losses more than 3% apart, the loss rises with compute, a loss is far from those
+        of near sizes, a run has fewer than 0.01 tokens a parameter, or ``run`` names several readings of each run.
 
     Raises
     ------
     InputError
         If the table cannot be read or used, or an option is not one of its kind. The message is one line with the file
-        and, of the first ten cells that cannot be used, the line, the column, the value found and the fix. Lines of a
-        text file count from 1.
+        and, of the first cells that cannot be used, the line, the column, the value found and the fix. Lines of a
+        text file count from 1. Of runs the message has all columns that lack, with candidates and with options of a
+        second try.
 
     Notes
     -----
@@ -130,6 +145,12 @@ def read(
     ``loss`` (nats per token). Further columns are ``perplexity`` (if asked for), ``loss_halfwidth`` (nats per token),
     ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
     ``tokens``), all float64. They come first in the result; then every other column unchanged.
+
+    Columns of runs that would be fitted silently wrong are refused unless their unit is given: the size of a data set
+    as tokens next to epochs, steps or rates as totals, FLOP of the forward pass, an accuracy as a loss, and a loss that
+    is no cross entropy or whose name has bits in it. So are several readings of each run, by a column that names runs,
+    such as ``run_id``: take the last of each, name the column with ``columns={"run": "run_id"}`` for a law with
+    ``run_effects``, or ignore it.
 
     **Evaluations.** Needed are ``publication_date`` (YYYY-MM-DD), ``benchmark`` (wt103, wt2 or ptb), ``parameters``,
     ``dataset_tokens``, ``transformer`` (0 or 1) and ``perplexity``; ``epochs``, ``vocabulary``,
@@ -158,7 +179,7 @@ def read(
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
 
-    Numbers may be written with suffixes, and sizes may stand in the names of runs:
+    Numbers may be written with suffixes, and sizes may stand in the names of runs; a column may be computed from others:
 
     >>> import warnings
     >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
@@ -169,6 +190,10 @@ def read(
     [[70000000.0, 2000000000.0], [1400000000.0, 12000000000.0]]
     >>> print(notes[1].message)
     the table: "tokens" is written with B, read as 1e9, with commas between thousands
+    >>> table = pd.DataFrame({"params": [1e9, 2e9], "steps": [1e4, 2e4], "batch_tokens": 2e6, "val_loss": [2.9, 2.7]})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     read(table, columns={"tokens": "steps*batch_tokens"})["tokens"].tolist()
+    [20000000000.0, 40000000000.0]
 
     Tables of other kinds:
 
@@ -188,10 +213,11 @@ def read(
     parts, columns = KINDS[kind], columns or {}
     options: dict[str, Any] = {"columns": columns, "where": where, "drop_missing": drop_missing, "unit": unit}
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
+    options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
     options |= {"from_name": from_name, "from_file": from_file}
     for name, value in options.items():
-        if name not in parts.options and value not in (None, False, 0, (), [], {}):
+        if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(
                 f"{name} is not an option of tables of {kind}, which are read with {', '.join(parts.options)}; "
                 "leave it out"

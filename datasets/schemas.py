@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from ..errors import InputError
-from .checks import Fault, refuse
+from .checks import LEFT_OUT, Fault, refuse
 from .columns import SIZES, setting_aside
 from .wording import quoted
 
@@ -90,8 +90,8 @@ def _faults(located, frame, kind, names):
             aside = f", delete the row, or leave the column out with {setting_aside(name)}"
         elif kind != "runs" and not schema(kind).columns[column].required:
             aside = " or delete the row or the column"
-        if failure.check == "not_nullable" and kind in DROPPING:
-            aside += "; such rows can be left out with drop_missing=True (--drop-missing)"
+        if kind in DROPPING and (failure.check == "not_nullable" or (kind == "runs" and column in NEEDED)):
+            aside += f"; {LEFT_OUT}"
         faults.setdefault((row, column), Fault(row, name, f"found {fault}", f"{mend}{aside}"))
     return list(faults.values())
 

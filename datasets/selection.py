@@ -51,14 +51,22 @@ def by_both_names(opened, table):
     return pd.DataFrame(dict(opened.items()) | dict(table.items()))
 
 
-def without_missing(table, needed, changes, *, spared=False):
-    """Leave out the rows that lack a value in a needed column, except those that are `spared`."""
+def without_missing(table, needed, changes, *, spared=False, unusable=None):
+    """Leave out the rows that lack a value in a needed column, except those that are `spared`.
+
+    `unusable` has further rows to leave out, by what is in them.
+    """
     lacking = table[[name for name in needed if name in table]].isna() & ~np.broadcast_to(spared, len(table))[:, None]
-    rows, lacking = ~lacking.any(axis=1), lacking.sum()
+    unusable = {kind: table.index.isin(rows) for kind, rows in (unusable or {}).items()}
+    rows, lacking = ~lacking.any(axis=1) & ~sum(unusable.values(), np.zeros(len(table), bool)), lacking.sum()
     lacking = {name: int(count) for name, count in lacking.items() if count}
+    counts = {kind: int(present.sum()) for kind, present in unusable.items() if present.any()}
     if not rows.any():
-        raise InputError(f"{changes.label}: every row lacks a value in {listed(lacking)}; drop_missing leaves none")
-    reasons = ", ".join(f"{count} lack {name}" for name, count in lacking.items())
+        raise InputError(
+            f"{changes.label}: every row lacks a value in {listed([*lacking, *counts])}; drop_missing leaves none"
+        )
+    reasons = [f"{count} lack {name}" for name, count in lacking.items()]
+    reasons = ", ".join([*reasons, *(f"{count} with {kind}" for kind, count in counts.items())])
     return _left(table, rows, changes, "drop_missing", True, "drop_missing" + (f" ({reasons})" if reasons else ""))
 
 
@@ -80,12 +88,12 @@ def best_of(runs, columns, changes, *, more=None):
 def _one_of_each(runs, columns, changes, more, option, order, which):
     """Leave the first row of each value of columns in an order of the rows, or the last."""
     names, values = _columns(columns, runs, runs if more is None else more, option, changes.label)
-    groups = order.groupby([_hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
+    groups = order.groupby([hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
     rows = (groups.tail(1) if which else groups.head(1)).index
     return _left(runs, runs.index.isin(rows), changes, option, names, f"{option} {', '.join(map(str, names))}")
 
 
-def _hashable(cells):
+def hashable(cells):
     """Return cells that can be keys: text in place of lists and dictionaries."""
     return cells.map(lambda cell: cell if is_hashable(cell) else repr(cell)) if cells.dtype == object else cells
 

@@ -10,7 +10,8 @@ from .wording import listed, quoted, unknown
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
-LOSS_UNITS = ("nats", *BITS)
+OTHER = "other"  # a loss that is no cross entropy, which is read in units of its median
+LOSS_UNITS = ("nats", *BITS, OTHER)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
@@ -58,7 +59,7 @@ def _factor(text):
     return FACTORS.get(text)
 
 
-def units_of(names, chosen, bytes_per_token, label):
+def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     """Return the factor by which each column is multiplied to be in plain numbers, FLOP and nats per token.
 
     Parameters
@@ -66,11 +67,13 @@ def units_of(names, chosen, bytes_per_token, label):
     names : mapping of str to object
         Canonical name to the name of the column in the table.
     chosen : mapping of str to float or str, or None
-        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte. Goes before what headers say.
+        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte, other. Goes before what headers say.
     bytes_per_token : float or None
         Needed for bits per byte, and for nothing else.
     label : str
         Name of the table in messages.
+    derived : sequence of str
+        Columns that are arithmetic of others, whose names hold no unit.
 
     Returns
     -------
@@ -93,7 +96,9 @@ def units_of(names, chosen, bytes_per_token, label):
                 f"{label}: unit: there is no column for {name}, which would be in units of {chosen[name]}; those found "
                 f"are for {listed(names)}"
             )
-    units = {name: split_header(names[name])[1] for name in (*SCALED, "loss") if name in names}
+    plain = [name for name in (*SCALED, "loss") if name in names and names[name] not in derived]
+    units = {name: split_header(names[name])[1] for name in plain}
+    units |= {name: None for name in (*SCALED, "loss") if name in names and name not in plain}
     units = {name: chosen.get(name, unit) for name, unit in units.items()}
     factors = {name: (_scale(name, unit), unit) for name, unit in units.items() if name != "loss" and unit is not None}
     loss = units.get("loss")
@@ -119,7 +124,7 @@ def _of_loss(unit, bytes_per_token, label):
     if unit not in LOSS_UNITS:
         raise InputError(f"unit of loss: {quoted(unit)} is unknown; choose one of {', '.join(LOSS_UNITS)}")
     if unit != "bits-per-byte":
-        return 1.0 if unit == "nats" else math.log(2)
+        return {"nats": 1.0, OTHER: None}.get(unit, math.log(2))
     if bytes_per_token is None:
         raise InputError(
             f"{label}: a loss in bits per byte needs the mean bytes of a token; give bytes_per_token=4.3 "
@@ -128,6 +133,15 @@ def _of_loss(unit, bytes_per_token, label):
     if isinstance(bytes_per_token, bool) or not 0 < bytes_per_token < math.inf:
         raise InputError(f"bytes_per_token: {bytes_per_token!r} is not a positive number")
     return math.log(2) * bytes_per_token
+
+
+def _in_medians(table, units, names):
+    """Return units whose loss is divided by its median, and the note on it."""
+    losses = table["loss"] if table["loss"].dtype == "float64" else table["loss"].iloc[:0].astype(float)
+    median = losses[(losses > 0) & (losses < math.inf)].median()
+    factor = 1 / median if median > 0 else 1.0
+    sentence = f"column {quoted(names['loss'])} is read as loss in units of its median, {median:.4g}"
+    return units | {name: (factor, OTHER) for name in OF_LOSS if name in units}, ("unit", sentence)
 
 
 def scaled(table, units, names, changes):
@@ -146,8 +160,11 @@ def scaled(table, units, names, changes):
     -------
     pandas.DataFrame
     """
+    if units.get("loss", (1,))[0] is None:
+        units, note = _in_medians(table, units, names)
+        changes.add(*note, column=str(names["loss"]), of="loss", unit=OTHER, factor=units["loss"][0])
     for name, (factor, unit) in units.items():
-        if table[name].dtype == "float64" and factor != 1:
+        if unit != OTHER and table[name].dtype == "float64" and factor != 1:
             text = f"{unit:g}" if isinstance(unit, int | float) else unit.replace("-", " ")
             changes.add(
                 "unit",

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from bayescaling.datasets import load, positive_columns, read, require, sha256
 
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 GOOD = "N,D,loss\n1e6,2e7,4.5\n2e6,4e7,4.1\n4e6,8e7,3.8\n"
 FORMATS = ["csv", "tsv", "semicolons", "parquet", "nc"]
 

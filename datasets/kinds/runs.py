@@ -1,69 +1,140 @@
 """Tables of training runs."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from ...errors import InputError
 from .. import selection
 from ..cells import numbers
-from ..checks import check_agreement, check_at_most, check_possible, warn_of_repeats, warn_of_rising
-from ..columns import ALIASES, RUN, SIZES, choice, likely, resolve, setting_aside
+from ..checks import check_agreement, check_at_most, check_possible
+from ..columns import ALIASES, RUN, SIZES, recognise_later, resolve
+from ..meaning import losses, rows
+from ..meaning.expressions import derived as with_derived
+from ..meaning.facts import Facts
+from ..meaning.rules import agree, check_meaning, fix_of_compute
 from ..schemas import check
 from ..units import scaled, units_of
 from ..wording import listed, quoted, suggestion
 from .kind import Kind
 
+USUAL_MULTIPLE = 6.0  # FLOP of training for each parameter and token
+
 
 def parse(
-    table,
+    opened,
     changes,
     columns,
     perplexity,
     ignore,
     unit,
     bytes_per_token,
+    flop_per_parameter_token,
     needed,
     where,
     drop_missing,
+    keep_copies,
     last_of,
     best_of,
     drop_highest,
 ):
     """Check a table of runs, add what follows from its columns, and leave the rows that are wanted."""
-    label = changes.label
-    table = _without(table, [ignore] if isinstance(ignore, str) else ignore, label)
-    names = resolve(list(table.columns), columns, label)
-    _check_needed(table, names, perplexity, label)
+    label, sure = changes.label, tuple(unit) if isinstance(unit, Mapping) else ()
+    multiple = _multiple(flop_per_parameter_token)
+    opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)
+    table, expressions = with_derived(opened, columns, sure, changes)
+    names = _numeric(resolve(list(table.columns), columns, label), table, columns)
+    facts = Facts(table, names, columns, sure, expressions, perplexity, multiple)
+    check_meaning(facts, label)
+    _set_aside_budget(facts, changes)
     if not perplexity:
         names.pop("perplexity", None)
-    units = units_of(names, unit, bytes_per_token, label)
+    units = units_of(names, unit, bytes_per_token, label, derived=expressions)
+    effects = RUN in selection.names_in(needed)
     needed = list(dict.fromkeys([*SIZES, "loss", *(["perplexity"] if perplexity else []), *selection.names_in(needed)]))
+    needed = [name for name in needed if name != RUN]
     cells, faults = _as_numbers(table, names, needed)
-    runs = _completed(scaled(cells, units, names, changes), changes)
+    runs = _completed(_of_training(scaled(cells, units, names, changes), names, multiple, changes), changes)
     recognised = [canonical for canonical in ALIASES if canonical in runs]
     runs = runs[recognised].join(table.drop(columns=[*names.values(), *recognised], errors="ignore"))
     if (run := columns.get(RUN, RUN)) != RUN:
         runs = runs.drop(columns=RUN, errors="ignore").rename(columns={run: RUN})
     both = selection.by_both_names(table, runs)
     runs = selection.where(runs, where, changes, columns=both)
-    faults = [fault for fault in faults if fault.row in runs.index]
+    faults = [rows.dropping(fault) for fault in faults if fault.row in runs.index]
+    rows.check_overflow(table.loc[runs.index], names, label)
     if drop_missing:
+        unusable = rows.unusable(runs, names, faults, needed)
         unreadable = [fault.row for fault in faults]
-        runs = selection.without_missing(runs, needed, changes, spared=runs.index.isin(unreadable))
+        runs = selection.without_missing(runs, needed, changes, spared=runs.index.isin(unreadable), unusable=unusable)
+        faults = [fault for fault in faults if fault.row in runs.index]
     checked = [name for name in needed if name in recognised]
     check(runs[checked], "runs", label=label, names=names, faults=faults)
-    check_agreement(runs, names, label)
+    runs = rows.without_copies(runs, opened, keep_copies, changes)
+    check_agreement(runs, names, label, fix_of_compute(facts))
     check_at_most("parameters_nonembedding", "parameters", "all parameters together", runs[checked], names, label)
     check_at_most("unique_tokens", "tokens", "the tokens seen", runs[checked], names, label)
-    check_possible(runs, names, label, sure=tuple(unit or ()))
+    check_possible(runs, names, label, sure=sure)
+    rows.check_lattice(runs, names, (*sure, *(["tokens"] if names.get("tokens") in expressions else [])), label)
     if last_of is not None:
         runs = selection.last_of(runs, last_of, changes, more=both)
     if best_of is not None:
         runs = selection.best_of(runs, best_of, changes, more=both)
+    rows.check_readings(runs, RUN in columns, effects, label)
     runs = selection.without_highest(runs, drop_highest, changes)
-    warn_of_rising(runs, label)
-    warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
+    rows.note_derived(runs, names, expressions, multiple, sure, changes)
+    losses.warn_of_rising(runs, label)
+    losses.warn_of_outliers(runs, names, label)
+    losses.warn_of_repeats(runs, ["parameters", "tokens", *needed[len(SIZES) + 1 :]], label)
     return runs
+
+
+def _multiple(number):
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < np.inf:
+        raise InputError(f"flop_per_parameter_token: {number!r} is not a positive number such as 6 or 2")
+    return float(number)
+
+
+def _of_training(table, names, multiple, changes):
+    """Return a table whose FLOP are 6 for each parameter and token, from another number of them."""
+    if multiple == USUAL_MULTIPLE:
+        return table
+    if "training_flop" not in table:
+        raise InputError(
+            f"{changes.label}: flop_per_parameter_token is for a column of FLOP and there is none; leave it out"
+        )
+    if table["training_flop"].dtype != "float64":
+        return table
+    sentence = (
+        f"column {quoted(names['training_flop'])} has {multiple:g} FLOP a parameter and token, and is read as training "
+        f"FLOP, 6 of them"
+    )
+    changes.add("flop_per_parameter_token", sentence, value=multiple)
+    return table.assign(training_flop=table["training_flop"] * (USUAL_MULTIPLE / multiple))
+
+
+def _set_aside_budget(facts, changes):
+    """Leave a budget that is not 6ND out of the sizes where the table has one count of parameters and tokens."""
+    header = facts.names.get("training_flop")
+    if header is None or "training_flop" in facts.chosen or recognise_later(header) is None:
+        return
+    counts = facts.counts()
+    if len(counts) == 1 and not agree(counts[0]):
+        span = f"{counts[0][1]:.3g} to {counts[0][2]:.3g}"
+        changes.add("budget", f"column {quoted(header)} is {span} of 6ND: C = 6ND is used in its place", column=header)
+        del facts.names["training_flop"]
+
+
+def _numeric(names, table, chosen):
+    """Return roles without columns of less common names that hold no numbers, such as ``size`` for small and large."""
+
+    def usable(canonical, header):
+        if canonical in chosen or recognise_later(header) is None:
+            return True
+        return bool(numbers(table[header], header)[0].notna().any())
+
+    return {canonical: header for canonical, header in names.items() if usable(canonical, header)}
 
 
 def _as_numbers(table, names, needed):
@@ -86,38 +157,6 @@ def _without(table, ignored, label):
                 f"{listed(table.columns)}{suggestion(column, table.columns)}"
             )
     return table.drop(columns=list(ignored))
-
-
-def _check_needed(table, names, perplexity, label):
-    sizes = [canonical for canonical in SIZES if canonical in names]
-    if len(sizes) < 2:
-        missing = [canonical for canonical in SIZES if canonical not in names]
-        raise InputError(
-            f"{label}: two of {listed(SIZES)} are needed and {listed(sizes)} found; the columns are "
-            f"{listed(table.columns)}; name one with {choice(missing[0], likely(missing[0], table.columns))}"
-        )
-    if perplexity and "perplexity" not in names:
-        raise InputError(
-            f"{label}: no column for perplexity, which was to be converted, such as perplexity, ppl or val_ppl; the "
-            f"columns are {listed(table.columns)}; name it with "
-            f"{choice('perplexity', likely('perplexity', table.columns))}"
-        )
-    if perplexity and "loss" in names:
-        raise InputError(
-            f"{label}: the loss is in column {quoted(names['loss'])} and was also to come from "
-            f"{quoted(names['perplexity'])}; leave one out with {setting_aside(names['loss'])} or by not asking for "
-            "perplexity"
-        )
-    if "perplexity" in names and "loss" not in names and not perplexity:
-        raise InputError(
-            f"{label}: column {quoted(names['perplexity'])} is a perplexity and there is no column for loss; take the "
-            "loss as its logarithm with perplexity=True (--perplexity)"
-        )
-    if "loss" not in names and not perplexity:
-        raise InputError(
-            f"{label}: no column for loss; the columns are {listed(table.columns)}; name it with "
-            f"{choice('loss', likely('loss', table.columns))}"
-        )
 
 
 @np.errstate(all="ignore")

@@ -135,7 +135,13 @@ def test_rows_that_lack_a_needed_value_are_left_out():
     assert "drop_missing=True (--drop-missing)" in refused(table)
     spoiled = table.astype({"loss": object})
     spoiled.loc[0, "loss"] = "diverged"
-    assert '"diverged"' in refused(spoiled, drop_missing=True)
+    with pytest.warns(bs.errors.TableNote, match=r'\(1 lack loss, 1 with loss "diverged"\): 2 of 5'):
+        assert len(bs.read(spoiled, drop_missing=True)) == 3
+    spoiled.loc[0, "loss"], spoiled.loc[2, "loss"], spoiled.loc[3, "loss"] = np.inf, -1, "3.9k"
+    assert '"3.9k"' in refused(spoiled, drop_missing=True)
+    spoiled.loc[3, "loss"] = 3.9
+    with pytest.warns(bs.errors.TableNote, match=r"1 with infinite loss, 1 with negative or zero loss\): 3 of 5"):
+        assert len(bs.read(spoiled, drop_missing=True)) == 2
     assert "leaves none" in refused(table.assign(loss=None), drop_missing=True)
 
 

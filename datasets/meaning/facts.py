@@ -1,0 +1,122 @@
+"""What the rules look at: a table, the roles of its columns, and what the user stated."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..cells import numbers
+from ..columns import ALIASES, SIZES
+from ..units import split_header
+from ..wording import quoted
+from .names import is_part, is_rate, sounds_like, words
+
+MOST_PARTS = 8  # columns of parts of which sums of two are tried
+
+
+@dataclass
+class Facts:
+    """A table that is read, for the rules.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As it was opened, with derived columns.
+    names : dict of str to object
+        Canonical name to the column that plays its part.
+    chosen : mapping
+        Those that the user chose.
+    sure : sequence of str
+        Canonical names whose unit the user gave.
+    derived : sequence of str
+        Columns that are expressions.
+    perplexity : bool
+    multiple : float
+        FLOP of a parameter and a token.
+    """
+
+    table: object
+    names: dict
+    chosen: dict
+    sure: tuple = ()
+    derived: tuple = ()
+    perplexity: bool = False
+    multiple: float = 6.0
+    _values: dict = field(default_factory=dict)
+
+    def values(self, header):
+        """Return a column as positive numbers in the unit of its header, or None where fewer than half are."""
+        if header not in self._values:
+            values, _ = numbers(self.table[header], header)
+            values = values.where(np.isfinite(values) & (values > 0))
+            unit = None if header in self.derived else split_header(header)[1]
+            few = values.notna().mean() < 0.5 or not len(values)
+            self._values[header] = None if few else values * (unit if isinstance(unit, float) else 1.0)
+        return self._values[header]
+
+    def role(self, canonical):
+        """Return the numbers of the column that plays a part, or None."""
+        return self.values(self.names[canonical]) if canonical in self.names else None
+
+    def stated(self, canonical):
+        """Return whether the user gave the unit of a role, or its column as arithmetic."""
+        return canonical in self.sure or self.names.get(canonical) in self.derived
+
+    def free(self):
+        """Return the columns that play no part in the sizes and the loss."""
+        taken = {self.names.get(name) for name in (*ALIASES,) if name in self.names}
+        return [header for header in self.table if header not in taken]
+
+    def candidates(self, canonical):
+        """Return columns of positive numbers that sound like a role, the nearest first."""
+        near = {header: sounds_like(canonical, header) for header in self.free()}
+        near = {header: score for header, score in near.items() if score and self.values(header) is not None}
+        return sorted(near, key=lambda header: -near[header])
+
+    def compute(self):
+        """Return the compute of each row as far as the sizes give it, or None."""
+        n, d, c = (self.role(name) for name in SIZES)
+        if c is not None:
+            return c
+        return None if n is None or d is None else self.multiple * n * d
+
+    def rises(self, header):
+        """Return the rank correlation of a column with compute, 0 where there is none."""
+        compute, values = self.compute(), self.values(header)
+        if compute is None or values is None or len(values) < 3 or compute.nunique() < 2 or values.nunique() < 2:
+            return 0.0
+        return float(values.rank().corr(compute.rank()))
+
+    @np.errstate(all="ignore")
+    def counts(self):
+        """Return counts of parameters with the ratio of the FLOP to 6ND, the nearest to 1 first.
+
+        Where no count agrees, sums of two of its parts are tried too.
+
+        Returns
+        -------
+        list of tuple
+            Column or sum, least and greatest ratio.
+        """
+        tokens, flop = self.role("tokens"), self.role("training_flop")
+        if tokens is None or flop is None:
+            return []
+        known = {self.names.get("parameters"), self.names.get("parameters_nonembedding")} - {None}
+        headers = [x for x in self.table if x in known or ("param" in " ".join(words(x)) and not is_rate(x))]
+        headers = [x for x in headers if x not in self.derived and self.values(x) is not None]
+        ratios = {str(x): flop / (self.multiple * self.values(x) * tokens) for x in headers}
+        parts = [x for x in headers if is_part(x) and x not in known and str(x).isidentifier()][:MOST_PARTS]
+        pairs = [(x, y) for i, x in enumerate(parts) for y in parts[i + 1 :]]
+        sums = {f"{x}+{y}": flop / (self.multiple * (self.values(x) + self.values(y)) * tokens) for x, y in pairs}
+        if not any((abs(ratio - 1) < 0.01).all() for ratio in ratios.values()):
+            ratios |= sums
+        # Embeddings are looked up, so that of equal counts the one without them is that of the FLOP.
+        far = {name: (round(float(np.log(ratio).abs().median()), 6), "emb" in name and "non" not in name)
+               for name, ratio in ratios.items()}  # fmt: skip
+        order = sorted(ratios, key=lambda name: far[name])
+        return [(name, float(ratios[name].min()), float(ratios[name].max())) for name in order]
+
+    def span(self, header):
+        """Return a column's name with its range, for a message."""
+        values = self.values(header)
+        low, high = (f"{x:.3g}".replace("e+0", "e").replace("e+", "e") for x in (values.min(), values.max()))
+        return f"{quoted(header)} ({low} to {high})"

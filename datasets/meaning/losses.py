@@ -1,0 +1,125 @@
+"""Warnings of losses that a law would take for what they are not: outliers, scores that rise, settings that differ."""
+
+import numpy as np
+
+from ...errors import TableWarning
+from ..checks import place, warn
+from ..columns import choice
+from ..wording import listed, quoted
+
+APART = 0.03  # losses of one size, as a share
+SETTINGS_SHOWN = 8
+NOT_CAUSES = ("loss", "loss_halfwidth", "perplexity", "training_flop")
+RISING = 0.5  # rank correlation of loss with compute: of tables of losses it is below -0.3, overfitted ones included
+LEAST_ROWS = 10  # for a rank correlation
+OUTLYING = 1.5  # ratio of a loss to that of its neighbours
+SPREADS = 8  # of the residuals
+OUTLIERS_SHOWN = 3
+
+
+def warn_of_repeats(runs, sizes, label):
+    """Warn where rows of the same sizes have losses further apart than 3%, naming the columns that vary there.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+    sizes : sequence of str
+        Columns that the loss is thought to follow from: parameters, tokens and what else a law needs.
+    label : str
+        Name of the table in messages.
+    """
+    # Tokens that were derived from FLOP differ in the last digits.
+    sizes = [name for name in sizes if name in runs]
+    keys = [runs[name].map("{:.6g}".format) if runs[name].dtype == "float64" else runs[name] for name in sizes]
+    grouped = runs.groupby(keys, sort=False)["loss"]
+    spread = grouped.transform("max") / grouped.transform("min") - 1
+    rows = runs[spread > APART]
+    if rows.empty:
+        return
+    together = [key[rows.index] for key in keys]
+    others = [name for name in runs.columns if name not in (*sizes, *NOT_CAUSES)]
+    varied = [name for name in others if (rows[name].astype(str).groupby(together).nunique() > 1).any()]
+    # A setting has few values; what was measured has many.
+    varied.sort(key=lambda name: rows[name].astype(str).nunique())
+    more = f" and {len(varied) - SETTINGS_SHOWN} more" if len(varied) > SETTINGS_SHOWN else ""
+    different = f"{listed(varied[:SETTINGS_SHOWN])}{more}" if varied else "no other column"
+    worst = runs.loc[spread.idxmax()]
+    example = ", ".join(f"{name} {worst[name]:.4g}" for name in sizes if runs[name].dtype == "float64")
+    count = rows.groupby(together).ngroups
+    warn(
+        f"{label}: {count} size{'s come' if count > 1 else ' comes'} with losses more than {APART:.0%} apart, up to "
+        f"{spread.max():.0%} (at {example}); such rows differ in {different}: a law of sizes takes that for noise; "
+        'choose rows with where= (--where), best_of="parameters,tokens" (--best-of parameters,tokens) or last_of= '
+        "(--last-of)",
+        TableWarning,
+    )
+
+
+def warn_of_rising(runs, label):
+    """Warn where what is called the loss is the higher, the more compute a run had.
+
+    Warns
+    -----
+    TableWarning
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> warn_of_rising(pd.DataFrame({"training_flop": [1e18, 1e19], "loss": [3.0, 2.5]}), "table")
+    """
+    if len(runs) < LEAST_ROWS:
+        return
+    correlation = runs["loss"].rank().corr(runs["training_flop"].rank())
+    if correlation > RISING:
+        warn(
+            f"{label}: the loss rises with compute (rank correlation {correlation:.2f}): is it an accuracy or another "
+            f"score? A law of the loss is of what falls; name a loss with {choice('loss', 'NAME')}",
+            TableWarning,
+        )
+
+
+def warn_of_outliers(runs, names, label):
+    """Warn of losses that are far from those of runs of near sizes.
+
+    The logarithm of the loss is compared with a quadratic function of those of the sizes, fitted robustly.
+
+    Warns
+    -----
+    TableWarning
+    """
+    if len(runs) < LEAST_ROWS:
+        return
+    loss = np.log(runs["loss"].to_numpy(float))
+    expected = _smooth(np.log(runs[["parameters", "tokens"]].to_numpy(float)), loss)
+    residual = np.abs(loss - expected)
+    wrong = residual > max(np.log(OUTLYING), SPREADS * 1.4826 * np.median(residual))
+    if not wrong.any() or wrong.mean() > 0.1:
+        return
+    rows = runs.index[wrong][:OUTLIERS_SHOWN]
+    header = names.get("loss", "loss")
+    texts = [
+        f"{place(runs, row)} has {runs.at[row, 'loss']:.4g} where its neighbours suggest "
+        f"{np.exp(expected[runs.index.get_loc(row)]):.3g}"
+        for row in rows
+    ]
+    more = f" and {wrong.sum() - len(rows)} more" if wrong.sum() > len(rows) else ""
+    highest = set(runs["loss"].nlargest(wrong.sum()).index) == set(runs.index[wrong])
+    fix = f"drop_highest={wrong.sum()} (--drop-highest {wrong.sum()})" if highest else "where= (--where)"
+    warn(
+        f"{label}: column {quoted(header)} has outliers: {'; '.join(texts)}{more}; correct them or leave them out with "
+        f"{fix}",
+        TableWarning,
+    )
+
+
+def _smooth(sizes, loss):
+    """Return a quadratic function of sizes, fitted by least absolute deviations with reweighting."""
+    spread = sizes.std(axis=0)
+    z = (sizes - sizes.mean(axis=0))[:, spread > 1e-9] / spread[spread > 1e-9]
+    design = np.column_stack([np.ones(len(z)), z, z**2])
+    weight = np.ones(len(z))
+    for _ in range(30):
+        root = np.sqrt(weight)
+        coefficients = np.linalg.lstsq(design * root[:, None], loss * root, rcond=None)[0]
+        weight = 1 / np.maximum(np.abs(loss - design @ coefficients), 1e-4)
+    return design @ coefficients

@@ -1,0 +1,267 @@
+"""Rules of the rows of a table of runs: copies, readings of one run, sizes that are steps, and outliers."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError, TableNote, TableWarning
+from ..cells import numbers
+from ..checks import LEFT_OUT, place, warn
+from ..columns import RUN, SIZES, choice, setting_aside
+from ..selection import hashable
+from ..wording import quoted
+from .fixes import Fix
+from .names import words
+
+OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}  # words of a column that names runs
+NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}  # words of a column that may
+MOST_OF_ROWS = 0.8  # share of the rows that belong to readings of runs
+READINGS = 3  # of a run
+WRAPPED = -1e9  # a whole number below this is a 64-bit integer that overflowed
+FEW, MANY = 0.01, 1e7  # tokens a parameter
+STEPS_BELOW = 1e7  # tokens: fewer in every row, on a lattice, are steps
+LEAST_STEP = 10
+FEW_TOKENS = 0.1  # a parameter, in the median
+
+
+# Copies ---------------------------------------------------------------------------------------------------------------
+
+
+def without_copies(runs, table, keep, changes):
+    """Leave out rows of a table that are exact copies of others, with a note, unless they are wanted.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The rows to choose from, by index as in `table`.
+    table : pandas.DataFrame
+        As it was opened.
+    keep : bool
+    changes : Changes
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    if keep or len(runs) < 2:
+        return runs
+    copies = table.loc[runs.index].apply(hashable).duplicated()
+    if not copies.any():
+        return runs
+    count = int(copies.sum())
+    sentence = f"{count} of {len(runs)} rows are exact copies of others and left out; keep_copies=True keeps them"
+    changes.add("keep_copies", sentence, value=False, rows_before=len(runs), rows_left_out=count)
+    return runs[~copies]
+
+
+# Readings of one run --------------------------------------------------------------------------------------------------
+
+
+def check_readings(runs, declared, expected, label):
+    """Refuse rows that are several readings of each run; warn where the user named the column of runs.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+    declared : bool
+        Whether the user named the column of runs; a column called ``run`` is named by its name.
+    expected : bool
+        Whether the law has an effect of each run.
+    label : str
+
+    Warns
+    -----
+    TableWarning
+        If the column of runs is named and no effect of runs is expected.
+
+    Raises
+    ------
+    InputError
+    """
+    header = None if expected and RUN in runs else runs_of(runs)
+    if header is None:
+        return
+    groups = runs.groupby(hashable(runs[header]), sort=False).size()
+    count = f"{groups[groups > 1].median():.0f} rows each" if (groups > 1).any() else ""
+    text = (
+        f"column {quoted(header)} names {len(groups)} runs with {count} of one size and rising tokens: readings of one "
+        "run are not independent"
+    )
+    last = f'last_of="{header}" (--last-of {header})'
+    if declared or header == RUN:
+        warn(
+            f"{label}: {text}; take the last of each with {last}, or a law with run_effects=True (--option "
+            "run_effects=true)",
+            TableWarning,
+        )
+        return
+    raise InputError(
+        f"{label}: {text}; take the last of each with {last}, or let them share an effect with "
+        f"{choice(RUN, header)} and the law's run_effects=True (--option run_effects=true); if each row is a run, "
+        f"{setting_aside(header)}"
+    )
+
+
+def runs_of(runs):
+    """Return the column whose values are runs with several readings, or None.
+
+    Examples
+    --------
+    >>> readings = pd.DataFrame({"run_id": list("aaabbb"), "parameters": [1e6] * 3 + [2e6] * 3})
+    >>> runs_of(readings.assign(tokens=[1e7, 2e7, 3e7] * 2))
+    'run_id'
+    """
+    for header in sorted(runs.columns, key=lambda name: name != RUN):
+        parts = set(words(header))
+        named = parts & OF_RUNS or (parts & NAMES and _is_text(runs[header]))
+        if named and _has_readings(runs, header, sure=bool(parts & OF_RUNS)):
+            return header
+    return None
+
+
+def _is_text(cells):
+    return not pd.api.types.is_numeric_dtype(cells)
+
+
+def _has_readings(runs, header, sure):
+    """Return whether most rows are readings of the runs that a column names.
+
+    A column that may also name a size does so unless readings are evenly spaced or several names have one size.
+    """
+    rows = runs[runs[header].notna()]
+    groups = rows.groupby(hashable(rows[header]), sort=False)
+    several = groups["tokens"].transform("size") >= READINGS
+    one_size = groups["parameters"].transform("max") <= groups["parameters"].transform("min") * (1 + 1e-6)
+    rising = ~rows.assign(name=hashable(rows[header])).duplicated(["name", "tokens"], keep=False)
+    if not len(rows) or (several & one_size & rising).sum() < MOST_OF_ROWS * len(runs):
+        return False
+    return sure or groups.ngroups > 1.5 * rows["parameters"].nunique() or groups["tokens"].apply(_even).mean() > 0.5
+
+
+def _even(tokens):
+    """Return whether tokens are evenly spaced, as readings are; runs of a study are spaced by a ratio."""
+    gaps = np.diff(np.sort(tokens.to_numpy()))
+    return len(gaps) > 1 and gaps.max() < 1.05 * gaps.min()
+
+
+# Sizes ----------------------------------------------------------------------------------------------------------------
+
+
+def check_overflow(table, names, label):
+    """Refuse a column of tokens or FLOP some of whose whole numbers are 64-bit integers that overflowed.
+
+    Raises
+    ------
+    InputError
+    """
+    for canonical in ("tokens", "training_flop"):
+        if canonical not in names:
+            continue
+        values, _ = numbers(table[names[canonical]], names[canonical])
+        wrong = (values < WRAPPED) & np.isfinite(values)
+        if wrong.any():
+            row = wrong.idxmax()
+            raise InputError(
+                f"{label}, {place(table, row)}, column {quoted(names[canonical])}: found {quoted(values[row])}, a "
+                "64-bit integer that overflowed, so that positive cells may be wrong too; write the column as 2.1e19, "
+                f"or leave it out with {setting_aside(names[canonical])}"
+            )
+
+
+@np.errstate(all="ignore")
+def check_lattice(runs, names, sure, label):
+    """Refuse tokens that are as few and as evenly spaced as steps are.
+
+    Raises
+    ------
+    InputError
+    """
+    if "tokens" not in names or "tokens" in sure:
+        return
+    tokens = runs["tokens"]
+    whole = tokens.unique()
+    if len(whole) < 3 or tokens.max() >= STEPS_BELOW or (whole % 1 > 0).any():
+        return
+    step = np.gcd.reduce(whole.astype("int64"))
+    few = (tokens / runs["parameters"]).median() < FEW_TOKENS
+    if step >= LEAST_STEP and few and tokens.max() / step < 1e4:
+        raise InputError(
+            f"{label}: column {quoted(names['tokens'])}, taken for tokens, has multiples of {step} up to "
+            f"{tokens.max():.4g}, as steps have; if they are steps, give the tokens of one as "
+            f"{Fix(unit={'tokens': 5e5})}; if it counts tokens, tokens=1"
+        )
+
+
+@np.errstate(all="ignore")
+def note_derived(runs, names, expressions, multiple, sure, changes):
+    """Note the tokens per parameter where one of them is derived, and warn of those that no run has."""
+    derived = next((name for name in ("parameters", "tokens") if names.get(name) in (None, *expressions)), None)
+    ratio = runs["tokens"] / runs["parameters"]
+    span = f"{_short(ratio.min())} to {_short(ratio.max())}"
+    if derived is not None:
+        by = names.get(derived, f"C = {multiple:g}ND")
+        what = f"{span} a parameter" if derived == "tokens" else f"{span} tokens a parameter"
+        warn(f"{changes.label}: derived {derived}: {what}, by {by}", TableNote)
+    wrong = (ratio < FEW) | (ratio > MANY)
+    if wrong.any() and not {*SIZES} & {*sure}:
+        row = wrong.idxmax()
+        warn(
+            f"{changes.label}, {place(runs, row)}: {_short(ratio[row])} tokens a parameter, as strange in "
+            f"{wrong.sum()} of {len(runs)} rows ({span}): are units and columns of the sizes right? Give them with "
+            "unit= (--unit) and columns= (--column), or leave such rows out with where= (--where)",
+            TableWarning,
+        )
+
+
+def _short(number):
+    return f"{number:.2g}".replace("e+0", "e").replace("e+", "e") if not 10 <= number < 1e5 else f"{number:,.0f}"
+
+
+# Cells that are no number ---------------------------------------------------------------------------------------------
+
+
+def dropping(fault):
+    """Return a fault whose fix names the option that leaves its row out, unless the cell holds a number to correct."""
+    if fault.mend.startswith("write it "):
+        return fault
+    return replace(fault, mend=f"{fault.mend}; {LEFT_OUT}")
+
+
+def unusable(table, names, faults, needed):
+    """Return the cells of needed columns that hold no finite positive number, by kind, for `drop_missing`.
+
+    A cell that holds a number in another form, such as 7B or 1,000, is none of them: it can be corrected.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns by canonical name, as numbers.
+    names : mapping of str to object
+    faults : sequence of Fault
+        Cells that are no number.
+    needed : sequence of str
+
+    Returns
+    -------
+    dict of str to pandas.Index
+        What the cells are, such as ``loss "diverged"`` or ``infinite loss``, to their rows.
+    """
+    canonical = {header: name for name, header in names.items()}
+    kinds = {}
+    for fault in faults:
+        if not fault.mend.startswith("write it "):
+            text = re.sub(r"^found |, which is not a number$", "", fault.found)
+            kinds.setdefault(f"{canonical.get(fault.column, fault.column)} {text}", []).append(fault.row)
+    for name in needed:
+        if name in table and table[name].dtype == "float64":
+            infinite = table.index[np.isinf(table[name])]
+            least = (table[name] < 0) if name == "loss_halfwidth" else (table[name] <= 0)
+            for kind, rows in (
+                ("infinite", infinite),
+                ("negative or zero", table.index[least & ~np.isinf(table[name])]),
+            ):
+                if len(rows):
+                    kinds.setdefault(f"{kind} {name}", []).extend(rows)
+    return {kind: pd.Index(rows) for kind, rows in kinds.items()}

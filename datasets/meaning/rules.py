@@ -1,0 +1,354 @@
+"""Rules of the columns of a table of runs: what would be read wrong, with the fix.
+
+A rule is a function of `Facts` and of the number of names that its message may list, and returns a `Problem` or None.
+All problems of a table are raised in one message. A new rule is a new function in `RULES`.
+"""
+
+import difflib
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ..columns import SIZES, choice, setting_aside
+from ..units import split_header
+from ..wording import listed, quoted
+from .fixes import Fix
+from .names import (
+    FORWARD,
+    bits_of,
+    counts_data,
+    counts_epochs,
+    counts_steps,
+    is_accuracy,
+    is_other_loss,
+    is_part,
+    is_rate,
+    named,
+    product,
+    words,
+)
+
+LONGEST = 600  # characters of a message
+SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
+MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
+UNIT_OTHER = {"loss": "other"}
+AGREES = 0.01  # share of 6ND
+A_STEP = 5e5  # tokens, as an example
+BYTES = 4.3  # of a token, as an example
+
+
+NOTHING = Fix()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a table, how to fix it and what else may be right."""
+
+    text: str
+    fix: Fix = NOTHING
+    otherwise: str = ""
+
+
+def check_meaning(facts, label):
+    """Raise one error with all problems of a table, if there are any.
+
+    Raises
+    ------
+    InputError
+    """
+    if not any(rule(facts, 1) for rule in RULES):
+        return
+    for shown in SHOWN:
+        problems = [problem for rule in (*RULES, *WITH_OTHERS) if (problem := rule(facts, shown))]
+        message = _message(problems, label)
+        if len(message) <= LONGEST:
+            raise InputError(message)
+    messages = [
+        _message(problems, label, **shorter) for shorter in ({"whole": False}, {"whole": False, "script": False})
+    ]
+    raise InputError(next((message for message in messages if len(message) <= LONGEST), messages[-1]))
+
+
+def _message(problems, label, *, whole=True, script=True):
+    """Return one line on all problems, without what else may be right, or without the fix in a script."""
+    fix = sum((problem.fix for problem in problems), NOTHING)
+    words_ = str(fix) if script else " ".join(fix.on_the_command_line())
+    texts = [problem.text for problem in problems] + ([f"give {words_}"] if fix else [])
+    texts += [problem.otherwise for problem in problems if problem.otherwise and whole]
+    return f"{label}: {'; '.join(texts)}"
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def lacking_sizes(facts, shown):
+    """Check that two of the sizes are there."""
+    present = [name for name in SIZES if name in facts.names]
+    if len(present) >= 2:
+        return None
+    proposals = {name: x for name in SIZES if name not in present if (x := _proposal(facts, name))}
+    fix = Fix(columns=dict(list(proposals.items())[: 2 - len(present)]))
+    text = f"two of {listed(SIZES)} are needed and {listed(present)} found"
+    lists = [_listed(facts, name, shown) for name in proposals]
+    if not proposals:
+        lists = [f"the columns are {nearest(facts.table.columns, SIZES, shown)}"]
+        absent = next(name for name in SIZES if name not in present)
+        lists.append(f"name one with {choice(absent, 'NAME')}")
+    return Problem("; ".join([text, *filter(None, lists)]), fix)
+
+
+def _proposal(facts, canonical):
+    """Return the column or the product of columns that may be a role, or None."""
+    candidates = facts.candidates(canonical)
+    expression = product(canonical, [x for x in facts.free() if facts.values(x) is not None])
+    if not candidates or (expression and not is_total(canonical, candidates[0])):
+        return expression or None
+    if canonical == "parameters" and (counts := facts.counts()):
+        return counts[0][0]
+    return candidates[0]
+
+
+def is_total(canonical, name):
+    """Return whether a name is that of all tokens or FLOP, not of a column that a product multiplies."""
+    return canonical == "parameters" or "total" in words(name) or not counts_data(name)
+
+
+def _listed(facts, canonical, shown):
+    """Return the candidates for a role with their ranges."""
+    spans = [facts.span(header) for header in facts.candidates(canonical)[:shown]]
+    return f"for {canonical} there are {', '.join(spans)}" if spans else ""
+
+
+def nearest(columns, words_, shown):
+    """Return names of columns for a message, those nearest to some words first."""
+
+    def distance(name):
+        return -max(difflib.SequenceMatcher(None, str(name).lower(), word).ratio() for word in words_)
+
+    names = list(columns) if len(columns) <= shown else sorted(columns, key=distance)[:shown]
+    more = len(columns) - len(names)
+    return listed(names) + (f" and {more} more" if more > 0 else "")
+
+
+def lacking_loss(facts, shown):
+    """Check that a loss or a perplexity is there, and not both."""
+    names = facts.names
+    if facts.perplexity and "perplexity" not in names:
+        near = facts.candidates("perplexity")
+        return Problem(
+            "no column for perplexity, which was to be converted, such as perplexity, ppl or val_ppl; the columns are "
+            f"{nearest(facts.table.columns, ['perplexity', 'ppl'], shown)}; name it with "
+            f"{choice('perplexity', near[0] if near else 'NAME')}"
+        )
+    if facts.perplexity and "loss" in names:
+        return Problem(
+            f"the loss is in column {quoted(names['loss'])} and was also to come from {quoted(names['perplexity'])}; "
+            f"leave one out with {setting_aside(names['loss'])} or by not asking for perplexity"
+        )
+    if facts.perplexity or "loss" in names:
+        return None
+    if "perplexity" in names:
+        return Problem(
+            f"column {quoted(names['perplexity'])} is a perplexity and there is no column for loss; take the loss as "
+            "its logarithm with perplexity=True (--perplexity)"
+        )
+    candidates = facts.candidates("loss")
+    if not candidates:
+        columns = nearest(facts.table.columns, ["loss", "val_loss"], shown)
+        return Problem(f"no column for loss; the columns are {columns}; name it with {choice('loss', 'NAME')}")
+    spans = ", ".join(facts.span(header) for header in candidates[:shown])
+    return Problem(f"no column for loss; there are {spans}", *_as_loss(facts, candidates[0]))
+
+
+def _as_loss(facts, header):
+    """Return how a column becomes a loss, and what the fix depends on."""
+    if is_accuracy(header) and facts.rises(header) >= 0:
+        return Fix(
+            columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER
+        ), "an error rate falls where an accuracy rises"
+    unit = bits_of(header)
+    if is_other_loss(header):
+        return Fix(columns={"loss": str(header)}, unit=UNIT_OTHER), ""
+    if unit is None or split_header(header)[1]:
+        return Fix(columns={"loss": str(header)}), ""
+    return Fix(columns={"loss": str(header)}) + _in_bits(unit), _of_bits(header, unit)
+
+
+def _in_bits(unit):
+    return Fix(unit={"loss": unit}, numbers={"bytes_per_token": BYTES} if unit == "bits-per-byte" else {})
+
+
+def _of_bits(header, unit):
+    if unit == "bits":
+        return ""
+    counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
+    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
+
+
+def _error_rate(facts, header):
+    values = facts.values(header)
+    return f"1-{named(header)}/100" if values is not None and values.max() > 1 else f"1-{named(header)}"
+
+
+def bits_for_loss(facts, shown):
+    """Check that a loss whose name has bits in it has a unit."""
+    header = facts.names.get("loss")
+    unit = None if header is None or facts.stated("loss") else bits_of(header)
+    if unit is None or split_header(header)[1]:
+        return None
+    text = f"column {quoted(header)}, the loss, is in {'bits per byte' if unit == 'bits-per-byte' else 'bits'}"
+    return Problem(f"{text} by its name", _in_bits(unit), _of_bits(header, unit) or "or loss=nats if it is not")
+
+
+def accuracy_for_loss(facts, shown):
+    """Check that the loss is no accuracy."""
+    header = facts.names.get("loss")
+    if header is None or facts.stated("loss") or not is_accuracy(header):
+        return None
+    if {"loss", "error", "err"} & set(words(header)) or (rise := facts.rises(header)) < 0:
+        return None
+    rises = f" and rises with compute (rank correlation {rise:.2f}): an accuracy?" if rise else ": an accuracy?"
+    return Problem(f"column {quoted(header)}, taken for the loss, is called a score{rises}",
+                   Fix(columns={"loss": _error_rate(facts, header)}, unit=UNIT_OTHER))  # fmt: skip
+
+
+def other_for_loss(facts, shown):
+    """Check that a loss that is no cross entropy, and so not in nats, has a unit."""
+    header = facts.names.get("loss")
+    if header is None or facts.stated("loss") or not is_other_loss(header):
+        return None
+    text = f"column {quoted(header)}, taken for the loss, is no cross entropy by its name"
+    return Problem(text, Fix(unit=UNIT_OTHER), "if it is one, loss=nats")
+
+
+def rate_for_total(facts, shown):
+    """Check that no rate or ratio is taken for a total."""
+    wrong = [name for name in SIZES if name in facts.names and not facts.stated(name) and is_rate(facts.names[name])]
+    if not wrong:
+        return None
+    name, header = wrong[0], facts.names[wrong[0]]
+    headers = [x for x in facts.table if facts.values(x) is not None]
+    fix = Fix(columns={name: expression}) if (expression := product(name, headers)) else Fix()
+    text = f"column {quoted(header)}, taken for {name}, is a rate or a share by its name"
+    return Problem(text, fix, f'if it is a total, give unit={{"{name}": 1}} (--unit {name}=1)')
+
+
+def part_for_whole(facts, shown):
+    """Check that the parameters are not those of one part alone, such as embeddings, where others are counted."""
+    header = facts.names.get("parameters")
+    if header is None or facts.stated("parameters") or not is_part(header):
+        return None
+    others = [x for x in facts.table if x != header and (is_part(x) or x in facts.candidates("parameters"))]
+    if not others:
+        return None
+    counts = [count for count in facts.counts() if count[0] != str(header)]
+    whole = [x for x in facts.candidates("parameters") if not is_part(x)]
+    best = counts[0][0] if counts else whole[0] if whole else None
+    fix = Fix(columns={"parameters": str(best)}) if best is not None else NOTHING
+    text = f"column {quoted(header)}, taken for parameters, counts some of them by its name; others are"
+    return Problem(f"{text} {nearest(others, ['parameters'], shown)}", fix, "if right, --unit parameters=1")
+
+
+def steps_for_tokens(facts, shown):
+    """Check that the tokens are no steps."""
+    header = facts.names.get("tokens")
+    if header is None or facts.stated("tokens") or not counts_steps(header):
+        return None
+    others = [x for x in facts.table if facts.values(x) is not None]
+    expression = product("tokens", [header, *others])
+    text = f"column {quoted(header)}, taken for tokens, counts steps by its name"
+    if expression:
+        return Problem(text, Fix(columns={"tokens": expression}), "if it counts tokens, --unit tokens=1")
+    return Problem(f"{text}; if they are steps, give the tokens of one as "
+                   f"{Fix(unit={'tokens': A_STEP})}; if it counts tokens, tokens=1")  # fmt: skip
+
+
+def data_for_tokens(facts, shown):
+    """Check that the tokens are no size of a data set that is read several times."""
+    header = facts.names.get("tokens")
+    if header is None or facts.stated("tokens") or not counts_data(header):
+        return None
+    passes = [x for x in facts.table if counts_epochs(x) and facts.values(x) is not None]
+    passes = [x for x in passes if (facts.values(x).dropna() != 1).any()]
+    if not passes:
+        return None
+    expression = product("tokens", [header, passes[0]])
+    return Problem(
+        f"column {quoted(header)} is the size of a data set and {facts.span(passes[0])} states how often it is read",
+        Fix(columns={"tokens": expression}),
+        f"for the law of repeated data also --column unique_tokens={header}; if it counts all training tokens, "
+        "--unit tokens=1",
+    )
+
+
+def forward_flop(facts, shown):
+    """Check that the FLOP are not those of the forward pass alone, a third of those of training."""
+    header = facts.names.get("training_flop")
+    if header is None or facts.stated("training_flop") or facts.multiple != 6 or not FORWARD & set(words(header)):
+        return None
+    return Problem(
+        f"column {quoted(header)} is the FLOP of the forward pass by its name",
+        Fix(numbers={"flop_per_parameter_token": 2}),
+        'if it is those of training, unit={"training_flop": 1} (--unit training_flop=1)',
+    )
+
+
+def count_of_compute(facts, shown):
+    """Check that the FLOP belong to the count of parameters that is taken, and not to another."""
+    if not set(SIZES) <= set(facts.names):
+        return None
+    counts, header = facts.counts(), facts.names["parameters"]
+    current = [count for count in counts if count[0] == str(header)]
+    if len(counts) < 2 or not current or agree(current[0]) or counts[0] is current[0]:
+        return None
+    return Problem(text_of_counts(facts, counts, shown), fix_of_counts(facts, counts))
+
+
+def fix_of_compute(facts):
+    """Return which count of parameters or other multiple the FLOP belong to and how to take it, or ""."""
+    if not set(SIZES) <= set(facts.names):
+        return ""
+    aside = setting_aside(facts.names["training_flop"])
+    if problem := count_of_compute(facts, 3):
+        otherwise = "" if problem.fix.ignore else f", or leave the FLOP out with {aside}"
+        return f"{problem.text}; give {problem.fix}{otherwise}"
+    count = next((x for x in facts.counts() if x[0] == str(facts.names["parameters"])), None)
+    for multiple in MULTIPLES if count else ():
+        if agree((count[0], *(x * facts.multiple / multiple for x in count[1:]))):
+            fix = Fix(numbers={"flop_per_parameter_token": multiple})
+            return f"every row has {multiple:g}ND: if they are counted so, give {fix}, or leave them out with {aside}"
+    return ""
+
+
+def text_of_counts(facts, counts, shown):
+    """Return which counts of parameters the FLOP belong to, with the ratios of FLOP to 6ND."""
+    ratios = ", ".join(
+        f"{quoted(name)} {'1' if agree((name, low, high)) else f'{low:.3g} to {high:.3g}'}"
+        for name, low, high in counts[: max(2, min(shown, 4))]
+    )
+    return f"column {quoted(facts.names['training_flop'])} over 6ND is, by count of parameters: {ratios}"
+
+
+def fix_of_counts(facts, counts):
+    """Return the fix that takes the nearest count, without FLOP that are not its 6ND."""
+    ignore = () if agree(counts[0]) else (str(facts.names["training_flop"]),)
+    return Fix(columns={"parameters": counts[0][0]}, ignore=ignore)
+
+
+def agree(count):
+    """Return whether the FLOP are 6ND of a count in every row."""
+    return abs(count[1] - 1) < AGREES and abs(count[2] - 1) < AGREES
+
+
+RULES = (
+    lacking_sizes,
+    lacking_loss,
+    bits_for_loss,
+    accuracy_for_loss,
+    other_for_loss,
+    rate_for_total,
+    part_for_whole,
+    steps_for_tokens,
+    data_for_tokens,
+    forward_flop,
+)
+WITH_OTHERS = (count_of_compute,)  # alone these are left to checks of the rows that are wanted

@@ -1,0 +1,315 @@
+"""Tables as people bring them: read right at the first try, or refused in one message that names the second."""
+
+import shlex
+from pathlib import Path
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+import pytest
+from bayescaling.commands import options, parsing
+from bayescaling.errors import TableNote, TableWarning
+
+STRANGERS = Path(__file__).with_name("strangers")
+SIZES = np.repeat(np.geomspace(2e7, 1e9, 4), 3)
+TOKENS = np.tile([1e9, 4e9, 2e10], 4)
+LOSS = 1.8 + 450 / SIZES**0.35 + 2000 / TOKENS**0.37
+RUNS = pd.DataFrame({"N": SIZES, "D": TOKENS, "loss": LOSS})
+EXPONENT = 0.514
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+
+
+def refused(source, **reading):
+    source = STRANGERS / f"{source}.csv" if isinstance(source, str) else source
+    with pytest.raises(bs.InputError) as error:
+        bs.read(source, **reading)
+    assert str(error.value).isprintable() and len(str(error.value)) <= 600
+    return str(error.value)
+
+
+def asked(words):
+    """Return the options of `read` that words of a command line are, and the words."""
+    chosen, flags = {}, [word for word in shlex.split(words) if word.startswith("--")]
+    values = [word for word in shlex.split(words) if not word.startswith("--")]
+    for flag, value in zip(flags, values, strict=True):
+        name = flag[2:].replace("-", "_")
+        if name in ("column", "unit", "ignore"):
+            chosen.setdefault(name, []).append(value)
+        else:
+            chosen[name] = float(value)
+    read = parsing._reader_options(options.Reading(**chosen))
+    return {name: x for name, x in read.items() if x not in (None, False, 0, {}, [])}
+
+
+# What is refused at the first try, words of the message, and the second try, which the message names.
+TRIES = {
+    "counts_by_part": (
+        [],
+        "--column loss=val_bpb --column parameters=params_head+params_blocks --unit loss=bits-per-byte "
+        "--ignore budget_flops --bytes-per-token 4.3",
+        28,
+    ),
+    "bpb": (['"val_bpb" (0.8 to 1.33)'], "--column loss=val_bpb --unit loss=bits-per-byte --bytes-per-token 4.3", 24),
+    "steps_batch_seq": (['"parameters" found'], "--column 'tokens=steps*batch_size*seq_len'", 24),
+    "epochs": (["--column unique_tokens=dataset_size"], "--column 'tokens=dataset_size*epochs'", 24),
+    "two_counts": (['"n_params_non_embed" 1,', "--ignore flops"], "--column parameters=n_params_non_embed", 24),
+    "mse": (["two of", "no column for loss"], "--column tokens=samples --column loss=val_mse --unit loss=other", 24),
+    "accuracy_percent": ([], "--column loss=1-accuracy/100 --unit loss=other", 24),
+    "five_sizes": ([], "--column 'tokens=total_steps*tokens_per_step'", 5),
+    "moe": (
+        ["--column loss=loss_validation"],
+        "--column 'training_flop=step*flops_per_step' --column loss=loss_validation",
+        36,
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableWarning")
+@pytest.mark.parametrize("name", TRIES)
+def test_the_second_try_is_named_by_the_first_and_succeeds(name):
+    words, second, rows = TRIES[name]
+    message = refused(name)
+    assert f"({second})" in message
+    assert all(word in message for word in words), message
+    table = bs.read(STRANGERS / f"{name}.csv", **asked(second))
+    assert len(table) == rows
+    assert (table["training_flop"] / (6 * table["parameters"] * table["tokens"])).round(9).eq(1).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "words"),
+    [
+        ("bpb", {"loss": "val_bpb"}, ["in bits per byte by its name", "--unit loss=bits-per-byte"]),
+        ("steps_batch_seq", {"tokens": "steps"}, ["counts steps", "steps*batch_size*seq_len", "--unit tokens=1"]),
+        ("accuracy_percent", {"loss": "accuracy"}, ["rises with compute", "--column loss=1-accuracy/100"]),
+        ("mse", {"loss": "val_mse", "tokens": "samples"}, ["no cross entropy", "--unit loss=other"]),
+        ("five_sizes", {"tokens": "tokens_per_step"}, ["is a rate", "total_steps*tokens_per_step"]),
+        ("moe", {"training_flop": "flops_per_step", "loss": "loss_validation"}, ["is a rate", "step*flops_per_step"]),
+    ],
+)
+def test_a_column_that_is_chosen_is_checked_by_its_name_too(name, columns, words):
+    message = refused(name, columns=columns)
+    assert all(word in message for word in words), message
+
+
+def test_a_rate_or_a_part_is_never_proposed():
+    table = RUNS[["N", "loss"]].assign(tokens_per_second=1e5, target_param_data_ratio=20.0, flops_per_step=1e15)
+    assert "--column tokens=NAME" in refused(table)
+    parts = RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6)
+    assert "--column parameters=NAME" in refused(parts)
+    assert "--column parameters=my_params" in refused(parts.assign(my_params=1e7))
+
+
+def test_a_part_of_the_parameters_is_not_taken_for_all():
+    message = refused("counts_by_part", columns={"loss": "val_bpb", "parameters": "params_embed"})
+    assert "counts some of them" in message and "parameters=params_head+params_blocks" in message
+    table = RUNS.rename(columns={"N": "params_blocks"})
+    assert len(bs.read(table, columns={"parameters": "params_blocks"})) == 12
+    assert "--unit parameters=1" in refused(table.assign(params_head=1e6), columns={"parameters": "params_blocks"})
+
+
+def test_names_are_listed_up_to_twelve_nearest_first():
+    table = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "Tok": [1e9]})
+    message = refused(table)
+    assert '"Tok"' in message and "more; name one with" in message
+
+
+def test_a_unit_believes_a_name():
+    table = RUNS.rename(columns={"D": "dataset_size"}).assign(epochs=2)
+    assert "dataset_size*epochs" in refused(table)
+    assert bs.read(table, unit={"tokens": 1})["tokens"].tolist() == TOKENS.tolist()
+    assert len(bs.read(table.assign(epochs=1))) == len(table)
+    assert bs.read(RUNS.rename(columns={"loss": "loss_bits"}), columns={"loss": "loss_bits"}, unit={"loss": "nats"})[
+        "loss"
+    ].tolist() == pytest.approx(LOSS)
+
+
+def test_a_loss_that_is_no_cross_entropy_is_in_units_of_its_median():
+    with pytest.warns(TableNote, match="in units of its median, 0.0003041"):
+        table = bs.read(STRANGERS / "mse.csv", columns={"tokens": "samples", "loss": "val_mse"}, unit={"loss": "other"})
+    assert table["loss"].median() == pytest.approx(1)
+    assert table.attrs["reading"][0]["factor"] == pytest.approx(1 / 0.00030412, rel=1e-3)
+
+
+def test_the_tokens_that_follow_from_flop_are_noted():
+    with pytest.warns(TableNote, match="derived tokens: 0.33 to 500 a parameter, by C = 6ND"):
+        bs.read(STRANGERS / "forward_flop.csv")
+    with pytest.warns(TableNote, match=r"derived tokens: 1 to 1,500 a parameter, by C = 2ND"):
+        table = bs.read(STRANGERS / "forward_flop.csv", flop_per_parameter_token=2)
+    assert table["tokens"].min() == pytest.approx(1e9)
+    flop = RUNS.assign(forward_flops=2 * SIZES * TOKENS)
+    assert "--flop-per-parameter-token 2" in refused(flop, columns={"training_flop": "forward_flops"})
+    assert "--flop-per-parameter-token 2" in refused(flop.rename(columns={"forward_flops": "C"}))
+    assert len(bs.read(flop.rename(columns={"forward_flops": "C"}), flop_per_parameter_token=2)) == len(flop)
+    assert "positive number" in refused(RUNS, flop_per_parameter_token=0)
+    assert "there is none" in refused(RUNS, flop_per_parameter_token=2)
+
+
+def test_a_budget_is_set_aside_where_both_sizes_are_there():
+    with pytest.warns(TableNote, match=r'"flop_budget" is 0.373 to 0.544 of 6ND: C = 6ND is used'):
+        table = bs.read(STRANGERS / "isoflop_budgets.csv")
+    assert "flop_budget" in table
+
+
+def test_active_parameters_are_those_of_experts():
+    table = RUNS.assign(total_parameter_count=8 * SIZES).rename(columns={"N": "active_parameter_count"})
+    frame = bs.read(table)
+    assert frame["parameters"].tolist() == SIZES.tolist() and "total_parameter_count" in frame
+
+
+@pytest.mark.parametrize("names", [("n_params_non_embed", "n_params"), ("N_no_emb", "params_all"), ("x", "size")])
+@pytest.mark.parametrize("tokens", ["tokens_trained", "tokens"])
+def test_more_names_are_known(names, tokens):
+    table = RUNS.rename(columns={"N": names[1], "D": tokens}).assign(**{names[0]: 0.9 * SIZES})
+    frame = bs.read(table)
+    assert frame["parameters"].tolist() == SIZES.tolist()
+    assert ("parameters_nonembedding" in frame) == (names[0] != "x")
+
+
+@pytest.mark.parametrize("name", ["flops_budget", "budget_flops", "compute_budget"])
+def test_names_of_budgets_are_known(name):
+    frame = bs.read(RUNS[["N", "loss"]].assign(**{name: 6 * SIZES * TOKENS}))
+    assert frame["tokens"].tolist() == pytest.approx(TOKENS.tolist())
+
+
+def test_a_size_in_words_is_no_count():
+    assert "two of" in refused(RUNS[["D", "loss"]].assign(size="small"))
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+def test_copies_of_rows_are_left_out():
+    with pytest.warns(TableNote, match="45 of 60 rows are exact copies of others"):
+        table = bs.read(STRANGERS / "duplicates.csv")
+    assert len(table) == 15 and table.attrs["reading"][0]["rows_left_out"] == 45
+    assert len(bs.read(STRANGERS / "duplicates.csv", keep_copies=True)) == 60
+    assert len(bs.read(pd.concat([RUNS, RUNS.assign(seed=1)]))) == 24
+    twice = RUNS.assign(config=[{"lr": 1}] * 12)
+    assert len(bs.read(pd.concat([twice, twice], ignore_index=True))) == 12
+
+
+def test_readings_of_one_run_are_refused_until_the_user_chooses():
+    message = refused("checkpoints")
+    assert '"run_id" names 8 runs with 7 rows each' in message
+    assert all(word in message for word in ("--last-of run_id", "--column run=run_id", "--ignore run_id"))
+    path = STRANGERS / "checkpoints.csv"
+    assert len(bs.read(path, last_of="run_id")) == 8
+    assert len(bs.read(path, ignore="run_id")) == 56
+    assert bs.read(path, columns={"run": "run_id"}, needed="run")["run"].nunique() == 8
+    with pytest.warns(TableWarning, match="readings of one run are not independent"):
+        bs.read(path, columns={"run": "run_id"})
+
+
+def test_names_of_sizes_are_no_runs():
+    sizes = [f"{size / 1e6:.0f}M" for size in SIZES]
+    assert len(bs.read(RUNS.assign(model=sizes, experiment="a", run_id=np.arange(12)))) == 12
+    even = RUNS.assign(D=np.tile([1e9, 2e9, 3e9], 4), name=sizes)
+    assert '"name" names 4 runs' in refused(even)
+    names = [f"{size}-{seed}" for seed in "ab" for size in sizes]
+    both = pd.concat([RUNS, RUNS.assign(loss=LOSS * 1.001)], ignore_index=True).assign(model=names)
+    assert '"model" names 8 runs with 3 rows each' in refused(both)
+
+
+def test_what_diverged_is_left_out_and_an_outlier_is_pointed_at():
+    assert "drop_missing=True (--drop-missing)" in refused("diverged")
+    with pytest.warns() as notes:
+        table = bs.read(STRANGERS / "diverged.csv", drop_missing=True)
+    texts = [str(note.message) for note in notes]
+    assert '(1 lack loss, 1 with loss "diverged", 1 with infinite loss): 3 of 24 rows left out' in texts[0]
+    assert "line 22 has 11.2 where its neighbours suggest 2.99" in texts[1] and "--drop-highest 1" in texts[1]
+    assert len(table) == 21
+    assert len(bs.read(STRANGERS / "diverged.csv", drop_missing=True, drop_highest=1)) == 20
+
+
+@pytest.mark.parametrize("name", ["chinchilla_runs", "data_constrained_runs", "overtraining_runs", "small_lm_runs"])
+def test_built_in_tables_are_read_without_a_refusal(name, recwarn):
+    assert len(bs.read(bs.load(name))) == len(bs.load(name))
+    assert not [note for note in recwarn if "outliers" in str(note.message) and name == "chinchilla_runs"]
+
+
+def test_steps_and_overflowed_integers_do_not_pass_for_tokens():
+    steps = RUNS.assign(N=np.repeat([1e5, 1e6, 1e7, 1e8], 3), D=np.tile([1000, 5000, 20000], 4))
+    assert "multiples of 1000 up to 2e+04, as steps have" in refused(steps)
+    assert len(bs.read(steps, unit={"tokens": 1})) == 12
+    with np.errstate(over="ignore"):
+        flop = 6 * SIZES.astype("int64") * TOKENS.astype("int64")
+    assert flop.min() < 0
+    assert "64-bit integer that overflowed" in refused(RUNS.assign(C=flop).drop(columns="D"), drop_missing=True)
+
+
+# Columns that are arithmetic of others --------------------------------------------------------------------------------
+
+
+def test_arithmetic_of_columns():
+    table = RUNS.assign(steps=TOKENS / 2e6, batch=1e3, accuracy=1 - LOSS / 10, **{"seq len": 2e3}).drop(columns="D")
+    columns = {"tokens": "steps*batch*`seq len`", "loss": "(1 - accuracy) * 10"}
+    with pytest.warns(TableNote, match="tokens is steps\\*batch"):
+        frame = bs.read(table.drop(columns="loss"), columns=columns)
+    np.testing.assert_allclose(frame["tokens"], TOKENS)
+    np.testing.assert_allclose(frame["loss"], LOSS)
+    assert frame.attrs["reading"][0] == {"option": "columns", "of": "tokens", "expression": columns["tokens"]}
+
+
+def test_a_name_goes_before_arithmetic_and_a_header_keeps_its_unit():
+    table = RUNS.rename(columns={"loss": "eval/loss-1"})
+    assert bs.read(table, columns={"loss": "eval/loss-1"})["loss"].tolist() == LOSS.tolist()
+    assert 'did you mean "eval/loss-1"' in refused(table, columns={"loss": "eval/los-1"})
+    data = RUNS[["N", "loss"]].assign(**{"tokens (B)": TOKENS / 1e9, "epochs": 1.0})
+    np.testing.assert_allclose(bs.read(data, columns={"tokens": "`tokens (B)`*epochs"})["tokens"], TOKENS)
+    unit = {"tokens": 1e9}
+    np.testing.assert_allclose(bs.read(data, columns={"tokens": "`tokens (B)`*epochs"}, unit=unit)["tokens"], TOKENS)
+
+
+def test_a_cell_that_is_no_number_is_named_in_arithmetic_too():
+    table = RUNS.astype({"loss": object}).rename(columns={"loss": "score"})
+    table.loc[3, "score"] = "diverged"
+    columns = {"loss": "score*1"}
+    assert 'column "score*1": found "diverged", which is not a number' in refused(table, columns=columns)
+    assert len(bs.read(table, columns=columns, drop_missing=True)) == 11
+    assert "not a positive finite number" in refused(RUNS, columns={"loss": "loss/0"})
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("D**D**D", "Pow is not allowed"),
+        ("D*10**10**10", "Pow is not allowed"),
+        ("D*'a'", "Constant is not allowed"),
+        ("D.real*2", "attribute access is not allowed"),
+        ("D[0]*2", "Subscript is not allowed"),
+        ("D*abs(N)", 'there is no column "abs"'),
+        ("D*__import__('os').getpid()", "no column"),
+        ("D*steps", 'there is no column "steps"'),
+        ("D*True", "Constant is not allowed"),
+        ("D if N else D*2", "IfExp is not allowed"),
+        ("D*1j", "Constant is not allowed"),
+        (f"D*{'9' * 400}", "too large"),
+        ("D//2", "FloorDiv is not allowed"),
+        ("1*1", "is not there"),
+        ("D*" * 400 + "D", "is not there"),
+    ],
+)
+def test_arithmetic_runs_no_code(expression, words):
+    assert words in refused(RUNS, columns={"tokens": expression})
+
+
+# Fits -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("name", "words", "law"),
+    [
+        ("epochs", TRIES["epochs"][1], {}),
+        ("mse", TRIES["mse"][1], {}),
+        ("counts_by_part", TRIES["counts_by_part"][1], {}),
+        ("checkpoints", "--column run=run_id", {"run_effects": True}),
+    ],
+)
+def test_the_true_exponent_is_in_the_interval(name, words, law):
+    table = bs.read(STRANGERS / f"{name}.csv", **asked(words), needed="run" if law else ())
+    fit = bs.fit(bs.laws.Chinchilla(**law), table, seed=1, chains=2, draws=300, tune=400)
+    low, high = fit.summary().table.loc["exponent_parameters", ["q2.5", "q97.5"]]
+    assert low < EXPONENT < high
