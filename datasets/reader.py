@@ -179,7 +179,8 @@ def read(
     >>> list(read(table).columns)
     ['parameters', 'tokens', 'training_flop', 'loss']
 
-    Numbers may be written with suffixes, and sizes may stand in the names of runs; a column may be computed from others:
+    Numbers may be written with suffixes, and sizes may stand in the names of runs. A column may be computed from
+    others:
 
     >>> import warnings
     >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
