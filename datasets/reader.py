@@ -184,6 +184,7 @@ def read(
     >>> import warnings
     >>> table = pd.DataFrame({"run": ["70M_a", "1.4B_a"], "tokens": ["2B", "12,000,000,000"], "loss": [3.4, 2.6]})
     >>> with warnings.catch_warnings(record=True) as notes:
+    ...     warnings.simplefilter("always")
     ...     runs = read(table, from_name="{parameters}_{}")
     >>> runs[["parameters", "tokens"]].to_numpy().tolist()
     [[70000000.0, 2000000000.0], [1400000000.0, 12000000000.0]]

@@ -38,7 +38,8 @@ def parse(table, changes, columns, where, drop_missing):
 
 def _others(headers, cells):
     """Return the condition that leaves out benchmarks that are none of the known ones."""
-    names = [name for name in cells.dropna().unique() if isinstance(name, str) and _benchmark(name) in BENCHMARKS]
+    names = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
+    names = [name for name in names if _benchmark(name) in BENCHMARKS]
     header = str(headers["benchmark"])
     return f'"{header if header.isidentifier() else f"`{header}`"} in {shortened(str(names))}" (--where)'
 
