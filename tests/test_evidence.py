@@ -102,6 +102,7 @@ def few(scores, monkeypatch):
     monkeypatch.setattr(since_later, "CUTOFFS", CUTOFFS)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     parts = study.Parts(tmp_path)
@@ -117,6 +118,7 @@ def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     assert max(of["elpd_diff"] for of in elpd.values()) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_simulated_tables_start_from_the_medians_of_the_posterior(few, tmp_path):
     parts = study.Parts(tmp_path)
@@ -149,6 +151,7 @@ def test_models_of_known_compute_are_judged_apart(scores_design, monkeypatch):
         assert (found[name]["models"], found[name]["scores"]) == (own["model"].nunique(), len(own))
 
 
+@pytest.mark.thorough
 def test_elpd_of_a_changed_law_is_that_of_models_left_out(scores_design):
     fits = [
         bs.fit(law, scores_design.table, seed=1, draws=200, tune=400, chains=2)

@@ -45,7 +45,7 @@ def test_a_saved_fit_is_parsed_once_from_opening_to_its_summary(fresh, tmp_path,
     fresh.save(tmp_path / "fit.nc")
     opened, calls = bs.open(tmp_path / "fit.nc"), {}
     law, again = opened.law, opened.changed({}, opened.record)
-    record = again.tree.attrs["bayescaling"]
+    record = opened.tree.attrs["bayescaling"]
     vars(again).pop("record")
     counted(monkeypatch, calls, json, "loads", lambda text: text == record)
     counted(monkeypatch, calls, type(KINDS[law.kind]), "from_dataset")

@@ -168,6 +168,7 @@ def test_options_that_cannot_be_used_are_refused(options):
         pass
 
 
+@pytest.mark.thorough
 def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
     from bayescaling.inference.progress.influence import prior_grid
 
@@ -179,6 +180,7 @@ def test_prior_grids_and_specifications_are_the_same_in_processes(quiet):
     np.testing.assert_array_equal(here.drop(columns="estimand"), there.drop(columns="estimand"))
 
 
+@pytest.mark.thorough
 def test_specifications_are_scored_alike_in_processes(quiet):
     # So few rows that several want a refit, whatever the draws.
     fitter = bs.progress.new_fitter(bs.load("lm_progress").iloc[::8].reset_index(drop=True))

@@ -212,6 +212,7 @@ def test_a_law_that_asks_for_numbers_is_refused(runs):
         compile_density(law.density(rows, reference))
 
 
+@pytest.mark.thorough
 def test_a_law_that_is_another_on_symbols_is_sampled_by_its_model(runs):
     class Own(bs.laws.Chinchilla):
         def mean(self, constants, columns):

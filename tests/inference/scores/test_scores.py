@@ -130,6 +130,7 @@ def test_leaving_models_out_can_go_without_refits(fits):
         fits["linear"].loo(by="model", high_k="moment_matching")
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_leaving_benchmarks_out_refits_without_them(design):
     table = design.table[design.table["model"] < "model 12"].reset_index(drop=True)
@@ -148,7 +149,9 @@ TRUTHS = {
 }
 
 
-@pytest.mark.parametrize("pace", TRUTHS)
+@pytest.mark.parametrize(
+    "pace", [pytest.param(pace, marks=[] if pace == "acceleration" else pytest.mark.thorough) for pace in TRUTHS]
+)
 def test_gains_of_a_simulated_form_are_recovered_and_stored(pace, design, tmp_path):
     """Scores are drawn under a known trend; the posterior of both gains, and of their change, holds the truth."""
     law = bs.laws.Scores(pace=pace, slope_by_period=pace == "break")

@@ -195,7 +195,7 @@ def test_leaving_a_model_out_integrates_over_its_capability(options, scores_desi
         assert found[0, draw] == pytest.approx(exact, abs=1e-3 if law.scatter == "t4" else 1e-5)
 
 
-@pytest.mark.parametrize("spread", [0.3, 0.01])
+@pytest.mark.parametrize("spread", [None, 0.01])
 def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores_design):
     """Against fine grids of the capability and of the version's given it, of a spread between versions small too."""
     law = bs.laws.Scores(version_effects=True)
@@ -204,8 +204,9 @@ def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores
     draws = bs.Fitter(law, rows).sample(seed=1, draws=60, tune=300, chains=2, least_ess=0).draws
     name = "model 04"
     labels = draws.real_line()["coordinate"].values
-    draws.z[..., labels == "version_sd"] = np.log(spread)
-    draws = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), draws.z)}), rows, reference)
+    if spread is not None:
+        draws.z[..., labels == "version_sd"] = np.log(spread)
+        draws = law.draws(xr.Dataset({"z": (("chain", "draw", "x"), draws.z)}), rows, reference)
     found = draws.by_group("model").sel(group=name).values
     own = rows[rows["model"] == name].reset_index(drop=True)
     place = reference["models"].index(name)
@@ -222,7 +223,7 @@ def test_leaving_a_model_out_integrates_over_each_of_its_versions(spread, scores
             likelihood = at.log_likelihood().values[0].sum(-1)
             spread = st.norm(0, draws.values["version_sd"][0, draw]).logpdf(grid - grid[:, None])
             density = density + logsumexp(likelihood + spread, axis=1) + step
-        assert found[0, draw] == pytest.approx(logsumexp(density) + step, abs=1e-4)
+        assert found[0, draw] == pytest.approx(logsumexp(density) + step, abs=3e-3)
 
 
 def test_groups_of_models_are_the_sum_of_theirs(scores_design):

@@ -416,6 +416,7 @@ def test_batches_ramp_up_and_the_rate_is_a_trapezoid_in_problems():
         assert optimisation.rate(step) > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute:UserWarning")
 def test_compiled_layers_are_the_layers():

@@ -119,6 +119,7 @@ def test_sampling_is_integer_arithmetic_alone(small):
     assert seen.floats
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("g++"), reason="no compiler here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_compiled_documents_are_the_same(small):
