@@ -110,6 +110,10 @@ class Reading:
             metavar="PATTERN",
         ),
     ] = None
+    trials: Annotated[
+        int | None,
+        Option(help="Problems of each row of a table of counts with a column accuracy in place of correct and total."),
+    ] = None
     json: Json = False
 
 

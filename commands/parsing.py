@@ -11,7 +11,7 @@ _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "fl
 MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 _OPTION = {"columns": "--column"}
 _READ = ("ignore", "perplexity", "bytes_per_token", "flop_per_parameter_token", "where", "drop_missing", "keep_copies",
-         "last_of", "best_of", "drop_highest", "from_name", "from_file")  # fmt: skip
+         "last_of", "best_of", "drop_highest", "from_name", "from_file", "trials")  # fmt: skip
 
 
 def pairs(items, option):
@@ -90,7 +90,8 @@ def _read(kind, data, asked, needed=()):
     asked = {name: value for name, value in asked.items() if value not in (None, False, 0, (), [], {})}
     for name in asked:
         if name not in kind.options:
-            raise InputError(f"{_option(name)} is for tables of runs with losses, not for tables of {kind.name}")
+            kinds = "counts" if name == "trials" else "runs with losses"
+            raise InputError(f"{_option(name)} is for tables of {kinds}, not for tables of {kind.name}")
     if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
         _refuse_columns(asked, data)
         data = load(data)

@@ -45,6 +45,7 @@ def read(
     drop_highest: int = 0,
     from_name: str | None = None,
     from_file: str | None = None,
+    trials: int | None = None,
 ) -> pd.DataFrame:
     """Read a table of training runs, evaluations, counts or scores and check it.
 
@@ -103,6 +104,8 @@ def read(
         between braces is a number, which may be written 70M; ``{}`` is any text. The pattern fits whole names.
     from_file : str, optional
         Runs: as `from_name`, of the names of files, such as ``"curve_N{parameters}_D{}.csv"``. Each file is a run.
+    trials : int, optional
+        Counts: problems of each row, where a column ``accuracy`` has the share that is right, in parts of 1 or percent.
 
     Returns
     -------
@@ -157,10 +160,11 @@ def read(
     ``training_compute_flop`` and ``paper_id`` are used where a table has them. The result has ``year`` (the date in
     fractional years) and, where there is none, a ``paper_id`` for each row.
 
-    **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``embedding`` (such as
-    abacus, fire, nope, rope, abacus+fire), ``train_digits`` (greatest length in training), ``length_a``, ``length_b``,
-    ``correct`` and ``total`` (problems right and asked). Names are text as it is written, so that runs 7 and 007 are
-    two; lengths and counts are int64. ``architecture`` is ``standard`` and ``recurrences`` 1 by default; ``arm`` (what
+    **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``train_digits`` (greatest
+    length in training), ``length_a``, ``length_b``, ``correct`` and ``total`` (problems right and asked). One column
+    ``length`` is that of both operands, and ``accuracy`` with `trials` stands for ``correct`` and ``total``. Names are
+    text as it is written, so that runs 7 and 007 are two; lengths and counts are int64. ``embedding`` (such as abacus,
+    fire, nope, abacus+fire) is ``all`` by default, ``architecture`` ``standard`` and ``recurrences`` 1; ``arm`` (what
     the run belongs to), ``task``, ``layers``, ``d_model``, ``k_max``, ``seed``, ``parameters``, ``samples`` and
     ``flop`` are optional. ``offset`` is that of Abacus embeddings in the evaluation, 0 by default; one run may have
     several. ``split`` (id, ood or ood100) is derived by default: in distribution where no length is above
@@ -215,7 +219,7 @@ def read(
     options |= {"perplexity": perplexity, "ignore": ignore, "bytes_per_token": bytes_per_token, "needed": needed}
     options |= {"flop_per_parameter_token": flop_per_parameter_token, "keep_copies": keep_copies}
     options |= {"last_of": last_of, "best_of": best_of, "drop_highest": drop_highest}
-    options |= {"from_name": from_name, "from_file": from_file}
+    options |= {"from_name": from_name, "from_file": from_file, "trials": trials}
     for name, value in options.items():
         if name not in parts.options and value not in (None, False, 0, (), [], {}, DEFAULTS.get(name)):
             raise InputError(

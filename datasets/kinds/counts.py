@@ -2,26 +2,38 @@
 
 import numpy as np
 
+from ...errors import InputError
 from ..cells import as_names, as_numbers
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
+from ..columns import Called
 from ..schemas import COUNT_POSITIVE, COUNT_WHOLE, check
-from ..wording import quoted
+from ..wording import listed, quoted
 from .kind import Kind
 
 SHAPE = ("layers", "recurrences", "d_model", "k_max")
 OF_A_RUN = ("arm", "task", "embedding", "architecture", *SHAPE, "train_digits", "seed")
-DEFAULTS = {"architecture": "standard", "recurrences": 1.0}
+CONDITION = "all"  # of a table that names none
+DEFAULTS = {"architecture": "standard", "recurrences": 1.0, "embedding": CONDITION}
 LONGEST_OOD = 100
+# Columns that stand for two others, with their other names as in `Kind`.
+JOINT = {
+    "length": "length lengths ndigits numdigits digits operandlength operanddigits len testlength testlen nlen",
+    "accuracy": "accuracy acc accuracies exactmatch shareright fractioncorrect",
+}
 
 
-def parse(table, changes, columns, where, drop_missing):
+def parse(table, changes, columns, where, drop_missing, trials=None):
     """Check a table of counts, and add the region of each cell where there is none."""
-    table, _ = COUNTS.select(table, changes, columns, where, drop_missing)
-    label = changes.label
+    label, columns = changes.label, dict(columns)
+    table = _with_lengths(table, columns, changes)
+    table, hint = _with_counts(table, columns, trials, changes)
+    table, _ = COUNTS.select(table, changes, columns, where, drop_missing, hint)
     numbers, faults = as_numbers(table, COUNTS.present(table, (*COUNT_WHOLE, *COUNT_POSITIVE, "offset")))
     names, nameless = as_names(table, COUNTS.present(table, COUNTS.text))
     refuse(faults + nameless, table, label)
     table = table.assign(**names, **numbers)
+    if "embedding" not in table:
+        changes.add("embedding", "no column has the embedding: all runs are read as of one condition", value=CONDITION)
     table = table.assign(**{column: value for column, value in DEFAULTS.items() if column not in table})
     refuse(_fractions(table), table, label)
     table = check(table, "counts", label=label)
@@ -34,6 +46,63 @@ def parse(table, changes, columns, where, drop_missing):
     key = ["run", "length_a", "length_b"]
     refuse_duplicate_rows(table, key, describe, label, also=COUNTS.present(table, ["offset"]))
     return table if "split" in table else table.assign(split=_split(table))
+
+
+def _joint(table, columns, name, parts, label):
+    """Return the column that stands for two others, chosen or of a common name; None where these are there."""
+    chosen = columns.pop(name, None)
+    if chosen is not None:
+        if chosen not in table:
+            raise InputError(f"{label}: column {quoted(chosen)}, chosen for {name}, is not there")
+        return chosen
+    if any(column in Called(parts, columns, COUNTS.aliases) for column in table):
+        return None
+    found = [column for column in table if column in Called((name,), {}, JOINT)]
+    if len(found) > 1:
+        raise InputError(f"{label}: columns {listed(found)} could each be {name}; choose one with --column {name}=NAME")
+    return found[0] if found else None
+
+
+def _with_lengths(table, columns, changes):
+    """Take one column of lengths for both operands."""
+    parts = ("length_a", "length_b")
+    column = _joint(table, columns, "length", parts, changes.label)
+    if column is None:
+        return table
+    changes.add("length", f"{quoted(column)} is read as the length of both operands", column=str(column))
+    return table.drop(columns=column).assign(**dict.fromkeys(parts, table[column]))
+
+
+def _with_counts(table, columns, trials, changes):
+    """Take shares of problems that are right, and the number of problems of each, for counts; return a hint too."""
+    parts, label = ("correct", "total"), changes.label
+    column = _joint(table, columns, "accuracy", parts, label)
+    if column is None:
+        if trials is not None:
+            raise InputError(f"{label}: trials are for a table with a column of accuracies; leave them out")
+        return table, ""
+    if trials is None:
+        hint = f"; {quoted(column)} is there: give the number of problems of each share with trials= (--trials 500)"
+        return table, hint
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise InputError(f"trials is {trials!r}; give the number of problems of each accuracy, such as 500")
+    shares, faults = as_numbers(table, [column])
+    share = shares[column]
+    scale = 100 if share.max() > 1 else 1
+    wrong = share.index[~((share >= 0) & (share <= scale)) & share.notna()]
+    problem = f"which is no share from 0 to {scale}"
+    faults += [Fault(row, column, f"found {quoted(share[row])}, {problem}", "correct it") for row in wrong]
+    refuse(faults, table, label)
+    correct = (share / scale * trials).round()
+    error = float((correct / trials - share / scale).abs().max())
+    percent = "percent" if scale == 100 else "a share"
+    changes.add(
+        "trials",
+        f"{quoted(column)} is read as {percent} of {trials} problems each, which changes it by at most {error:.2g}",
+        column=str(column),
+        value=trials,
+    )
+    return table.drop(columns=column).assign(correct=correct, total=float(trials)), ""
 
 
 def _split(table):
@@ -60,9 +129,28 @@ COUNTS = Kind(
     built_in="arithmetic_runs",
     dimension="cell",
     parse=parse,
-    needed=("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total"),
-    optional=("arm", "task", "architecture", *SHAPE, "seed", "parameters", "samples", "flop", "offset", "split"),
+    needed=("run", "train_digits", "length_a", "length_b", "correct", "total"),
+    optional=(
+        "embedding",
+        "arm",
+        "task",
+        "architecture",
+        *SHAPE,
+        "seed",
+        "parameters",
+        "samples",
+        "flop",
+        "offset",
+        "split",
+    ),
     text=("run", "arm", "task", "embedding", "architecture", "split"),
+    aliases={
+        "run": "model modelname runid runname name checkpoint seedrun",
+        "embedding": "embeddings positions positionembedding positionalembedding positional pe condition",
+        "train_digits": "maxtrainlen maxtrainlength maxtraindigits trainlen trainlength traindigits trainingdigits",
+        "correct": "ncorrect numcorrect right",
+        "total": "ntotal problems questions nproblems",
+    },
     group="run",
     of_rows=("offset", "length_a", "length_b", "correct", "total", "split"),
 )

@@ -1,7 +1,11 @@
+import warnings
+from pathlib import Path
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.errors import TableNote
 
 SMALL = pd.DataFrame(
     {"run": ["a"] * 3 + ["b"] * 3, "embedding": ["abacus"] * 3 + ["nope"] * 3, "train_digits": 5,
@@ -28,7 +32,7 @@ def with_value(column, value, row=1):
         (with_value("embedding", "fire"), 'run "a" had "abacus" before'),
         (with_value("train_digits", 6), 'run "a" had 5 before'),
         (pd.concat([SMALL, SMALL.iloc[[4]]]), 'run "b" has lengths 5 and 5 before'),
-        (SMALL.drop(columns="embedding"), '"embedding" are needed'),
+        (SMALL.drop(columns="train_digits"), '"train_digits" are needed'),
         (SMALL.assign(split="inside"), "one of id, ood, ood100"),
         (with_value("run", None), "found nothing (a blank)"),
     ],
@@ -98,3 +102,39 @@ def test_what_is_one_for_a_run_is_compared_whatever_it_is(seed):
     seeds[2] = None
     with pytest.raises(bs.InputError, match=r'row 2 .*, column "seed": found nothing where run "a" had'):
         bs.read(SMALL.assign(seed=seeds), "counts")
+
+
+STRANGERS = Path(__file__).with_name("strangers")
+
+
+def test_shares_in_percent_and_one_length_are_read_at_the_second_try():
+    source = STRANGERS / "accuracy_by_length.csv"
+    with pytest.raises(bs.InputError, match=r"--trials 500"), warnings.catch_warnings(action="ignore"):
+        bs.read(source, "counts")
+    with pytest.warns(TableNote, match="one condition|both operands|percent of 500"):
+        table = bs.read(source, "counts", trials=500)
+    first = table.iloc[0]
+    assert (first["length_a"], first["length_b"], first["correct"], first["total"]) == (10, 10, 500, 500)
+    assert table["run"].nunique() == 4 and len(table) == 24
+    assert set(table["embedding"]) == {"all"} and set(table["train_digits"]) == {20}
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"acc": 101.0}, {"trials": 10}, "no share from 0 to 100"),
+        ({"acc": -0.5}, {"trials": 10}, "no share from 0 to 1"),
+        ({}, {"trials": 0}, "trials is 0"),
+        ({}, {"trials": 2.5}, "trials is 2.5"),
+        ({"accuracy": 0.5}, {"trials": 10}, "could each be accuracy"),
+    ],
+)
+def test_shares_that_cannot_be_are_refused(change, options, message):
+    table = SMALL.drop(columns=["correct", "total"]).assign(**{"acc": 0.5, **change})
+    with pytest.raises(bs.InputError, match=message), warnings.catch_warnings(action="ignore"):
+        bs.read(table, "counts", **options)
+
+
+def test_trials_are_for_shares():
+    with pytest.raises(bs.InputError, match="column of accuracies"):
+        bs.read(SMALL, "counts", trials=10)
