@@ -13,9 +13,16 @@ CONSTANTS = ("A", "B", "alpha", "beta", "E")
 def points(
     data: Annotated[str, Option(help=f"A built-in table or a file of runs {options.FORMATS}")] = "chinchilla_runs",
     width: Annotated[float, Option(help="Width of an iso-FLOP group in decades of compute.", metavar="DECADES")] = 0.1,
-    minimum_runs: Annotated[int, Option(help="Fewest runs of an iso-FLOP group, at least 4.")] = 8,
+    minimum_runs: Annotated[
+        int | None,
+        Option(help="Fewest runs of an iso-FLOP group, at least 4; by default 8, with --level 4.", show_default=False),
+    ] = None,
     budget: Annotated[
         list[float] | None, Option(help="Compute of an iso-FLOP group; found if not given. Repeatable.", metavar="FLOP")
+    ] = None,
+    level: Annotated[
+        str | None,
+        Option(help="Column with the budget of each run: its values are the iso-FLOP groups.", metavar="COLUMN"),
     ] = None,
     *,
     reading,
@@ -24,7 +31,7 @@ def points(
     from ..reports.pages.chinchilla.estimators import point_estimates
 
     runs = parsing.runs_from(data, reading)
-    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None}
+    isoflop = {"width": width, "minimum_runs": minimum_runs, "budgets": budget or None, "level": level}
     estimates = point_estimates(runs, drop_highest=reading.drop_highest, **isoflop)
     if reading.json:
         tables.print_json({"data": runs.attrs.get("source", data), "point_estimates": estimates.to_dict()})

@@ -35,8 +35,9 @@ def fit_isoflop(
     runs: pd.DataFrame,
     *,
     budgets: Sequence[float] | None = None,
+    level: str | None = None,
     width: float = WIDTH,
-    minimum_runs: int = MINIMUM_RUNS,
+    minimum_runs: int | None = None,
 ) -> PointEstimate:
     """Power law through the minima of parabolas at equal compute, approach 2 of Hoffmann et al. (2022), section 3.2.
 
@@ -52,10 +53,13 @@ def fit_isoflop(
     budgets : sequence of float, optional
         Compute of the groups in FLOP. By default the windows of `width` that hold most runs, one after the other while
         one holds `minimum_runs`.
+    level : str, optional
+        Column that has the compute of each run's group, such as the budgets of a study that counts FLOP another way
+        than 6ND. N* is then a power of that compute, and D* is C/(6 N*) with C the geometric mean of 6ND in the group.
     width : float
         Width of a group in log10 of compute.
-    minimum_runs : int
-        Fewest runs of a group, at least 4.
+    minimum_runs : int, optional
+        Fewest runs of a group, at least 4; by default 8, and 4 with `level`.
 
     Returns
     -------
@@ -82,10 +86,17 @@ def fit_isoflop(
     >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
-    check_isoflop(budgets=budgets, width=width, minimum_runs=minimum_runs)
-    columns = positive_columns(runs, COLUMNS, purpose="fit_isoflop")
-    groups = _equal_compute(columns, runs, budgets, width, minimum_runs)
-    points = [_parabola_minimum({name: x[group] for name, x in columns.items()}, minimum_runs) for group in groups]
+    if minimum_runs is None:
+        minimum_runs = MINIMUM_RUNS if level is None else FEWEST_SIZES
+    check_isoflop(budgets=budgets, level=level, width=width, minimum_runs=minimum_runs)
+    names = COLUMNS if level is None else (*COLUMNS, level)
+    columns = positive_columns(runs, names, purpose="fit_isoflop")
+    if level is None:
+        groups = _equal_compute(columns, runs, budgets, width, minimum_runs)
+    else:
+        groups = [np.flatnonzero(columns[level] == budget) for budget in np.unique(columns[level])]
+    tables = [{name: x[group] for name, x in columns.items()} for group in groups]
+    points = [_parabola_minimum(group, minimum_runs, level) for group in tables]
     return _power_law("isoFLOP parabolas", points, runs)
 
 
@@ -135,8 +146,11 @@ def _equal_compute(columns, runs, budgets=None, width=WIDTH, minimum_runs=MINIMU
     return groups
 
 
-def check_isoflop(*, budgets=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
+def check_isoflop(*, budgets=None, level=None, width=WIDTH, minimum_runs=None):
     """Raise `InputError` for options of `fit_isoflop` that no table could be used with."""
+    minimum_runs = MINIMUM_RUNS if minimum_runs is None else minimum_runs
+    if level is not None and budgets is not None:
+        raise InputError("budgets and level both choose the groups of equal compute; give one of them")
     if not (np.isfinite(width) and width > 0):
         raise InputError(f"width must be a positive number of decades of compute, not {width!r}")
     if minimum_runs < FEWEST_SIZES:
@@ -250,9 +264,10 @@ def _point(compute, runs, parameters=np.nan, tokens=np.nan, loss=np.nan, *, reas
     }
 
 
-def _parabola_minimum(group, minimum_runs):
+def _parabola_minimum(group, minimum_runs, level=None):
     log_parameters = np.log(group["parameters"])
-    compute, runs = np.exp(np.log(group["training_flop"]).mean()), len(log_parameters)
+    mean, runs = np.exp(np.log(group["training_flop"]).mean()), len(log_parameters)
+    compute = mean if level is None else group[level][0]
     if runs < minimum_runs:
         return _point(compute, runs, reason=f"fewer than {minimum_runs} runs")
     if _too_few(log_parameters, minimum_runs):
@@ -261,7 +276,7 @@ def _parabola_minimum(group, minimum_runs):
     if not inside:
         return _point(compute, runs, reason="the parabola has no minimum within the sizes of the group")
     parameters = np.exp(lowest)
-    return _point(compute, runs, parameters, compute / (FLOP_PER_PARAMETER_TOKEN * parameters), loss)
+    return _point(compute, runs, parameters, mean / (FLOP_PER_PARAMETER_TOKEN * parameters), loss)
 
 
 def _too_few(log_parameters, minimum_runs):

@@ -336,3 +336,21 @@ def test_a_table_without_optima_has_no_exponent(runs):
     for of_tables in (exponents_by_isoflop, exponents_by_frontier):
         (found,) = of_tables(runs, falling[:, None])
         assert np.isnan(found)
+
+
+def test_levels_of_a_column_are_groups_in_that_compute(noise_free):
+    """The optimum is a power of the compute of the column, here a constant times 6ND raised to 1.1."""
+    counted = noise_free["training_flop"] ** 1.1 / 3
+    law, usual = fit_isoflop(noise_free.assign(budget=counted), level="budget"), fit_isoflop(noise_free)
+    np.testing.assert_allclose(law.points["training_flop"], np.unique(counted))
+    np.testing.assert_allclose(law.points[["parameters", "tokens"]], usual.points[["parameters", "tokens"]])
+    assert law["exponent"] == pytest.approx(usual["exponent"] / 1.1)
+    few = noise_free.groupby("training_flop").nth([0, 13, 26, 40]).reset_index(drop=True)
+    assert fit_isoflop(few, level="training_flop").converged
+
+
+def test_levels_and_budgets_exclude_each_other(noise_free):
+    with pytest.raises(InputError, match="give one of them"):
+        fit_isoflop(noise_free, level="training_flop", budgets=[1e20])
+    with pytest.raises(InputError, match="budget"):
+        fit_isoflop(noise_free, level="budget")
