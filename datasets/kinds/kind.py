@@ -119,7 +119,7 @@ class Kind:
             As ``where`` of `read`.
         drop_missing : bool
         hint : str
-            What else may mend a table that lacks a column.
+            Another fix for a table that lacks a column.
 
         Returns
         -------
