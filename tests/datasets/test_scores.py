@@ -204,7 +204,7 @@ def test_the_line_of_the_note_leaves_the_doubtful_scores_out(certain):
     assert set(certain["score_source"]) == {"Epoch evaluations"}
     computes = certain.dropna(subset=["training_compute_flop"])["model"].nunique()
     counts = len(certain), certain["model"].nunique(), certain["benchmark"].nunique(), computes
-    assert "{} scores of {} models on {} benchmarks, {} of the models".format(*counts) in note
+    assert "{} scores of {} models on {} benchmarks. Of these models, {} have".format(*counts) in note
     law = bs.laws.Scores(pace="break")
     assert law.with_compute(certain) and set(certain["year"] < law.break_year) == {True, False}
     guide = (Path(bs.__file__).parent / "docs" / "guides" / "scores.md").read_text(encoding="utf-8")
