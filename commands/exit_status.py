@@ -10,9 +10,9 @@ INTERRUPTED = 130
 SAVED = {
     "report": "finished stages are cached, and the same command resumes from there",
     "calibrate": "simulations in the file of --out are saved, and the same command resumes from there",
-    "train": "finished training is saved, and the same command resumes from there",
+    "train": "training so far is saved, and the same command resumes from there",
     "compare progress": "fitted specifications are cached, and the same command resumes from there",
-    "arithmetic": "finished training is saved, and the same command resumes from there",
+    "arithmetic": "training so far is saved, and the same command resumes from there",
 }
 _received = []
 
@@ -64,7 +64,7 @@ def taken(numbers):
 def interrupted():
     """Print that the command was interrupted and what it saved, and return the exit status."""
     saved = next((SAVED[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in SAVED), None)
-    # After an interrupt within an exec of text, as in a dataclass, Python would end with a status of its choice.
+    # Python records an interrupt within an exec of text, as in a dataclass, and would end by SIGINT. This resets it.
     exec("")
     print("interrupted" + (f"; {saved}" if saved else ""), file=sys.stderr)
     return 128 + _received[-1] if _received else INTERRUPTED
