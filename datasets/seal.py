@@ -16,7 +16,7 @@ from .wording import shortened
 
 MARK = b"\nsha256 of all before: "
 LENGTH = len(MARK) + 64
-# The largest factor by which Deflate can compress.
+# An upper bound on the factor by which Deflate can compress.
 LARGEST_FACTOR = 1100
 MOST_GROUPS = 1000
 

@@ -61,7 +61,7 @@ def warn_of_repeats(runs, sizes, label):
 
 
 def warn_of_rising(runs, label):
-    """Warn where what is called the loss is the higher, the more compute a run had.
+    """Warn where the column of losses rises with compute.
 
     Warns
     -----
