@@ -44,32 +44,32 @@ def namespace(*arrays):
 
 
 def exp(x):
-    """Exponential."""
+    """Return the exponential."""
     return namespace(x).exp(x)
 
 
 def log(x):
-    """Natural logarithm."""
+    """Return the natural logarithm."""
     return namespace(x).log(x)
 
 
 def log1p(x):
-    """Natural logarithm of 1 + x."""
+    """Return the natural logarithm of 1 + x."""
     return namespace(x).log1p(x)
 
 
 def sinh(x):
-    """Hyperbolic sine."""
+    """Return the hyperbolic sine."""
     return namespace(x).sinh(x)
 
 
 def arcsinh(x):
-    """Inverse hyperbolic sine."""
+    """Return the inverse hyperbolic sine."""
     return namespace(x).arcsinh(x)
 
 
 def where(condition, x, y):
-    """Elements of `x` where `condition` holds, of `y` elsewhere.
+    """Return the elements of `x` where `condition` holds, of `y` elsewhere.
 
     Examples
     --------
@@ -83,23 +83,23 @@ def where(condition, x, y):
 
 
 def minimum(x, y):
-    """Lesser of two, element by element; NaN where either is."""
+    """Return the lesser of two, element by element; NaN where either is."""
     return namespace(x, y).minimum(x, y)
 
 
 def maximum(x, y):
-    """Greater of two, element by element; NaN where either is."""
+    """Return the greater of two, element by element; NaN where either is."""
     return namespace(x, y).maximum(x, y)
 
 
 def largest(x):
-    """Largest element along the last axis."""
+    """Return the largest element along the last axis."""
     functions = _symbolic([x])
     return functions.largest(x) if functions else x.max(axis=-1)
 
 
 def clip(x, low, high):
-    """Elements of `x`, those below `low` or above `high` replaced by them.
+    """Return the elements of `x`, those below `low` or above `high` replaced by them.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def clip(x, low, high):
 
 
 def logaddexp(x, y):
-    """Logarithm of exp(x) + exp(y), without overflow.
+    """Return the logarithm of exp(x) + exp(y), without overflow.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def spread(x, like):
 
 
 def pick(x, codes):
-    """Elements of `x`, (..., group), at the places that codes say, (..., row); a scalar is the same everywhere.
+    """Return the elements of `x`, (..., group), at the places in codes, (..., row); a scalar stays a scalar.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def _where_named(xr, arrays):
 
 
 def gammaln(x):
-    """Logarithm of the gamma function."""
+    """Return the logarithm of the gamma function."""
     xp = namespace(x)
     if xp is np:
         return special.gammaln(x)

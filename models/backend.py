@@ -59,7 +59,7 @@ def _find_room():
 
 
 def _writable(folder):
-    """Whether a folder is there, or can be made, and takes files; the libraries named above would make it too."""
+    """Return whether a folder is there, or can be made, and takes files; the libraries above would make it too."""
     folder = os.path.expanduser(folder)
     try:
         os.makedirs(folder, exist_ok=True)

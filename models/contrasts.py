@@ -34,7 +34,7 @@ class Contrast:
 
     @classmethod
     def of_means(cls, codes, of, labels=None):
-        """Mean of z in each group of rows, named by the words `of`; `labels` of rows name the groups."""
+        """Return the mean of z in each group of rows, named by the words `of`; `labels` of rows name the groups."""
         directions = means(codes)
         return cls(f"mean of z in each of {len(directions)} {of}", directions).named(
             codes if labels is None else labels
@@ -56,7 +56,7 @@ class Contrast:
 
 
 def joined(of, contrasts):
-    """Contrasts about different rows as one; what they ask is told once, and `of` what."""
+    """Join contrasts of different rows into one; its text states what they test once, after `of`."""
     told = "; ".join(dict.fromkeys(each.what for each in contrasts))
     names = tuple(name for each in contrasts for name in each.names)
     return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]), names)
@@ -72,13 +72,13 @@ def ordinals(codes, what):
 
 
 def means(codes):
-    """Directions of the mean of each group of rows, (group, row)."""
+    """Return the directions of the mean of each group of rows, (group, row)."""
     codes = np.asarray(codes)
     return np.stack([(codes == code) / np.sqrt((codes == code).sum()) for code in np.unique(codes)])
 
 
 def slopes(codes, x):
-    """Directions of the slope in `x` within each group of rows in which it varies, (group, row)."""
+    """Return the directions of the slope in `x` within each group of rows in which it varies, (group, row)."""
     codes, x, found = np.asarray(codes), np.asarray(x, float), []
     for code in np.unique(codes):
         own = codes == code
@@ -89,7 +89,7 @@ def slopes(codes, x):
 
 
 def groupings(rows, known=()):
-    """Columns by which rows may form groups that a law takes no account of, by what they have in common.
+    """Return the columns by which rows may form groups that a law ignores.
 
     Parameters
     ----------

@@ -45,11 +45,11 @@ class Draws:
         return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, own | coordinates)
 
     def mean(self, rows=None):
-        """Mean of the observations at the rows, in the unit of the table: a DataArray of dims (chain, draw, row)."""
+        """Return the mean observation at each row, in the table's unit: a DataArray of dims (chain, draw, row)."""
         raise NotImplementedError
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each unit: a DataArray of dims (chain, draw, unit).
+        """Return the log density of each unit: a DataArray of dims (chain, draw, unit).
 
         Its ``attrs`` hold figures that say how exact the evaluation was; `seed` is that of an evaluation by simulation.
         """
@@ -66,17 +66,17 @@ class Draws:
         return [np.arange(len(self.rows if rows is None else rows))]
 
     def log_likelihood_blocks(self, *, seed=0):
-        """Log density of each unit, some at a time: yields what `log_likelihood` gives of each of `blocks`."""
+        """Yield the log density of each unit, some at a time: `log_likelihood` of each of `blocks`."""
         blocks = self.blocks()
         for positions in blocks:
             yield self.log_likelihood(None if len(blocks) == 1 else self.rows.iloc[positions], seed=seed)
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all rows together given each draw, (chain, draw)."""
+        """Return the log density of all rows together given each draw, (chain, draw)."""
         return self.log_likelihood(rows).sum(self.law.unit)
 
     def of_groups(self):
-        """Log density of groups of rows that are independent given the draws, where the rows themselves are not.
+        """Return the log density of groups of rows that are independent given the draws, where rows are not.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Draws:
         """
 
     def exchangeable(self):
-        """Log density of what is exchangeable given the law's free parameters, where that is not the units.
+        """Return the log density of what is exchangeable given the law's free parameters, where that is not the units.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Draws:
         return self.of_groups()
 
     def by_group(self, by=None):
-        """Log density of the rows of each value of a column together.
+        """Return the log density of the rows of each value of a column together.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Draws:
         return xr.DataArray(values, dims=(*DRAWS, "group"), coords={"group": names.to_numpy()})
 
     def _of_parts(self, grouped, by, codes):
-        """Code of each of the groups that are independent, from those of their rows."""
+        """Return the code of each of the groups that are independent, from those of their rows."""
         name, labels = self.law.grouping.group, grouped[grouped.dims[-1]].values
         pairs = pd.DataFrame({"group": self.rows[name].to_numpy(), "code": codes}).drop_duplicates()
         if len(pairs) > len(labels):
@@ -145,7 +145,7 @@ class Draws:
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of an observation of at most each one made: a DataArray of dims (chain, draw, row).
+        """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
 
         Where rows share effects, `given` says which others of its group a row is given: the ``"earlier"`` ones, so that
         probabilities are independent and uniform if the law is true, or all ``"others"``, as leave-one-out needs.
@@ -155,29 +155,29 @@ class Draws:
         raise NotImplementedError
 
     def of_planned(self, **planned):
-        """Draws of the law of the runs planned, and what that law is to be told of them: here all."""
+        """Return the draws of the law of planned runs, and the options of these runs for it: here all."""
         return self, planned
 
     def relative_scatter(self, rows=None):
-        """Scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
+        """Return the scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
 
         Of losses it is a share of the mean loss, of counts one of the problems.
         """
         raise NotImplementedError
 
     def log_prior(self):
-        """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
+        """Return the log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError
 
     def log_density(self):
-        """Log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
+        """Return the log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
 
         It may lack a constant, but one that is the same whatever rows the law is fitted to.
         """
         raise NotImplementedError
 
     def replicate(self, rng, rows=None):
-        """Observations that each draw foretells for the rows, scatter included.
+        """Draw the observations that each draw predicts for the rows, scatter included.
 
         Returns
         -------
@@ -187,14 +187,14 @@ class Draws:
         raise NotImplementedError
 
     def of_unseen(self, rows, rng):
-        """Draws that foretell rows, each of a group that was not fitted.
+        """Return draws that predict rows, each of a group that was not fitted.
 
         Here the same, of which a replicate draws what each group has of its own; otherwise `rng` draws it.
         """
         return self
 
     def real_line(self):
-        """Coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
+        """Return the coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
         raise NotImplementedError
 
     def from_real_line(self, z):
@@ -202,7 +202,7 @@ class Draws:
         raise NotImplementedError
 
     def unit_log_likelihood(self, i):
-        """Log density of unit `i`, (chain, draw)."""
+        """Return the log density of unit `i`, (chain, draw)."""
         return self.log_likelihood().isel({self.law.unit: i}, drop=True)
 
     def informed_by(self, rows):
@@ -213,29 +213,29 @@ class Draws:
         return ()
 
     def without(self, i):
-        """Rows without those of unit `i`."""
+        """Return the rows without those of unit `i`."""
         return self.rows.drop(index=self.rows.index[i]).reset_index(drop=True)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
+        """Return the log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
         raise NotImplementedError
 
     def left_out_group(self, fitted, rows, by=None):
-        """Log predictive density of a group of `rows`, of one value of a column, under draws fitted to the others."""
+        """Return the log predictive density of a group of `rows` under draws fitted to the other rows."""
         return fitted.total_log_likelihood(rows)
 
     def left_out_mean(self, fitted, i):
-        """Mean of the observations of unit `i`, added up, under draws `fitted` to the others."""
+        """Return the mean of the observations of unit `i`, added up, under draws `fitted` to the others."""
         return float(fitted.mean(self.rows.iloc[[i]]).values.mean((0, 1)).sum())
 
     @property
     def can_be_simulated(self):
-        """Whether a table can state what these draws foretell."""
+        """Return whether a table can state what these draws predict."""
         return True
 
 
 def flatten(dataset):
-    """Scalars of a dataset by name, ``alpha_year[ptb]`` where a variable has levels: dict of (chain, draw) arrays.
+    """Return scalars of a dataset by name, ``alpha_year[ptb]`` with levels: dict of (chain, draw) arrays.
 
     Examples
     --------
@@ -255,5 +255,5 @@ def flatten(dataset):
 
 
 def draw_coordinates(chains, draws):
-    """Coordinates of the dims chain and draw, from 0."""
+    """Return the coordinates of the dims chain and draw, from 0."""
     return {"chain": np.arange(chains), "draw": np.arange(draws)}

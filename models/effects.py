@@ -61,7 +61,7 @@ class Groups:
 
 
 def joint_logp(residual, scale, groups, sigma, nu=None):
-    """Log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
+    """Return the log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
 
 
 def conditional(residual, scale, groups, given, sigma, nu=None):
-    """Residuals less what other rows of the group foretell of them, and the noise that they then have.
+    """Return residuals minus their prediction from other rows of the group, and the noise that remains.
 
     The conditional of a multivariate normal is normal; that of a multivariate Student-t is Student-t with as many more
     degrees of freedom as rows are given, and wider where these are far out [1]_. Given the other rows is what
@@ -118,7 +118,7 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
 
 
 def draw(rng, shape, scale, groups, sigma, nu=None):
-    """Residuals drawn at random, of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
+    """Draw residuals of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
     of_group = (*shape[:-1], len(groups.counts))
     found = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
     if nu is None:

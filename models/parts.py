@@ -43,11 +43,11 @@ class Tests(Part):
         return {}
 
     def groupings(self, rows):
-        """Codes of groups of rows that the law takes no account of, by the column that names them; none by default."""
+        """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
         return {}
 
     def wider_laws(self, rows):
-        """Laws that may fit where this one does not, none by default."""
+        """Return the laws that may fit where this one does not, none by default."""
         return ()
 
     def repeated_size(self, rows):
@@ -82,13 +82,13 @@ class Grouping(Part):
     integrates = False
 
     def together(self, rows, simulated):
-        """Rows and simulated rows of the same design as one table."""
+        """Return the rows and simulated rows of the same design as one table."""
         table = pd.concat([rows, simulated], ignore_index=True)
         table.attrs = dict(rows.attrs)
         return table
 
     def foretold(self, past, rows):
-        """Whether rows `past` say anything of each of other rows, (row,) of bool: here of every one."""
+        """Return whether rows `past` inform each of other rows, (row,) of bool: here every one."""
         return np.ones(len(rows), bool)
 
     def along(self, rows, by):
@@ -137,7 +137,7 @@ class Planner(Part):
     planned: tuple = ()
 
     def optimum(self, draws, compute, **planned):
-        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
+        """Return the compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Planner(Part):
         return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
 
     def plan(self, constants, **planned):
-        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
+        """Return the models that may be trained, as a `models.loss.plan.Plan`, given constants of draws, by name.
 
         Raises
         ------
@@ -165,5 +165,5 @@ class Planner(Part):
         )
 
     def rows(self, rows, **planned):
-        """Rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
+        """Return the rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
         return rows

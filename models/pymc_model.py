@@ -87,7 +87,7 @@ class _Registered:
         )  # fmt: skip
 
     def _apart(self, vector):
-        """Blocks of units, by name, of the vector of all of them."""
+        """Return the blocks of units, by name, of the vector of all of them."""
         blocks, at = {}, 0
         for block in self.units:
             blocks[block.name] = vector[at : at + len(block)].reshape(block.start.shape)

@@ -9,7 +9,7 @@ SEED = 0  # of the places between two probabilities, one for each cell
 
 
 def cumulative(right, wrong, precision, correct, total):
-    """Probability of a count below the one made, and of that count.
+    """Return the probability of a count below the observed one, and of the observed count.
 
     Parameters
     ----------

@@ -26,17 +26,17 @@ LARGEST_LOGIT = 150.0  # beyond it an accuracy is 0 or 1 for any count, and deri
 
 
 def sigmoid(x):
-    """Logistic function."""
+    """Return the logistic function."""
     return 1 / (1 + exp(-x))
 
 
 def log_effective(log_longer, log_ratio, weight):
-    """Log of the effective length, from the log of the longer length and that of the shorter over it."""
+    """Return the log of the effective length, from the log of the longer length and that of the shorter over it."""
     return log_longer + weight * log_ratio
 
 
 def logit_fall(log_length, log_half, steepness, shape):
-    """Logit of the falling part at an effective length."""
+    """Return the logit of the falling part at an effective length."""
     excess = log_length - log_half
     eta = -steepness * (excess if shape == "log" else exp(clip(excess, -LARGEST_LOGIT, LARGEST_LOGIT)) - 1)
     return clip(eta, -LARGEST_LOGIT, LARGEST_LOGIT)
@@ -69,7 +69,7 @@ def natural(curve, log_train):
 
 
 def right_and_wrong(constants, log_longer, log_ratio, shape):
-    """Probabilities that a problem is right and that it is wrong.
+    """Return the probabilities that a problem is right and that it is wrong.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def right_and_wrong(constants, log_longer, log_ratio, shape):
 
 
 def length_at(curve, log_train, share, shape):
-    """Length of two equal operands at which accuracy is `share`.
+    """Return the length of two equal operands at which accuracy is `share`.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def length_at(curve, log_train, share, shape):
 
 
 def log_rising(x, k):
-    """Log of ``x (x + 1) ... (x + k - 1)``."""
+    """Return the log of ``x (x + 1) ... (x + k - 1)``."""
     return gammaln(x + k) - gammaln(x)
 
 
 def log_likelihood(curve, log_train, groups, shape, total):
-    """Log density of counts but for binomial coefficients, added up by `total`.
+    """Return the log density of counts but for binomial coefficients, added up by `total`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def log_likelihood(curve, log_train, groups, shape, total):
 
 
 def terms(curve, log_train, groups, shape):
-    """Terms of the log density of counts but for binomial coefficients.
+    """Return the terms of the log density of counts but for binomial coefficients.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def terms(effects):
 
 
 def runs_of_counts(counts):
-    """One row a run in order of appearance, indexed by its name: its condition and seed."""
+    """Return one row a run in order of appearance, indexed by its name: its condition and seed."""
     known = [column for column in (*KNOWN, "seed", "parameters", "samples", "flop", "task") if column in counts]
     return counts.drop_duplicates("run").set_index("run")[known]
 
@@ -117,12 +117,12 @@ def check_runs(counts, reference, effects):
 
 
 def log_train(runs):
-    """Logarithm of the training length of each run or condition."""
+    """Return the logarithm of the training length of each run or condition."""
     return np.log(runs["train_digits"].to_numpy(float))
 
 
 def _columns(term, runs, found):
-    """Columns of a term by label: embeddings, architectures but the plain one, arms but the first, doublings."""
+    """Return a term's columns by label: embeddings, architectures but the plain one, arms but the first, doublings."""
     product = {"": np.ones(len(runs))}
     for name in term:
         if name == "embedding":
@@ -146,7 +146,7 @@ def levels_matrix(runs, found):
 
 
 def effects_matrix(runs, found, effects):
-    """Columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
+    """Return the columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
 
     Raises
     ------
@@ -194,13 +194,13 @@ def alike(runs, effects):
 
 
 def condition_columns(runs, effects):
-    """Columns that make up a condition: those there are, and the arm where the effects name it."""
+    """Return the columns that make up a condition: those there are, and the arm where the effects name it."""
     arm = (ARM,) if any(ARM in term for term in terms(effects)) else ()
     return [name for name in (*CONDITION, *arm) if name in runs]
 
 
 def conditions(counts, effects):
-    """Conditions of runs, each once and sorted, indexed by labels such as ``abacus, looped, 2 recurrences``."""
+    """Return the conditions of runs, each once and sorted, with labels such as ``abacus, looped, 2 recurrences``."""
     runs = runs_of_counts(counts)
     known = condition_columns(runs, effects)
     found = runs[known].drop_duplicates().sort_values(known).reset_index(drop=True)
@@ -220,7 +220,7 @@ def conditions(counts, effects):
 
 
 def groups(counts, run_names, *, longest=False):
-    """Cells of the same run and lengths, and of the same counts, put together.
+    """Return the cells of the same run and lengths, and of the same counts, put together.
 
     The likelihood needs of them no more: a term for each pair of lengths that gives the accuracies, and for each
     different number right, number wrong and number asked.

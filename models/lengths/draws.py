@@ -80,7 +80,7 @@ class LengthsDraws(Draws):
         return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
 
     def named(self):
-        """Coefficients and, where runs differ, each run's parameters."""
+        """Return the coefficients and, where runs differ, each run's parameters."""
         if not self.law.seeds:
             return self.sampled
         names = self.reference["runs"]
@@ -92,11 +92,11 @@ class LengthsDraws(Draws):
     # Curves ----------------------------------------------------------------------------------------------------------
 
     def typical(self, conditions):
-        """Parameters of the median run of each condition: dict of (chain, draw, condition)."""
+        """Return the parameters of the median run of each condition: dict of (chain, draw, condition)."""
         return self.law.typical(self.values, self.law.matrices(conditions, self.reference))
 
     def new(self, conditions, rng):
-        """Parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
+        """Return the parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
         curve = self.typical(conditions)
         if not self.law.seeds:
             return curve
@@ -110,13 +110,13 @@ class LengthsDraws(Draws):
         return LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
 
     def mean(self, rows=None):
-        """Mean number of problems right in each cell: dims (chain, draw, cell)."""
+        """Return the mean number of problems right in each cell: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         right, _, _ = self.law.probabilities(self.curve, rows, self.runs)
         return self._array(right * rows["total"].to_numpy(float), "cell", np.arange(len(rows)))
 
     def log_choose(self):
-        """Logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
+        """Return the logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
         k, m = (self.rows[c].to_numpy(float) for c in ("correct", "total"))
         run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
         of_cells = special.gammaln(m + 1) - special.gammaln(k + 1) - special.gammaln(m - k + 1)
@@ -124,7 +124,7 @@ class LengthsDraws(Draws):
 
     @cached_property
     def present(self):
-        """Places in the reference of the runs that have rows: the units that can be left out."""
+        """Return the places in the reference of the runs that have rows: the units that can be left out."""
         own = set(self.rows["run"])
         return [place for place, run in enumerate(self.reference["runs"]) if run in own]
 
@@ -133,7 +133,7 @@ class LengthsDraws(Draws):
         return Points(self, seed=seed)
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each run's counts, the run's own parameters integrated out: dims (chain, draw, run).
+        """Return the log density of each run's counts, the run's parameters integrated out: dims (chain, draw, run).
 
         The runs are those that have rows, in order of the reference.
 
@@ -154,19 +154,19 @@ class LengthsDraws(Draws):
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all counts given the runs' own curves, binomial coefficients left out: dims (chain, draw)."""
+        """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
         groups = self.law.groups(self.rows if rows is None else rows, self.reference)
         log_train = design.log_train(self.runs)
         found = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
         return xr.DataArray(found, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
 
     def log_prior(self):
-        """Log prior density of each coefficient and spread; runs' own deviations have the law's, not a prior's."""
+        """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
         priors = self.law.prior_of
         return xr.Dataset({n: xr.apply_ufunc(priors[n].frozen.logpdf, x) for n, x in self.sampled.data_vars.items()})
 
     def log_density(self):
-        """Log joint density of the coordinates and the counts, binomial coefficients included: dims (chain, draw)."""
+        """Return the log joint density of coordinates and counts, with binomial coefficients: dims (chain, draw)."""
         if self._log_units is None:
             return self.from_real_line(self.real_line()).log_density()
         total, _ = self._unconstrained_prior()
@@ -180,7 +180,7 @@ class LengthsDraws(Draws):
         return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Place of each count between the probabilities of fewer and of at most as many: dims (chain, draw, cell)."""
+        """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         below, at = cumulative(
             *self.law.probabilities(self.curve, rows, self.runs), *(rows[c].to_numpy() for c in ("correct", "total"))
@@ -209,12 +209,12 @@ class LengthsDraws(Draws):
         return names
 
     def real_line(self):
-        """Coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
+        """Return the coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
         values = self._real_coefficients() if self._real is None else self._real
         return self._array(values, COORDINATE, self._coordinates)
 
     def _unconstrained_prior(self):
-        """Log prior density of the coefficients on the real line, (chain, draw), and their number."""
+        """Return the log prior density of the coefficients on the real line, (chain, draw), and their number."""
         priors, real, at, total = self.law.prior_of, self.real_line().values, 0, 0.0
         for name, x in self.sampled.data_vars.items():
             size = int(np.prod(x.shape[2:], dtype=int))
@@ -242,16 +242,16 @@ class LengthsDraws(Draws):
         return self.reference["runs"][self.present[i]]
 
     def without(self, i):
-        """Cells of all runs but the `i`-th that has rows."""
+        """Return the cells of all runs but the `i`-th that has rows."""
         return self.rows[self.rows["run"] != self._name(i)].reset_index(drop=True)
 
     def left_out_mean(self, fitted, i):
-        """Mean number of problems that run `i` gets right under draws fitted to the others."""
+        """Return the mean number of problems that run `i` gets right under draws fitted to the others."""
         own = self.rows[self.rows["run"] == self._name(i)]
         return float(fitted.mean(own).values.mean((0, 1)).sum())
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of the counts of run `i` under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""
         if self.law.seeds:
             if seed not in self._own_points:
                 self._own_points[seed] = self.points(seed)

@@ -73,7 +73,7 @@ class Points:
             self.log_ratio[run] = of_counts(whole) + log_choose[run] - log_q
 
     def log_density(self, mean, spread, run):
-        """Log density of a run's counts under draws of the coefficients.
+        """Return the log density of a run's counts under draws of the coefficients.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ def _felt(of_counts, u):
 
 
 def _drawn(draws, points, seed):
-    """Points of a mixture of two Student t at the mean and covariance of draws, and its log density there."""
+    """Draw points of a mixture of two Student t at the mean and covariance of draws; also return its log density."""
     dimension = draws.shape[1]
     mean, covariance = draws.mean(0), np.atleast_2d(np.cov(draws, rowvar=False))
     covariance = covariance + 1e-10 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(dimension)
@@ -141,7 +141,7 @@ def _drawn(draws, points, seed):
 
 
 def of_draws(draws, points, run):
-    """Log density of one run's counts under every draw, (chain, draw), and its efficiency.
+    """Return the log density of one run's counts under every draw, (chain, draw), and its efficiency.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def of_run(draws, points, run, seed=0):
 
 
 def without_spread(draws, rows, run):
-    """Log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
+    """Return the log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
     law, parts = draws.law, draws.law.parts
     groups = law.groups(rows, draws.reference)
     own = modes.of_run(groups, run)

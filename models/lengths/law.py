@@ -120,7 +120,7 @@ class Lengths(Law):
 
     @property
     def parts(self):
-        """Names of the curve's parameters under these options."""
+        """Return the names of the curve's parameters under these options."""
         absent = {
             "logit_lapse": not self.lapse,
             "logit_shorter": self.operands == "longest",
@@ -130,13 +130,13 @@ class Lengths(Law):
 
     @property
     def free_parameters(self):
-        """Everything with a prior of its own, as `FreeParameter` objects."""
+        """Return everything that has a prior, as `FreeParameter` objects."""
         with_effects = [f"{part}_effect" for part in WITH_EFFECTS if part in self.parts]
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
         return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
 
     def dimension_of(self, name):
-        """Dimension along which a quantity has several values, or None."""
+        """Return the dimension along which a quantity has several values, or None."""
         if name.endswith("_effect"):
             return EFFECT
         return LEVEL if name in self.parts and name != "log_precision" else None
@@ -192,11 +192,11 @@ class Lengths(Law):
         return design.reference(rows, self.effects)
 
     def groups(self, rows, reference):
-        """Cells put together; see `design.groups`."""
+        """Return the cells put together; see `design.groups`."""
         return design.groups(rows, reference["runs"], longest=self.operands == "longest")
 
     def design_arrays(self, rows, reference):
-        """Arrays of the density: columns of runs, groups of cells, and each run's centre.
+        """Return the arrays of the density: columns of runs, groups of cells, and each run's centre.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class Lengths(Law):
         return found
 
     def matrices(self, runs, reference):
-        """Columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
+        """Return the columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
         return {
             "levels": design.levels_matrix(runs, reference),
             "effects": design.effects_matrix(runs, reference, self.effects),
@@ -228,7 +228,7 @@ class Lengths(Law):
     # The curve -------------------------------------------------------------------------------------------------------
 
     def typical(self, values, matrices):
-        """Parameters of the curve of a run that deviates in nothing, by run or condition.
+        """Return the parameters of the curve of a run that deviates in nothing, by run or condition.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Lengths(Law):
         return Density(blocks, self._rest, arrays, axes, self.key, labels)
 
     def _rest(self, values, data):
-        """Log density of the runs' units, and of the counts."""
+        """Return the log density of the runs' units, and of the counts."""
         curve, of_units = self.curves(values, data)
         counted = terms(curve, data["log_train"], data, self.shape)
         return {UNITS: of_units} | {f"counts {i}": x for i, (x, _) in enumerate(counted)}
@@ -285,13 +285,13 @@ class Lengths(Law):
         return [np.stack(found, -1)]
 
     def _coordinates(self, levels, effects):
-        """Coordinates of all but the runs' units, for so many embeddings and effects."""
+        """Return the coordinates of all but the runs' units, for so many embeddings and effects."""
         count = {LEVEL: levels, EFFECT: effects}
         several = {name: self.dimension_of(name) for name in self.prior_of if self.dimension_of(name)}
         return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
 
     def curves(self, values, arrays):
-        """Parameters of the curve of each run, and the log density of the units that they were sampled in.
+        """Return the parameters of the curve of each run, and the log density of the units that they were sampled in.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class Lengths(Law):
         return draw_counts(right, wrong, precision, rows["total"].to_numpy(int), rng)
 
     def probabilities(self, curve, rows, runs=None):
-        """Probabilities that a problem of each cell is right and wrong, and the precision of counts, (..., cell)."""
+        """Return probabilities that a problem of each cell is right and wrong, and counts' precision, (..., cell)."""
         runs = design.runs_of_counts(rows) if runs is None else runs
         run = runs.index.get_indexer(rows["run"])
         a, b = (rows[c].to_numpy(float) for c in ("length_a", "length_b"))
@@ -361,7 +361,7 @@ class Lengths(Law):
         return LengthsDraws.of(self, reference, rows, sampled)
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
+        """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():
@@ -377,7 +377,7 @@ class Lengths(Law):
 
 
 def _axis(name):
-    """Columns of runs are of runs; groups of cells name in their first word what they are of."""
+    """Return the axis of an array: the first word of its name for groups of cells, ``run`` for columns of runs."""
     axis = name.split("_")[0]
     return axis if axis in ("pair", "right", "wrong", "total") else "run"
 

@@ -28,7 +28,7 @@ def of_run(groups, run):
 
 
 def run_log_likelihood(values, parts, log_train, groups, shape):
-    """Log density of one run's counts but for binomial coefficients.
+    """Return the log density of one run's counts but for binomial coefficients.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def run_log_likelihood(values, parts, log_train, groups, shape):
 
 
 def modes(groups, log_train, parts, priors, shape):
-    """Mode of each run's likelihood under a wide prior, and the information that its counts alone give there.
+    """Return the mode of each run's likelihood under a wide prior, and the information of its counts alone there.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def modes(groups, log_train, parts, priors, shape):
 
 @lru_cache(maxsize=REMEMBERED)
 def _mode_of_run(own, log_train, parts, priors, shape):
-    """Mode and information of one run; a refit to the same counts of a run does not search again."""
+    """Return the mode and information of one run; a refit to the same counts of a run does not search again."""
     own = {name: np.frombuffer(x, dtype) for name, x, dtype in own}
     location, spread = (np.array(x) for x in priors)
     farthest = np.full(len(parts), FARTHEST)
@@ -114,7 +114,7 @@ def _mode_of_run(own, log_train, parts, priors, shape):
 
 
 def _curvature(cost, z):
-    """Second derivatives by central differences, at least those of the wide prior in every direction."""
+    """Return the second derivatives by central differences, at least those of the wide prior in every direction."""
     n = len(z)
     steps = STEP * np.eye(n)
     matrix = np.empty((n, n))

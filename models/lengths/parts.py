@@ -15,7 +15,7 @@ class LengthsTests(Tests):
     tolerance = 0.05
 
     def contrasts(self, rows):
-        """Means of cells by length and by embedding, within and beyond training, and slopes in the shorter operand."""
+        """Return means of cells by length and embedding, within and beyond training, and shorter operands' slopes."""
         a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
         longer = np.maximum(a, b)
         lengths = _bins(longer)
@@ -37,6 +37,6 @@ class LengthsTests(Tests):
 
 
 def _bins(longer):
-    """Code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
+    """Return the code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
     levels, codes = np.unique(longer, return_inverse=True)
     return codes * min(LENGTH_BINS, len(levels)) // len(levels)

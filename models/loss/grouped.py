@@ -141,21 +141,21 @@ class Grouped(Law):
     effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
 
     def on_scale(self, observed):
-        """Losses on the scale of the residuals."""
+        """Return the losses on the scale of the residuals."""
         return self.law.on_scale(observed)
 
     def from_scale(self, values):
-        """Losses from values on the scale of the residuals."""
+        """Return the losses from values on the scale of the residuals."""
         return self.law.from_scale(values)
 
     @property
     def needed(self):
-        """Columns that a table must have."""
+        """Return the columns that a table must have."""
         return (*self.law.needed, self.by)
 
     @property
     def without_reading_error(self):
-        """The same law of the losses themselves, before they are read off with an error."""
+        """Return the same law of the losses themselves, before they are read off with an error."""
         return replace(self, law=self.law.without_reading_error)
 
     def usual_table(self):
@@ -182,14 +182,14 @@ class Grouped(Law):
         return table
 
     def _sized(self, rows):
-        """Rows with a column that names the size within its group: equal sizes of two groups share no effect."""
+        """Return rows with a column for the size within its group: equal sizes of two groups share no effect."""
         if not self.size_effects or self.effect_column in rows:
             return rows
         pairs = zip(labelled(rows[self.by]), rows[self.size_column], strict=True)
         return rows.assign(**{self.effect_column: [f"{group}, {float(size)!r}" for group, size in pairs]})
 
     def groups(self, rows):
-        """Rows that share an effect; see the law's."""
+        """Return the rows that share an effect; see the law's."""
         return self.law.groups(self._sized(rows))
 
     def effect_labels(self, rows):
@@ -201,7 +201,7 @@ class Grouped(Law):
         return self.law.scattered(mean, values, reference, self._sized(rows), rng)
 
     def reference(self, rows):
-        """Names of the groups and, of each, the scalars that its quantities refer to."""
+        """Return the names of the groups and, of each, the scalars that its quantities refer to."""
         labels, law = labelled(rows[self.by]), self.law
         names = sorted(set(labels))
         one = {*self.shared, *self.pooled}
@@ -222,7 +222,7 @@ class Grouped(Law):
 
     @property
     def free_parameters(self):
-        """Everything that is sampled, as `FreeParameter` objects."""
+        """Return everything that is sampled, as `FreeParameter` objects."""
         found, priors = [], self.law.prior_of
         for q in self.law.free_parameters:
             known = replace(q, prior=str(priors[q.name]))
@@ -232,16 +232,16 @@ class Grouped(Law):
         return tuple(found)
 
     def described_priors(self):
-        """Prior of each sampled quantity as text, by name; that of a pooled one is its population."""
+        """Return the prior of each sampled quantity as text, by name; that of a pooled one is its population."""
         return super().described_priors() | {name: f"population({', '.join(population(name))})" for name in self.pooled}
 
     @property
     def of_groups(self):
-        """Names of the sampled quantities that have a value for each group."""
+        """Return the names of the sampled quantities that have a value for each group."""
         return tuple(name for name in self.law.prior_of if name not in self.shared)
 
     def derived(self, values, reference):
-        """Named results by group: the law's constants and the noise's."""
+        """Return the named results by group: the law's constants and the noise's."""
         own = {name: values[name] for name in self.law.prior_of}
         at = {GROUP: reference[GROUPS]}
         origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
@@ -290,7 +290,7 @@ class Grouped(Law):
 
     @property
     def options(self):
-        """What rebuilds this law."""
+        """Return the options that rebuild this law."""
         inner = {"name": self.law.name, "options": self.law.options}
         own = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
         return {"law": inner, "by": self.by} | own

@@ -28,7 +28,7 @@ class OfGroups(Coordinates):
     pooled: tuple = ()
 
     def values(self, z, known=None):
-        """Value and log prior density of each quantity; see `Coordinates.values`."""
+        """Return the value and log prior density of each quantity; see `Coordinates.values`."""
         values, densities = super().values(z)
         for name, own in zip(self.priors, z.T, strict=True):
             if name in self.pooled:
@@ -70,7 +70,7 @@ def _axis(name):
 
 
 def _rest(law, values, data):
-    """Log density of the rows or effects."""
+    """Return the log density of the rows or effects."""
     # What depends on no size is computed once a group, not once a row.
     constants = law.law.constants(values, _origin(data))
     constants = {name: pick(x, data[CODES]) for name, x in constants.items()}

@@ -24,11 +24,11 @@ class GroupedDraws(LossDraws):
 
     @property
     def _own(self):
-        """Quantities of the law of the groups: scalars where shared, else by group."""
+        """Return the quantities of the law of the groups: scalars where shared, else by group."""
         return {name: self.sampled[name] for name in self.law.law.prior_of}
 
     def of(self, group):
-        """Draws of the law of one group, with its rows.
+        """Return the draws of the law of one group, with its rows.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class GroupedDraws(LossDraws):
         return self.law.law.draws(sampled.drop_vars(GROUP, errors="ignore"), rows, reference)
 
     def of_planned(self, *, group=None, **planned):
-        """Draws of the law of the group that the runs planned are of, and what that law is to be told."""
+        """Return the draws of the law of the planned runs' group, and the options of these runs for it."""
         return self.of(group), planned
 
     def _picked(self, x, codes):
@@ -84,7 +84,7 @@ class GroupedDraws(LossDraws):
         return found
 
     def log_prior(self):
-        """Log prior density of each sampled quantity, on its own scale; of a pooled one given its population."""
+        """Return each sampled quantity's log prior density, on that quantity's scale; pooled: given its population."""
         found, priors = super().log_prior(), self.law.prior_of
         for name in self.law.pooled:
             z, slope = self._of_population(name)
@@ -92,14 +92,14 @@ class GroupedDraws(LossDraws):
         return found[list(priors)]
 
     def _of_population(self, name):
-        """Log density of a pooled quantity on the real line given its population, and the log slope of its value."""
+        """Return a pooled quantity's log density on the real line given its population, and its value's log slope."""
         prior, x = self.law.prior_of[name], self.sampled[name]
         z = prior.to_unconstrained(x)
         _, slope = prior.from_unconstrained(z)
         return populations.logp(name, prior, z, self.sampled).transpose(*x.dims), slope
 
     def log_prior_of(self, labels):
-        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
+        """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
         known, pooled = self.law.labels(self.reference), self.law.pooled
         theirs = [label for label in labels if known[label][0] in pooled]
         found = super().log_prior_of([label for label in labels if label not in theirs])

@@ -12,7 +12,7 @@ class GroupedTests(Tests):
 
     @property
     def wider(self):
-        """The wider law of the groups, its further quantity one for all of them."""
+        """Return the wider law of the groups, its further quantity one for all of them."""
         law, inner = self.law, self.law.law.tests.wider
         if inner is None:
             return None
@@ -20,7 +20,7 @@ class GroupedTests(Tests):
         return type(law)(wider, law.by, law.pooled, (*law.shared, name), law.priors), name, value
 
     def contrasts(self, rows):
-        """Those of the law, within each group."""
+        """Return the contrasts of the law, within each group."""
         by, found = self.law.by, {}
         labels = labelled(rows[by])
         for name in sorted(set(labels)):
@@ -30,7 +30,7 @@ class GroupedTests(Tests):
         return {test: joined(f"of each value of {by}", each) for test, each in found.items()}
 
     def groupings(self, rows):
-        """Codes of the groups that other columns name; see the law's."""
+        """Return the codes of the groups that other columns name; see the law's."""
         found = self.law.law.tests.groupings(rows)
         return {name: codes for name, codes in found.items() if name != self.law.by}
 
@@ -56,7 +56,7 @@ class GroupedGrouping(Grouping):
         return self.law.law.grouping.along(rows, by)
 
     def together(self, rows, simulated):
-        """Rows and simulated rows as one table; see the law's."""
+        """Return the rows and simulated rows as one table; see the law's."""
         return self.law.law.grouping.together(rows, simulated)
 
 
@@ -65,11 +65,11 @@ class GroupedPlanner(Planner):
 
     @property
     def planned(self):
-        """What `optimum` may be told: which group the runs planned are of, and what the law may be told."""
+        """Return what `optimum` accepts: the group of the planned runs, and what the law accepts."""
         return (GROUP, *self.law.law.planner.planned)
 
     def optimum(self, draws, compute, *, group=None, **planned):
-        """Compute-optimal sizes in one group; see the law's.
+        """Return the compute-optimal sizes in one group; see the law's.
 
         Raises
         ------
@@ -79,9 +79,9 @@ class GroupedPlanner(Planner):
         return self.law.law.planner.optimum(draws.of(group), compute, **planned)
 
     def plan(self, constants, **planned):
-        """Models that may be trained; see the law's."""
+        """Return the models that may be trained; see the law's."""
         return self.law.law.planner.plan(constants, **planned)
 
     def rows(self, rows, *, group=None, **planned):
-        """Rows of the group that the runs planned are of."""
+        """Return the rows of the group that the runs planned are of."""
         return rows if group is None else rows[labelled(rows[self.law.by]) == str(group)]

@@ -12,7 +12,7 @@ GROUPS = "groups"  # entry of the reference: their names, in order
 
 
 def labelled(column):
-    """Names of the groups of rows as text, (row,): whole numbers without a point.
+    """Return the names of the groups of rows as text, (row,): whole numbers without a point.
 
     Examples
     --------

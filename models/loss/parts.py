@@ -20,11 +20,11 @@ class LossTests(Tests):
 
     @property
     def wider(self):
-        """A law that is this one at a value of a quantity, with both; None where there is none."""
+        """Return a law that is this one at a value of a quantity, with both; None where there is none."""
         return self.law.wider
 
     def contrasts(self, rows):
-        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
+        """Return residuals' means in bins of compute, slopes in N/D there, and means of sizes with several rows."""
         size = self.law.size_column
         if size is None or "tokens" not in self.law.columns:
             return {}
@@ -44,7 +44,7 @@ class LossTests(Tests):
         return found
 
     def groupings(self, rows):
-        """Codes of the groups that other columns of the table name, but for runs where they share effects."""
+        """Return codes of the groups that the table's other columns name, but for runs that share effects."""
         return groupings(rows, (SIZE_GROUP, *((self.law.effect_column,) if self.law.effects_of else ())))
 
     def wider_laws(self, rows):
@@ -75,7 +75,7 @@ class LossGrouping(Grouping):
 
     @property
     def group(self):
-        """Column whose rows of one value are left out together: the run or, under size effects, the size."""
+        """Return the column whose rows of one value are left out together: the run or, under size effects, the size."""
         return self.law.effect_column
 
     def along(self, rows, by):
@@ -85,7 +85,7 @@ class LossGrouping(Grouping):
         return super().along(rows, by)
 
     def together(self, rows, simulated):
-        """Rows and simulated rows as one table; a simulated run or size has another effect than the one it is like."""
+        """Return rows and simulated rows as one table; a simulated run or size has a new effect."""
         found = super().together(rows, simulated)
         if not self.law.effects_of:
             return found
@@ -99,7 +99,7 @@ class LossPlanner(Planner):
     planned = ("vocabulary", "aspect_ratio")
 
     def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
-        """Models of one family, whose embeddings grow with their size.
+        """Return a plan of models of one family, whose embeddings grow with their size.
 
         Parameters
         ----------

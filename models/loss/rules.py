@@ -12,7 +12,7 @@ from .budget import FLOP_PER_PARAMETER_TOKEN
 
 
 def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
-    """Budget at which the optimum of the Chinchilla law reaches a loss.
+    """Return the budget at which the optimum of the Chinchilla law reaches a loss.
 
     The optimal loss at C is ``E + K (C/6)**(-alpha beta/(alpha+beta))``, where N* of `chinchilla.optimum` gives
     ``K = A G**-alpha (1 + alpha/beta)`` with ``G = (alpha A/(beta B))**(1/(alpha+beta))``; this is solved for C.

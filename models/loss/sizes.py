@@ -14,7 +14,7 @@ from . import embeddings
 
 
 def least_squares(table, *, delta=None):
-    """Least squares of ``log(N_x + gamma N_x**delta)`` on log N_T, the estimator of Pearce and Song (2024).
+    """Fit ``log(N_x + gamma N_x**delta)`` to log N_T by least squares, as Pearce and Song (2024) do.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def least_squares(table, *, delta=None):
 
 
 def regression(table):
-    """Ordinary least squares of log N_E on log N_x: gamma and delta."""
+    """Fit log N_E on log N_x by ordinary least squares: gamma and delta."""
     nonembedding = table["parameters_nonembedding"].to_numpy(float)
     embedding = table["parameters"].to_numpy(float) - nonembedding
     delta, intercept = np.polyfit(np.log(nonembedding), np.log(embedding), 1)
@@ -55,7 +55,7 @@ def regression(table):
 
 
 def estimates(table, vocabulary):
-    """All three estimates by name, with the aspect ratio (width over depth) that each implies at delta = 1/3.
+    """Return all three estimates by name, with the aspect ratio (width over depth) implied at delta = 1/3.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def estimates(table, vocabulary):
 
 
 def chinchilla_configurations():
-    """N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
+    """Return N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
     models = load("chinchilla_models")
     return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
 

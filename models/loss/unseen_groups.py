@@ -10,7 +10,7 @@ from .grouping import GROUP, GROUPS, labelled
 
 
 def prior_draws(law, rng, reference, rows, draws=1):
-    """Draws of the prior, dims (chain, draw) with one chain."""
+    """Return the draws of the prior, dims (chain, draw) with one chain."""
     names, of_groups, sampled = reference[GROUPS], law.of_groups, {}
     for name, prior in law.prior_of.items():
         if name in of_groups:
@@ -21,7 +21,7 @@ def prior_draws(law, rng, reference, rows, draws=1):
 
 
 def _drawn(law, name, sampled, shape, rng, *, typical=False):
-    """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
+    """Return the values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
     prior = law.prior_of[name]
     if name not in law.pooled:
         return prior.frozen.rvs(shape, random_state=rng)
@@ -30,7 +30,7 @@ def _drawn(law, name, sampled, shape, rng, *, typical=False):
 
 
 def with_group(law, draws, name, rng, *, typical=False):
-    """Draws with one more group that no row is of, its quantities drawn from the population or their priors.
+    """Return the draws with one more group that no row is of, its quantities drawn from the population or their priors.
 
     A `typical` one has the population's typical values of what is pooled.
     """
@@ -48,7 +48,7 @@ def with_group(law, draws, name, rng, *, typical=False):
 
 
 def regrouped(law, rows, runs, name):
-    """Rows of the table and of runs of another group, together."""
+    """Return the rows of the table and of runs of another group, together."""
     labels = np.concatenate([labelled(rows[law.by]), np.full(len(runs), str(name))])
     found = pd.concat([rows, runs], ignore_index=True).assign(**{law.by: labels.astype(object)})
     found.attrs = dict(rows.attrs)

@@ -158,12 +158,12 @@ class Progress(Law):
 
     @property
     def name(self):
-        """``progress-7``, or ``progress`` for a specification of one's own."""
+        """Return ``progress-7``, or ``progress`` for a custom specification."""
         return f"progress-{self.specification}" if isinstance(self.specification, int) else "progress"
 
     @property
     def spec(self):
-        """The `Specification`."""
+        """Return the `Specification`."""
         return SPECIFICATIONS[self.specification] if isinstance(self.specification, int) else self.specification
 
     @property
@@ -172,18 +172,18 @@ class Progress(Law):
 
     @property
     def one_prior(self):
-        """Whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
+        """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
         return self.penalty is None
 
     def _option_text(self, name, value):
-        """Text of an option in the label; the name says which of the 20 specifications it is."""
+        """Return the text of an option in the label; the name states which of the 20 specifications it is."""
         if name != "specification":
             return super()._option_text(name, value)
         return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
 
     @property
     def data_definition(self):
-        """What D is."""
+        """Return the definition of D."""
         return self.data or ("diminishing" if self.spec.diminishing else "dataset")
 
     # The table -------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Progress(Law):
         return rows
 
     def kept(self, table):
-        """Rows of a table that the options leave in, however few.
+        """Return the rows of a table that the options leave in, however few.
 
         Raises
         ------
@@ -239,11 +239,11 @@ class Progress(Law):
                 )
 
     def on_scale(self, observed):
-        """Losses, logarithms of perplexities, or their logarithms."""
+        """Return the losses, logarithms of perplexities, or their logarithms."""
         return np.log(np.log(observed)) if self.scale == "log_loss" else np.log(observed)
 
     def from_scale(self, values):
-        """Perplexities of losses on the law's scale.
+        """Return the perplexities of losses on the law's scale.
 
         Raises
         ------
@@ -277,7 +277,7 @@ class Progress(Law):
 
     @property
     def options(self):
-        """What rebuilds this law."""
+        """Return the options that rebuild this law."""
         spec = self.specification if isinstance(self.specification, int) else asdict(self.specification)
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "specification"}
         return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}}
@@ -288,7 +288,7 @@ class Progress(Law):
 
     @property
     def features(self):
-        """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
+        """Return the switches that are on beyond the 20 specifications' needs; each set of them is one graph."""
         return tuple(name for name, on in design.switches(self).items() if on)
 
     def density(self, rows, reference):
@@ -300,7 +300,7 @@ class Progress(Law):
         return Density(blocks, self._rest, arrays, axes, ("progress", self.features), used=used)
 
     def _rest(self, values, data):
-        """Log density of the coordinates z, and of the rows or papers."""
+        """Return the log density of the coordinates z, and of the rows or papers."""
         z = values["z"]
         switches = {name: float(value) for name, value in design.switches(self).items()}
         d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
@@ -321,7 +321,7 @@ class Progress(Law):
         return [rng.standard_normal(family.DIMENSION)]
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
         z = rng.standard_normal((1, draws, family.DIMENSION))
         return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
 

@@ -12,7 +12,7 @@ class ProgressTests(Tests):
     tolerance = 0.05
 
     def contrasts(self, rows):
-        """Means and yearly slopes of the residuals of each benchmark, and means of papers of several rows."""
+        """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
         within, named = slopes(benchmark, year), "benchmark " + benchmark
         found = {
@@ -33,11 +33,11 @@ class ProgressTests(Tests):
         return found
 
     def groupings(self, rows):
-        """Codes of the groups that columns besides benchmarks and papers name, transformers among them."""
+        """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
         return groupings(rows, ("benchmark", "paper", "paper_id"))
 
     def wider_laws(self, rows):
-        """Papers with effects of their own, or a scatter for each benchmark, where this law has them not."""
+        """Return laws with paper effects or with a scatter by benchmark, where this law has none."""
         found = []
         if not self.law.paper_effects and self.law.noise == "normal" and "paper_id" in rows:
             found.append(replace(self.law, paper_effects=True))
@@ -54,5 +54,5 @@ class ProgressGrouping(Grouping):
     group = "paper_id"
 
     def together(self, rows, simulated):
-        """Rows and simulated ones as one table; simulated papers are others than the rows'."""
+        """Return rows and simulated ones as one table; simulated papers are others than the rows'."""
         return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))

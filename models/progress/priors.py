@@ -84,7 +84,7 @@ OWN_YEARLY = 0.5
 
 
 def judged_prior(name, prior):
-    """Location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of the quantity's own form.
+    """Return the location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"``.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def judged_prior(name, prior):
 
 
 def locations_and_spreads(law):
-    """Location and spread of the priors of all coordinates z under a law, (z,) each."""
+    """Return the location and spread of the priors of all coordinates z under a law, (z,) each."""
     location, spread = np.zeros(family.DIMENSION), np.ones(family.DIMENSION)
     for name, s in family.SLICES.items():
         location[s], spread[s] = _prior(law, name)
@@ -133,13 +133,13 @@ def _prior(law, name):
 
 
 def between(law):
-    """Prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
+    """Return the prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
     centre, yearly = (_prior(law, name)[1] for name in ("loss_centre", "yearly_total"))
     return np.array([centre * law.pooling, SHARE_MEAN_SD, yearly * (1 if law.pooling else np.sqrt(1 - OWN_YEARLY**2))])
 
 
 def described_priors(law):
-    """Prior of each judged quantity that is sampled, in words."""
+    """Return the prior of each sampled quantity whose prior can be set, in words."""
     active = law.active()
     return {
         name: "{}({:.4g}, {:.4g})".format(JUDGED[name].form, *_prior(law, name))

@@ -54,12 +54,12 @@ class Column:
 
     @property
     def label(self):
-        """Level that the column covers, or "all"."""
+        """Return the level that the column covers, or "all"."""
         return ",".join(level for level in (self.benchmark, self.architecture) if level) or "all"
 
     @property
     def kind(self):
-        """``intercept``, ``size``, ``year`` (a drift with time) or ``rate`` (an exponent's drift with time)."""
+        """Return ``intercept``, ``size``, ``year`` (a drift with time) or ``rate`` (an exponent's drift with time)."""
         sized = any(f in SIZES for f in self.factors)
         timed = any(f in YEARS for f in self.factors)
         if not self.factors:
@@ -67,7 +67,7 @@ class Column:
         return ("rate" if timed else "size") if sized else "year"
 
     def covers(self, points):
-        """Rows of `points` that the column covers, as 0 and 1."""
+        """Return the rows of `points` that the column covers, as 0 and 1."""
         shown = np.ones(np.shape(points["n"]))
         for level, name in ((self.benchmark, "benchmark"), (self.architecture, "architecture")):
             if level:
@@ -88,7 +88,7 @@ class Column:
 
 
 def parse(formula, size):
-    """Columns of a predictor.
+    """Return the columns of a predictor.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ class Specification:
 
     @property
     def columns_parameters(self):
-        """Columns of eta_N."""
+        """Return the columns of eta_N."""
         return parse(self.parameters, ("n", "c"))
 
     @property
     def columns_data(self):
-        """Columns of eta_D, none for a single term."""
+        """Return the columns of eta_D, none for a single term."""
         return parse(self.data, ("d",)) if self.data else ()
 
 

@@ -69,7 +69,7 @@ def trend(year, log_compute, error):
 
 
 def _origins(law, rows, found):
-    """Mean capability that the priors' medians expect of the models with scores on each benchmark, in plain values."""
+    """Return the mean capability, at the priors' medians, of models with scores on each benchmark, as plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
     steps = np.zeros(len(found["half_years"])) if law.pace == "random_walk" else ()
     mean, _ = expected(medians, law.pace, _of_models(law, found), steps=steps)
@@ -83,7 +83,7 @@ def versions(rows):
 
 
 def computes(law, models):
-    """Logarithms of computes over 1e24 FLOP and their errors in e-folds, (model,), NaN where one is not known."""
+    """Return logs of computes over 1e24 FLOP and their errors in e-folds, (model,), NaN where unknown."""
     nothing = pd.Series(np.nan, models.index)
     compute = models.get("training_compute_flop", nothing).to_numpy(float)
     stated = models.get("compute_confidence", nothing.astype(object)).fillna(USUAL)
@@ -94,7 +94,7 @@ def computes(law, models):
 
 
 def arrays(law, rows, reference):
-    """Arrays that the model holds as data, each named after what its first axis is of.
+    """Return the arrays that the model holds as data, each named after what its first axis is of.
 
     Parameters
     ----------
@@ -167,17 +167,17 @@ def _of_models(law, reference):
 
 
 def at_low(score):
-    """Whether scores are at the lower end."""
+    """Return whether scores are at the lower end."""
     return score <= END
 
 
 def at_high(score):
-    """Whether scores are at the upper end."""
+    """Return whether scores are at the upper end."""
     return score >= 1 - END
 
 
 def codes(rows, reference):
-    """Places of the rows' models and benchmarks in the reference.
+    """Return the places of the rows' models and benchmarks in the reference.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def codes(rows, reference):
 
 
 def of_versions(rows, reference):
-    """Places of the rows' versions in the reference, and whether their models have several; 0 for those of one."""
+    """Return versions' places in the reference and whether models have several; the place is 0 for those of one."""
     model, _ = codes(rows, reference)
     nested = ~np.array(reference["one_version"], bool)[model]
     found = np.zeros(len(rows), int)

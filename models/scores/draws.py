@@ -66,14 +66,14 @@ class ScoresDraws(Draws):
 
     @classmethod
     def of(cls, law, reference, rows, values, units):
-        """Draws of free parameters, by name, and of the coordinates of benchmarks, models, families and versions."""
+        """Return draws from free parameters, by name, and coordinates of benchmarks, models, families and versions."""
         lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
         blocks = [x.reshape(*x.shape[:2], -1) for x in units]
         return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
-        """Draws of free parameters, by name; benchmarks, models, families and versions are drawn given them."""
+        """Return draws from free parameters, by name; draw benchmarks, models, families and versions given them."""
         lead = next(iter(values.values())).shape
         units = [rng.standard_normal((*lead, *block.shape)) for block in law.units(reference)]
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
@@ -92,7 +92,7 @@ class ScoresDraws(Draws):
         units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
 
     def of_unseen(self, rows, rng):
-        """Draws of models that were not fitted, on the same benchmarks: capabilities as compute and date say.
+        """Return draws of unfitted models on the same benchmarks: capabilities by compute and date.
 
         Families that were fitted keep their effects. Each model is taken for one version.
         """
@@ -122,7 +122,7 @@ class ScoresDraws(Draws):
         return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
 
     def named(self):
-        """Free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
+        """Return the free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
 
         With family effects also ``family_effect``, with those of versions ``version_effect``, all in logits but for
         slopes, log spreads and noise, the sd of a score near 1/2; with ceilings ``ceiling`` by benchmark; with a pace
@@ -153,7 +153,7 @@ class ScoresDraws(Draws):
         return xr.Dataset(found)
 
     def gain(self, years=None):
-        """Capability gained a year at fixed compute: dims (chain, draw, period).
+        """Return the capability gained a year at fixed compute: dims (chain, draw, period).
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class ScoresDraws(Draws):
         return self._array(np.stack([self._gain(year) for year in ends], -1), "period", period=[BEFORE, AFTER])
 
     def _gain(self, year):
-        """Yearly gain at a date, (chain, draw)."""
+        """Return the yearly gain at a date, (chain, draw)."""
         values, gain = self.values, self.values["yearly_gain"]
         if self.law.pace in BREAKS:
             return gain + values["yearly_gain_change"] * (year >= self.break_dates())
@@ -180,14 +180,14 @@ class ScoresDraws(Draws):
         return gain + values["gain_step_sd"] * sum(changes) if changes else gain
 
     def break_dates(self):
-        """Dates of the break, (chain, draw), or the one date where it is fixed."""
+        """Return the dates of the break, (chain, draw), or the one date where it is fixed."""
         if self.law.pace == "break":
             return self.law.break_year
         low, high = self.reference["break_span"]
         return low + (high - low) * self.values["break_place"]
 
     def slope(self, years=None):
-        """Capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
+        """Return the capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
         slope = self._array(self.values["compute_slope"])
         if not self.law.slope_by_period:
             return slope
@@ -197,14 +197,14 @@ class ScoresDraws(Draws):
         return slope * self._array(ratio, "period", period=periods)
 
     def expected(self):
-        """Mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
+        """Return the mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
         mean, variance = expected(self.values, self.law.pace, self.design, self.families, self.steps)
         return mean, np.broadcast_to(np.sqrt(variance), mean.shape)
 
     # Scores ----------------------------------------------------------------------------------------------------------
 
     def _logits(self):
-        """Logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
+        """Return the logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
         model, item = design.codes(self.rows, self.reference)
         ability = self.capability[..., model]
         if self.versions is not None:
@@ -213,11 +213,11 @@ class ScoresDraws(Draws):
         return logits(ability, self.items, item), self.items.log_noise[..., item]
 
     def mean(self, rows=None):
-        """Mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
+        """Return the mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
         return self._array(special.expit(self._at(rows)._logits()[0]), "row")
 
     def rowwise(self):
-        """Log density of each row, an ndarray (chain, draw, row)."""
+        """Return the log density of each row, an ndarray (chain, draw, row)."""
         found = np.empty((*self.z.shape[:2], len(self.rows)))
         score = self.rows["score"].to_numpy(float)
         low, high = design.at_low(score), design.at_high(score)
@@ -227,7 +227,7 @@ class ScoresDraws(Draws):
         return found
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each score given its model's capability: dims (chain, draw, row)."""
+        """Return the log density of each score given its model's capability: dims (chain, draw, row)."""
         found = self._at(rows).rowwise()
         return self._array(found, "row", row=np.arange(found.shape[-1])).rename(self.law.scale)
 
@@ -238,7 +238,7 @@ class ScoresDraws(Draws):
         return np.array_split(np.arange(count), max(1, -(-count // most)))
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of a score of at most each one observed; one at an end is placed uniformly in its interval."""
+        """Return the probability of at most each observed score; one at an end is uniform in its interval."""
         at = self._at(rows)
         eta, log_noise = at._logits()
         score, noise = at.rows["score"].to_numpy(float), NOISES[self.law.noise]
@@ -259,12 +259,12 @@ class ScoresDraws(Draws):
     # Densities -------------------------------------------------------------------------------------------------------
 
     def log_prior(self):
-        """Log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
+        """Return the log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
         priors = self.law.prior_of
         return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
 
     def log_density(self):
-        """Log joint density of the coordinates and the scores: dims (chain, draw)."""
+        """Return the log joint density of the coordinates and the scores: dims (chain, draw)."""
         total = 0.0
         for i, prior in enumerate(self.law.prior_of.values()):
             x, log_slope = prior.from_unconstrained(self.z[..., i])
@@ -284,7 +284,7 @@ class ScoresDraws(Draws):
         return names + [f"gain_step[{start:g}]" for start in self.reference.get("half_years", [])]
 
     def real_line(self):
-        """Coordinates on the real line: free parameters, then benchmarks, capabilities, families, versions."""
+        """Return coordinates on the real line: free parameters, benchmarks, capabilities, families, versions."""
         return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
 
     def from_real_line(self, z):
@@ -295,15 +295,15 @@ class ScoresDraws(Draws):
 
     @cached_property
     def nodes(self):
-        """Where each model's capability is integrated over; see `integrals.Nodes`."""
+        """Return where each model's capability is integrated over; see `integrals.Nodes`."""
         return Nodes(self)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
         return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
 
     def by_group(self, by=None):
-        """Log density of the rows of each value of a column; where it is of models, their capabilities integrated out.
+        """Return log densities of rows by a column's values; for models with their capabilities integrated out.
 
         A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
         """
@@ -318,11 +318,11 @@ class ScoresDraws(Draws):
         return found.copy(data=values)
 
     def exchangeable(self):
-        """Log density of the scores of each model, its capability integrated out: dims (chain, draw, model)."""
+        """Return each model's log density, its capability integrated out: dims (chain, draw, model)."""
         return self.by_group("model").rename(group="model")
 
     def left_out_group(self, fitted, rows, by=None):
-        """Log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
         if not self._of_models(self.law.grouping.group if by is None else by):
             return super().left_out_group(fitted, rows, by)
         return fitted._array(sum(self.nodes.log_densities(fitted._at(rows)).values()))

@@ -39,7 +39,7 @@ class Nodes:
             self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
 
     def log_densities(self, draws):
-        """Log density of the scores of each model that has rows, by its name: dict of ndarray (chain, draw)."""
+        """Return the log density of each model's scores, by name of the model: dict of ndarray (chain, draw)."""
         reference, rows = draws.reference, draws.rows
         scatter, (mean, sd) = SCATTERS[draws.law.scatter].log_density, draws.expected()
         found = {}
@@ -53,7 +53,7 @@ class Nodes:
         return found
 
     def _of_versions(self, draws, rows, capability):
-        """Log density of the rows of one model at capabilities of it, (chain, draw, node), its versions' apart."""
+        """Return one model's log density at its capabilities, (chain, draw, node), its versions integrated out."""
         total, sd = 0.0, draws.values["version_sd"]
         versions, _ = design.of_versions(rows, draws.reference)
         for version in np.unique(versions):
@@ -72,7 +72,7 @@ class Nodes:
         return total
 
     def _of_rows(self, draws, rows, capability):
-        """Log density of rows at capabilities, (..., node), of what they are scores of: (chain, draw, node)."""
+        """Return rows' log density at capabilities, (..., node), of their model or version: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
         _, items = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
@@ -86,7 +86,7 @@ class Nodes:
 
 
 def _about(draws, count):
-    """Nodes about draws, (..., node), and the logarithms of their steps."""
+    """Return the nodes about draws, (..., node), and the logarithms of their steps."""
     spread = np.linspace(-WIDTH, WIDTH, count)
     centre, sd = draws.mean((0, 1)), draws.std((0, 1))
     return centre[:, None] + sd[:, None] * spread, np.log(sd * (spread[1] - spread[0]))

@@ -23,12 +23,12 @@ class Items(NamedTuple):
 
 
 def parts_of(values):
-    """Those of `PARTS` that a law has, by its free parameters."""
+    """Return those of `PARTS` that a law has, by its free parameters."""
     return tuple(part for part in PARTS if f"{part}_sd" in values)
 
 
 def centred(raw, d):
-    """Values by benchmark less their mean, (..., item).
+    """Return the values by benchmark less their mean, (..., item).
 
     Independent normals less their mean are normals that add up to 0; what the mean was says nothing of any score.
 
@@ -43,7 +43,7 @@ def centred(raw, d):
 
 
 def items(values, raw, d):
-    """Slope, difficulty and log noise of each benchmark, and the logit of its ceiling where ceilings are free.
+    """Return each benchmark's slope, difficulty and log noise, and its ceiling's logit where ceilings are free.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def items(values, raw, d):
 
 
 def difficulties(raw, d):
-    """Difficulties of benchmarks before their mean is taken away, (..., benchmark).
+    """Return the difficulties of benchmarks before their mean is taken away, (..., benchmark).
 
     Their coordinates are logits: slope times difficulty less an origin, where the models that have scores should be.
     Scores of few models say what these logits are and leave the slope open, from which the difficulty follows.
@@ -71,12 +71,12 @@ def difficulties(raw, d):
 
 
 def coordinates_of(difficulty, raw, d):
-    """Coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
+    """Return the coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
     return (difficulty - d["benchmark_origin"]) * exp(raw[..., 0])
 
 
 def logits(ability, items, item):
-    """Logits of mean scores at rows, (..., row).
+    """Return the logits of mean scores at rows, (..., row).
 
     With a ceiling c the mean is c times the logistic function of slope times capability less difficulty.
 
@@ -97,12 +97,12 @@ def logits(ability, items, item):
 
 
 def centres(values):
-    """Means of the coordinates of a benchmark, by part."""
+    """Return the means of the coordinates of a benchmark, by part."""
     return {part: values.get(f"{part}_centre", 0.0) for part in parts_of(values)}
 
 
 def prior_of_items(values, raw, d):
-    """Log density of the coordinates of benchmarks, (..., benchmark)."""
+    """Return the log density of the coordinates of benchmarks, (..., benchmark)."""
     found = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
     for i, (part, centre) in enumerate(centres(values).items()):
         centre = centre[..., None] if f"{part}_centre" in values else centre
@@ -112,7 +112,7 @@ def prior_of_items(values, raw, d):
 
 
 def expected(values, pace, d, families=None, steps=()):
-    """Mean and variance of capabilities given date and compute, (..., model).
+    """Return the mean and variance of capabilities given date and compute, (..., model).
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def expected(values, pace, d, families=None, steps=()):
 
 
 def _changed(values, pace, d, steps):
-    """Capability that the change of the yearly gain adds by each model's date, (..., model)."""
+    """Return the capability that the change of the yearly gain adds by each model's date, (..., model)."""
     if pace == "break":
         return values["yearly_gain_change"] * maximum(d["model_since_break"], 0.0)
     if pace == "sampled_break":

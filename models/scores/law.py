@@ -173,12 +173,12 @@ class Scores(Law):
 
     @property
     def free_parameters(self):
-        """Everything with a prior of its own, as `FreeParameter` objects."""
+        """Return everything that has a prior, as `FreeParameter` objects."""
         return free_parameters(self)
 
     @property
     def needed(self):
-        """Columns of the table that this law needs besides those that its reader does."""
+        """Return the columns of the table that this law needs besides those that its reader does."""
         dated = ("year", "training_compute_flop") if self.pace else ()
         return dated + tuple(axis for axis in ("family", "version") if axis in self._axes())
 
@@ -187,7 +187,7 @@ class Scores(Law):
         return tuple(axis for name, (axis, *_) in self._blocks() if name != STEPS)
 
     def _blocks(self):
-        """Pairs of the name of what is sampled besides free parameters and its dims."""
+        """Return pairs of name and dims of what is sampled besides free parameters."""
         found = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
         found += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
         found += [(VERSION_UNITS, ("version",))] if self.version_effects else []
@@ -231,7 +231,7 @@ class Scores(Law):
         return rows
 
     def with_compute(self, rows):
-        """Names of the models whose compute this law takes for known."""
+        """Return the names of the models whose compute this law takes as known."""
         models = rows.drop_duplicates("model")
         return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
@@ -240,11 +240,11 @@ class Scores(Law):
         return design.reference(self, rows)
 
     def on_scale(self, observed):
-        """Scores; those within the resolution of 0 or 1 as these."""
+        """Return the scores, those within the resolution of 0 or 1 replaced by 0 or 1."""
         return np.where(design.at_low(observed), 0.0, np.where(design.at_high(observed), 1.0, observed))
 
     def design_arrays(self, rows, reference):
-        """Arrays that the model holds as data; see `design.arrays`."""
+        """Return the arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
 
     # The density -----------------------------------------------------------------------------------------------------
@@ -260,11 +260,11 @@ class Scores(Law):
         return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
     def _rest(self, values, data):
-        """Log density of benchmarks, of models, and of scores by where they lie."""
+        """Return the log density of benchmarks, of models, and of scores by where they lie."""
         return self.parts(values, [values[name] for name, _ in self._blocks()], data)
 
     def parts(self, values, units, data):
-        """Log densities of what is sampled by benchmark, model, family and version, and of the scores, with names.
+        """Return log densities, with names, of benchmarks, models, families, versions and of the scores.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Scores(Law):
         return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name, _ in self._blocks()])
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
         values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
@@ -338,7 +338,7 @@ class Scores(Law):
         return ScoresDraws.at_random(self, reference, rows, values, rng).units
 
     def known_draws(self, values, reference, rows, rng=None):
-        """One draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
+        """Return one draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
         self._check_all_known(values)
         known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
         return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))

@@ -171,7 +171,7 @@ OF_UNKNOWN = (
 
 
 def free_parameters(law):
-    """Free parameters of a law, in the order of their coordinates."""
+    """Return the free parameters of a law, in the order of their coordinates."""
     found = [CENTRE, WITHIN_SD if law.family_effects else SD]
     if law.family_effects:
         found.append(FAMILY_SD)
