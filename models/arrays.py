@@ -1,8 +1,8 @@
 """One set of elementary functions for every array library that a law meets.
 
-Each takes arrays of NumPy, xarray, PyTensor or JAX, mixed with scalars and NumPy arrays, and gives that library's kind
-back. Arrays broadcast as the library does it: those of xarray by the names of their dimensions, a NumPy array beside
-them along the last dimensions of the first.
+Each takes arrays of NumPy, xarray, PyTensor or JAX, mixed with scalars and NumPy arrays, and returns an array of that
+library. Arrays broadcast as the library does it. Arrays of xarray broadcast by the names of their dimensions; a NumPy
+array among them takes the last dimensions of the first.
 """
 
 import sys
@@ -157,7 +157,7 @@ def sum_by(x, codes, counts):
     ----------
     x : array_like, shape (..., row)
     codes : array_like of int, shape (row,)
-        From 0, none passed over.
+        From 0, without gaps.
     counts : array_like of float, shape (group,)
         Rows of each code.
 

@@ -1,7 +1,7 @@
 """Directions in which residuals are summed to test a law, chosen without a look at the observations.
 
-If the law is true and z are its standardised residuals, independent standard normals, then for orthonormal rows u of
-`directions` the sum of ``(u . z)**2`` is chi-square with as many degrees of freedom as there are rows.
+If the law is true, its standardised residuals z are independent standard normals. For orthonormal rows u of
+`directions`, the sum of ``(u . z)**2`` is then chi-square with as many degrees of freedom as there are rows.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ LEAST_ROWS = 3
 
 @dataclass(frozen=True)
 class Contrast:
-    """Some directions and what they ask.
+    """Directions of residuals, and what they test.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Blocks of coordinates on the real line: where each quantity stands, what its prior says there, its name."""
+"""Blocks of coordinates on the real line: the place, the prior density and the name of each quantity."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from .draws import DRAWS
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Quantities that have priors of their own, each mapped onto the real line, one after the other.
+    """Quantities that have priors, each mapped onto the real line, one after the other.
 
     Parameters
     ----------

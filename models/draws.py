@@ -1,4 +1,4 @@
-"""Draws under a law, and what every technique asks of them."""
+"""Draws under a law, with the methods that every technique calls."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ class Draws:
     reference : dict
         From `Law.reference`.
     rows : DataFrame
-        From `Law.rows`: the rows that were fitted, or those that densities are asked of.
+        From `Law.rows`: the rows that were fitted, or those whose densities are requested.
     """
 
     def __init__(self, law, reference, rows):
@@ -51,7 +51,7 @@ class Draws:
     def log_likelihood(self, rows=None, *, seed=0):
         """Return the log density of each unit: a DataArray of dims (chain, draw, unit).
 
-        Its ``attrs`` hold figures that say how exact the evaluation was; `seed` is that of an evaluation by simulation.
+        Its ``attrs`` hold figures on the precision of the evaluation; `seed` is that of an evaluation by simulation.
         """
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ class Draws:
         Returns
         -------
         list of ndarray of int
-            Positions of the rows of each block, every row in one; all in one where a law does not say otherwise.
+            Positions of the rows of each block, every row in one; by default all in one.
         """
         return [np.arange(len(self.rows if rows is None else rows))]
 
@@ -147,8 +147,9 @@ class Draws:
     def cdf(self, rows=None, *, given="earlier"):
         """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
 
-        Where rows share effects, `given` says which others of its group a row is given: the ``"earlier"`` ones, so that
-        probabilities are independent and uniform if the law is true, or all ``"others"``, as leave-one-out needs.
+        Where rows share effects, each probability is given other rows of the row's group, which `given` selects. Given
+        the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs all
+        ``"others"``.
 
         A count is placed uniformly between the probabilities of fewer and of at most as many.
         """
@@ -189,7 +190,7 @@ class Draws:
     def of_unseen(self, rows, rng):
         """Return draws that predict rows, each of a group that was not fitted.
 
-        Here the same, of which a replicate draws what each group has of its own; otherwise `rng` draws it.
+        Here the same draws: their replicates draw the quantities of each group. Where they do not, `rng` draws them.
         """
         return self
 

@@ -1,8 +1,9 @@
 """Effects that the rows of a group share, integrated out: rows together, and each given others of its group.
 
-Residuals r of a group have the scale matrix ``diag(sigma**2) + t``, t the square of the effects' scale, and are normal
-or, with degrees of freedom nu, multivariate Student-t: a group is then far out as a whole. With weights w = 1/sigma**2,
-sums over rows and ``v = t/(1 + t sum(w))``, the effect given those rows is centred at ``v sum(w r)`` with variance v.
+Residuals r of a group have the scale matrix ``diag(sigma**2) + t``, with t the square of the effects' scale. They are
+normal or, with degrees of freedom nu, multivariate Student-t: a group is then far out as a whole. With weights
+w = 1/sigma**2, sums over rows and ``v = t/(1 + t sum(w))``, the effect given those rows is centred at ``v sum(w r)``
+with variance v.
 
 References
 ----------
@@ -28,7 +29,7 @@ class Groups:
     Parameters
     ----------
     codes : array_like of int, shape (row,)
-        From 0, none passed over.
+        From 0, without gaps.
     counts : array_like of float, shape (group,)
         Rows of each.
     """

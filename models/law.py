@@ -1,6 +1,6 @@
-"""What every law answers: which rows it is fitted to, its PyMC model, its draws.
+"""The interface of every law: the rows that it is fitted to, its PyMC model, its draws.
 
-Techniques (fitting, leave-one-out, calibration, storage, reports) ask a law these things and never what kind it is.
+Techniques (fitting, leave-one-out, calibration, storage, reports) use this interface alone, whatever the kind of law.
 """
 
 import json
@@ -26,11 +26,11 @@ class Effort:
         Targets of the tries that follow while draws diverge.
     least_ess : int
         Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
-        as many draws as usual, less in proportion where fewer are asked for.
+        as many draws as usual, less in proportion where fewer are requested.
     longest : int
         How many times as long chains are run at most.
     quick : bool
-        Whether a fit of a few hundred rows takes seconds, so that others can be tried beside it unasked.
+        Whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to compare.
     low_rank : bool
         Whether nutpie's mass matrix has some directions besides its diagonal: where coordinates are correlated it takes
         fewer steps, elsewhere each step takes longer for nothing.
@@ -54,7 +54,7 @@ class Law:
     kind : str
         The kind of table it is fitted to, a key of `datasets.KINDS`.
     observed : str
-        Column of the table that the law foretells.
+        Column of the table that the law predicts.
     scale : str
         What the residuals or counts are of: the name of the variable in ``observed_data``, ``log_likelihood`` and the
         predictive groups.
@@ -70,7 +70,7 @@ class Law:
     grouping : Grouping
         How rows belong together.
     planner : Planner
-        What is asked of the law about runs that are planned.
+        How runs are planned under the law.
     """
 
     name: ClassVar[str]

@@ -77,7 +77,7 @@ def names() -> tuple[str, ...]:
 
 
 def register(kind: type[AnyLaw]) -> type[AnyLaw]:
-    """Let a law of one's own be found by its name: by `law`, the command line's process and `open`.
+    """Register a custom law, so that `law`, the command line's process and `open` accept its name.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def law(name: str, **options: Any) -> Any:
 
 
 def as_law(given: AnyLaw | str) -> AnyLaw:
-    """Return a law that is given as it is or by its name.
+    """Return a law from the law itself or from its name.
 
     Raises
     ------

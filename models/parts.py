@@ -1,6 +1,6 @@
-"""Optional parts of a law, each asked by its own technique alone: how rows are tested, grouped and planned.
+"""Optional parts of a law, each for one technique: how rows are tested, grouped and planned.
 
-A part is an attribute of a class of laws, ``tests = LossTests()``; asked of a law it knows that law.
+A part is an attribute of a class of laws, ``tests = LossTests()``. As an attribute of a law it holds that law.
 """
 
 import numpy as np
@@ -22,14 +22,14 @@ class Part:
 
 
 class Tests(Part):
-    """What tests of a law by its rows ask.
+    """How the rows test a law.
 
     Attributes
     ----------
     tolerance : float
-        Such a share from which on a law is said not to fit; below it is said to be off by so much.
+        The misfit, as a share, from which on a law is reported not to fit; a smaller misfit is reported as a number.
     share_of : str
-        What departures of observations from the law are shares of, in words.
+        What residuals are shares of, in words.
     wider : tuple, optional
         A law, a quantity of it and the value of that quantity at which it is this one.
     """
@@ -67,11 +67,11 @@ class Grouping(Part):
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
     by : str, optional
-        Column whose groups of rows have quantities of their own.
+        Column whose groups of rows have separate quantities.
     high_k : str
         What leave-one-out does by default where Pareto k is too high; see `loo`.
     integrates : bool
-        Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
+        Whether units are of groups with sampled quantities, which leaving a group out integrates over.
     """
 
     clusters: tuple = ()
@@ -126,12 +126,12 @@ class Grouping(Part):
 
 
 class Planner(Part):
-    """What is asked of a law about runs that are planned.
+    """How runs are planned under a law.
 
     Attributes
     ----------
     planned : tuple of str
-        What `plan` and `optimum` may be told of the runs planned.
+        Options of `plan` and `optimum` about the planned runs.
     """
 
     planned: tuple = ()

@@ -223,7 +223,7 @@ def _quantiles(prior):
 
 @dataclass(frozen=True)
 class FreeParameter:
-    """Something that is sampled: its name, default prior, support, unit and why the prior is as it is."""
+    """Something that is sampled: its name, default prior, support, unit and the reason for the prior."""
 
     name: str
     prior: str
@@ -232,7 +232,7 @@ class FreeParameter:
     rationale: str
 
     def checked(self, text):
-        """Return the prior that `text` says, refusing one that leaves the support."""
+        """Return the prior that `text` states, refusing one that leaves the support."""
         prior = Prior.parse(text)
         low, high = prior.support
         if low < self.support[0] or high > self.support[1]:

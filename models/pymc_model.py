@@ -117,7 +117,7 @@ class _Registered:
         )  # fmt: skip
 
 
-# What draws knows no variable of PyTensor: PyTensor's Numba mode writes it down to keep what it compiled.
+# The classes that draw hold no PyTensor variable: PyTensor's Numba mode serialises them to cache compiled code.
 
 
 @dataclass(frozen=True)

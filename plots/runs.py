@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 31, 5
-RULE = 20.0  # tokens per parameter, the rule of thumb
-CLOSE = 1.5  # runs of sizes within this factor say how far the curve of a size extends
-NEAR = 1.3  # runs within this factor of a budget are drawn with it
+RULE = 20.0  # Tokens per parameter, the rule of thumb.
+CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
+NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
 COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
 LOSS = Axis("Loss (nats/token)", log=True)
 PARAMETERS = Axis("Parameters N", "size", log=True)

@@ -2,13 +2,11 @@
 
 A run's curve has five parameters, each on the whole real line:
 
-================= ==================================================================================================
-log_reach         log of h/T, h the length at which the falling part is at one half and T the training length
-log_steepness     log of s, by how much the logit falls for each e-fold of length at h
-logit_lapse       logit of the share of problems that are wrong at any length, 1 - the plateau
-logit_shorter     logit of w, the weight of the shorter operand in the effective length
-log_precision     log of the precision of the beta-binomial counts, the sum of the two shapes of its beta
-================= ==================================================================================================
+* ``log_reach``: log of h/T, h the length at which the falling part is at one half and T the training length;
+* ``log_steepness``: log of s, by how much the logit falls for each e-fold of length at h;
+* ``logit_lapse``: logit of the share of problems that are wrong at any length, 1 - the plateau;
+* ``logit_shorter``: logit of w, the weight of the shorter operand in the effective length;
+* ``log_precision``: log of the precision of the beta-binomial counts, the sum of the two shapes of its beta.
 
 Lengths i and j have effective length ``ell = max(i, j)**(1-w) min(i, j)**w``, which is i on the diagonal. Accuracy is
 ``p = (1 - lapse) / (1 + exp(-eta))`` with ``eta = -s log(ell/h)``, or ``eta = -s (ell/h - 1)`` where the shape is
@@ -21,8 +19,8 @@ from ..arrays import clip, exp, gammaln, log
 
 PARTS = ("log_reach", "log_steepness", "logit_lapse", "logit_shorter", "log_precision")
 SHAPES = ("log", "linear")
-LARGEST_LOG_PRECISION = 16.0  # there counts are binomial; far beyond, differences of log gammas have no digit left
-LARGEST_LOGIT = 150.0  # beyond it an accuracy is 0 or 1 for any count, and derivatives of its logarithms overflow
+LARGEST_LOG_PRECISION = 16.0  # There counts are binomial. Far beyond, differences of log gammas lose all digits.
+LARGEST_LOGIT = 150.0  # Beyond it an accuracy is 0 or 1 for any count, and derivatives of its logs overflow.
 
 
 def sigmoid(x):

@@ -129,7 +129,7 @@ class LengthsDraws(Draws):
         return [place for place, run in enumerate(self.reference["runs"]) if run in own]
 
     def points(self, seed=0):
-        """Draw importance points of each run about its own draws; see `integrals.Points`."""
+        """Draw importance points of each run about the draws of its parameters; see `integrals.Points`."""
         return Points(self, seed=seed)
 
     def log_likelihood(self, rows=None, *, seed=0):

@@ -1,11 +1,13 @@
-"""The density of a whole run's counts, its own parameters integrated out: what leaving out a run needs.
+"""The density of a whole run's counts, the run's parameters integrated out: what leaving out a run needs.
 
-Given a draw of the coefficients and spreads, a run that nobody has seen has parameters u that are normal about its
-condition's. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are
-drawn once for each run, from a mixture q of two Student t about what its own draws say, the wider to reach conditions
-far from the run; p(y | u) is computed once at each, and for every draw the integral is the mean of
-``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling). A part of u on which the counts do not depend,
-as what the shorter operand weighs where operands are as long, integrates to 1 and is left out.
+Given a draw of the coefficients and spreads, an unseen run has parameters u that are normal about those of its
+condition. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are drawn
+once for each run from q, a mixture of two Student t about the draws of the run's parameters. The wider one reaches
+conditions far from the run. The density p(y | u) is computed once at each point. For every draw, the integral is the
+mean of ``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling).
+
+The counts may not depend on a part of u, such as the weight of the shorter operand where operands are equally long.
+Such a part integrates to 1 and is left out.
 """
 
 import numpy as np
@@ -31,7 +33,7 @@ class Points:
     Parameters
     ----------
     draws : LengthsDraws
-        Whose draws of the runs' parameters say where the points lie.
+        The points lie about their draws of the runs' parameters.
     points : int
         A power of two, for a Sobol sequence.
     seed : int

@@ -45,10 +45,10 @@ class Lengths(Law):
     log_precision      Normal(3.4, 1.5)   the same for all embeddings; ``log_precision_sd`` Gamma(2, 4)
     ================== ================== ==============================================================================
 
-    Why each prior is as it is stands in `lengths.priors.FREE_PARAMETERS`. Effects are relative to the architecture
+    `lengths.priors.FREE_PARAMETERS` states the reason for each prior. Effects are relative to the architecture
     ``standard`` (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs
-    cannot tell apart share a coefficient; `reference` names those. A run that was judged at several offsets of Abacus
-    embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
+    cannot tell apart share a coefficient; `reference` names those. A run that was evaluated at several offsets of
+    Abacus embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class Lengths(Law):
                 mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
             raise InputError(
                 f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
-                f"{runs.at[second, 'seed']:g}, so they differ in what the law is not told; {mend}"
+                f"{runs.at[second, 'seed']:g}, so they differ in what the law does not know; {mend}"
             )
         return rows
 
@@ -383,7 +383,7 @@ def _axis(name):
 
 
 def _by_offset(counts):
-    """Give a run that was judged at an offset other than 0 a name and an embedding that say so."""
+    """Add the offset to the name and the embedding of a run that was evaluated at an offset other than 0."""
     if "offset" not in counts:
         return counts
     shifted, text = counts["offset"] != 0, " at offset " + counts["offset"].astype(str)

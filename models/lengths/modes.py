@@ -14,7 +14,7 @@ REMEMBERED = 4096  # runs
 
 
 def of_run(groups, run):
-    """Pick the groups of one run, numbered anew."""
+    """Return the groups of one run, renumbered from 0."""
     pairs = groups["pair_run"] == run
     number = np.cumsum(pairs) - 1
     out = {name: x[pairs] for name, x in groups.items() if name.startswith("pair_")}

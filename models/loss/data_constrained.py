@@ -99,12 +99,12 @@ class RepeatedPlan(Plan):
         return super().loss(model | {"unique_tokens": self._distinct(tokens)}, tokens)
 
     def described(self, model, tokens):
-        """Add ``epochs`` to what is said of models planned."""
+        """Add ``epochs`` to the description of planned models."""
         return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}
 
 
 class RepeatedPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     planned = ("unique_tokens",)
 
@@ -162,7 +162,7 @@ class DataConstrained(Chinchilla):
     repetition_decay = Sampled(
         "LogNormal(2.5, 1.5)",
         "Repetitions after which a token is worth 1/e of a new one: 0.6 to 230, from data that are used up at once to "
-        "data that hardly age.",
+        "data that barely age.",
         "repetitions",
     )
     excess_decay = Sampled(

@@ -22,9 +22,9 @@ class LossDraws(Draws):
     rows : DataFrame
     sampled : Dataset
         The sampled quantities and, where it has them, those that the law takes from upstream, of any dims; other
-        variables are passed over.
+        variables are ignored.
     real : DataArray, optional
-        The draws' coordinates on the real line, where they were moved there.
+        The draws' coordinates on the real line, where they are at hand.
     """
 
     def __init__(self, law, reference, rows, sampled, real=None):

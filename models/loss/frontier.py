@@ -27,7 +27,7 @@ def loss(training_flop, *, E, A, gamma):
 
 
 class FrontierPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     def optimum(self, draws, compute):
         """Return the mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""

@@ -42,10 +42,10 @@ class Grouped(Law):
     ================= ======================== ==================================================================
 
     Derived, draw by draw and by group: what the law derives. Exponents are pooled by default; E, A, B and sigma are
-    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. Of
-    two or three groups a spread is hardly more than its prior either: a prediction for a new group rests on it. Chains
-    sample the groups' values themselves, which mix better than their distances from the typical one, in spreads, where
-    each group has tens of rows.
+    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. From
+    two or three groups a spread is barely more than its prior: a prediction for a new group depends on that prior.
+    Chains sample the groups' values themselves. Where each group has tens of rows, these mix better than their
+    distances from the typical value in spreads.
 
     Quantities that are defined at the centre of the runs (a loss at N0, D0; shares of it; sigma where it depends on the
     sizes) are defined at each group's own centre. Where one of these is shared or pooled it is the whole table's, for
@@ -108,7 +108,7 @@ class Grouped(Law):
         if both:
             raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
         if not self.law.groupable:
-            raise InputError(f"the {self.law.name} law rests on sizes of other models and cannot be grouped")
+            raise InputError(f"the {self.law.name} law depends on sizes of other models and cannot be grouped")
         spreads = {name: x for name, x in self.priors.items() if name in map(SPREAD.format, pooled)}
         others = {name: x for name, x in self.priors.items() if name not in spreads}
         own = {"shared": shared, "pooled": pooled, "priors": spreads}
@@ -128,7 +128,7 @@ class Grouped(Law):
         return cls(**options | {"law": make(inner["name"], **inner.get("options", {}))})
 
     def __getattr__(self, name):
-        """Answer what a law of the loss is asked and this one does not say as the law of the groups does."""
+        """Return the attribute of the law of the groups where this law has none."""
         if name.startswith("_") or "law" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.law, name)
@@ -171,7 +171,7 @@ class Grouped(Law):
         ------
         InputError
             As the law does, and if the column is missing or empty in a row, names fewer than two groups or one of fewer
-            rows than the mean has quantities of its own there, or a run is of two groups.
+            rows than the mean has quantities by group, or a run is of two groups.
         """
         grouping.check_column(table, self.by)
         table = self.law.rows(self._sized(table))

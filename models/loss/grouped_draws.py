@@ -15,7 +15,7 @@ from .noise import OF_EFFECTS
 
 
 class GroupedDraws(LossDraws):
-    """Draws of the sampled quantities of a `Grouped` law; what each group has of its own has the dim ``group``."""
+    """Draws of the sampled quantities of a `Grouped` law; quantities by group have the dim ``group``."""
 
     @cached_property
     def _named(self):

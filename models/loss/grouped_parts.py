@@ -61,7 +61,7 @@ class GroupedGrouping(Grouping):
 
 
 class GroupedPlanner(Planner):
-    """What is asked of a grouped law about runs that are planned, which are of one group."""
+    """How runs, all of one group, are planned under a grouped law."""
 
     @property
     def planned(self):

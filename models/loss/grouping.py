@@ -34,7 +34,7 @@ def check_column(table, by):
 
 
 def check_groups(table, by, own):
-    """Refuse a table of one group, or with a group of fewer rows than it has quantities of its own.
+    """Refuse a table of one group, or with a group of fewer rows than quantities by group.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_groups(table, by, own):
         few = int(np.argmin(counts))
         raise InputError(
             f"{place}: group {quoted(names[few])} of column {by!r} has {counts[few]} rows, fewer than the {len(own)} "
-            f"quantities of its own ({', '.join(own)}); leave it out, or share or pool some of them"
+            f"quantities of each group ({', '.join(own)}); leave it out, or share or pool some of them"
         )
 
 

@@ -40,7 +40,7 @@ def geometric_means(table, columns):
 class LossLaw(Simulates, Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
-    A law of one's own is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
+    A custom law is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
     functions:
 
     ``loss(columns, ..., *, constants, ...)``
@@ -92,10 +92,10 @@ class LossLaw(Simulates, Law):
         "loss_centre",
         "reducible_share",
         "parameter_share",
-    )  # defined at the centre of the runs
-    groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
-    in_all_parameters: ClassVar[bool] = False  # whether the mean loss is a function of N_T and D alone
-    sum_of_terms: ClassVar[bool] = False  # whether it is ``E + A/N_T**alpha + B/D**beta``
+    )  # Defined at the centre of the runs.
+    groupable: ClassVar[bool] = True  # Whether quantities may differ by group of rows; see `Grouped`.
+    in_all_parameters: ClassVar[bool] = False  # Whether the mean loss is a function of N_T and D alone.
+    sum_of_terms: ClassVar[bool] = False  # Whether it is ``E + A/N_T**alpha + B/D**beta``.
 
     def __init_subclass__(cls, **options):
         """Read what is sampled from attributes, and columns and constants from the signature of `loss`."""
@@ -127,7 +127,7 @@ class LossLaw(Simulates, Law):
                 "size_effects=False"
             )
 
-    # What a law says -------------------------------------------------------------------------------------------------
+    # What a law states -----------------------------------------------------------------------------------------------
 
     @property
     def derived_names(self):
@@ -307,7 +307,7 @@ class LossLaw(Simulates, Law):
         return effects.Groups.of(self.effect_labels(rows))
 
     def effect_labels(self, rows):
-        """Return the run or size of each row, (row,): where a table names no runs every row is a run of its own.
+        """Return the run or size of each row, (row,): where a table names no runs, every row is one run.
 
         Raises
         ------
@@ -370,6 +370,6 @@ def describe(law):
     """Return the lines that state each sampled quantity's prior and the reason for it."""
     priors = law.prior_of
     return [
-        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked")
+        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as requested")
         for q in law.free_parameters
     ]

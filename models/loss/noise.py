@@ -241,7 +241,7 @@ class Noise:
     def arguments(self, values, reference=None, columns=None, *, fitted=False):
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
 
-        Outside the fitted range of a size, sigma keeps its value at the end of the range, but is at least the sigma at
+        Outside the fitted range of a size, sigma has its value at the end of the range, but is at least the sigma at
         the centre of the runs. A scatter that falls with size would otherwise predict the next size almost exactly,
         which no run supports.
 

@@ -20,7 +20,7 @@ def shifted(size, offset, shift):
 
 
 class OffsetsPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     def plan(self, constants):
         """Return a plan of models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
@@ -31,7 +31,7 @@ class OffsetsPlanner(Planner):
 class Offsets(Chinchilla):
     """The Chinchilla law of shifted sizes, ``loss = E + A/(N + n0)**alpha + B/(D + d0)**beta``.
 
-    Small models may be worth more than their parameters say (n0 > 0), and the first tokens of a run, seen while the
+    Small models may be worth more than their parameters (n0 > 0), and the first tokens of a run, seen while the
     rate of learning is raised, may count for nothing (d0 < 0). Sampled are the quantities of `Chinchilla`, whose
     options it has, centred at the shifted sizes, and
 
@@ -43,7 +43,7 @@ class Offsets(Chinchilla):
     ================= ======================== ==================================================================
 
     Derived, draw by draw: those of `Chinchilla`, ``n0`` (parameters) and ``d0`` (tokens). Below the sizes of the table
-    the shift keeps its share of the size, so that no size passes zero.
+    the shift remains the same share of the size, so that no size passes zero.
 
     Examples
     --------

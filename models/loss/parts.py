@@ -94,7 +94,7 @@ class LossGrouping(Grouping):
 
 
 class LossPlanner(Planner):
-    """What is asked of a law of the loss about runs that are planned."""
+    """How runs are planned under a law of the loss."""
 
     planned = ("vocabulary", "aspect_ratio")
 

@@ -49,7 +49,7 @@ class Plan:
         return self.law.mean(self.constants, model | {"tokens": tokens})
 
     def described(self, model, tokens):
-        """Name what is said of models planned: sizes, tokens and mean loss."""
+        """Return planned models by name: sizes, tokens and mean loss."""
         return model | {"tokens": tokens, "loss": self.loss(model, tokens)}
 
     def optimum(self, compute):
@@ -99,7 +99,7 @@ def training_compute(parameters, tokens):
 
 
 class Spending:
-    """A choice among the models of a plan: one size for each draw and each thing asked, the least of an objective.
+    """A choice among the models of a plan: the size of least objective for each draw and each target.
 
     Parameters
     ----------

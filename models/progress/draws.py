@@ -118,7 +118,7 @@ class ProgressDraws(Draws):
         return self._summed(family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1))
 
     def replicate(self, rng, rows=None):
-        """Draw losses of new evaluations on the scale of the law, with new effects of papers."""
+        """Draw losses of new evaluations on the scale of the law, each paper's effect drawn again."""
         at = self._at(rows)
         law, c, mean = self.law, at.c, family.mean(at.c, at.design)
         if law.noise == "student_t":

@@ -4,7 +4,7 @@
 (2024). Each eta is an intercept (shared, or one a benchmark) minus sizes times exponents minus drifts times years. All
 20 specifications and their variants share one graph: what differs are the arrays of a design (`progress_design`).
 
-Sampled are standard normal coordinates z of what can be judged and what the data see:
+The law samples standard normal coordinates z of quantities that the data inform and that a prior can be set on:
 
 * the loss at the centre of each intercept's rows, and the share of it that is the parameter term;
 * elasticities of the loss, ``share * alpha`` and ``(1 - share) * beta``, positive;
@@ -62,14 +62,14 @@ DESIGN = {
     "weights_parameters": "(3, 3) levels over which the share of a size slot is averaged",
     "weights_data": "(3, 3)",
     "weights_drifts": "(9, 3)",
-    "both": "(9,) drifts that enter both predictors, each with a coefficient of its own",
+    "both": "(9,) drifts that enter both predictors with separate coefficients",
     "only_parameters": "(9,) drifts that enter eta_N alone",
     "only_data": "(9,) drifts that enter eta_D alone",
     "shared": "(9,) drifts that enter both with one coefficient",
     "levels": "(3,) levels in use",
     "benchmark": "(row, 3) which benchmark a row has, as 0 and 1",
     "by_benchmark": "(9,) drifts that are one for each benchmark",
-    "walk": "(9,) drifts that are steps of a random walk of the pace",
+    "walk": "(9,) drifts that are steps of a random walk of the yearly fall",
     "row_count": "how many rows there are",
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
@@ -101,7 +101,7 @@ DESIGN = {
     "coded_drifts_parameters": "(9, 9) drifts as the paper codes and scales them",
     "coded_drifts_data": "(9, 9)",
     "used": "(z,) coordinates that stand for something; what follows from the rest is switched off",
-    "location": "(z,) prior location of each judged quantity",
+    "location": "(z,) prior location of each quantity",
     "spread": "(z,) prior spread",
     "between": "(3,) prior sd of the common mean of loss centres, shares and yearly totals",
 }

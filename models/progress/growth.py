@@ -1,8 +1,8 @@
 """What two falling exponentials ``exp(p - a log N) + exp(q - b log D)`` imply: optima, growth rates, doubling times.
 
 All functions take arrays of one broadcastable shape, draws among them. Rates are in log units of effective compute a
-year; a doubling time is the reciprocal of a rate that may be near or below zero, so it is only ever read off quantiles
-of the rate.
+year. A doubling time is the reciprocal of a rate that may be near or below zero. It is therefore computed from
+quantiles of the rate only.
 
 References
 ----------

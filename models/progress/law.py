@@ -45,7 +45,7 @@ class Progress(Law):
     Parameters
     ----------
     specification : int or Specification
-        1 to 20 of table 10, or one's own.
+        1 to 20 of table 10, or a custom one.
     noise : {"normal", "student_t"}
         Residuals in nats; the paper's least squares is normal.
     scale : {"loss", "log_loss"}
@@ -60,10 +60,10 @@ class Progress(Law):
     cutoff_form : {"hinge", "jump"}
         A continuous change, or the paper's, whose years still count from Y0 so that the law jumps.
     pace : {"constant", "random_walk"}
-        Whether the yearly fall is one number or a random walk, which takes a step of its own at each of the years
+        Whether the yearly fall is one number or a random walk, which takes a step at each of the years
         `specifications.KNOTS`, the same for all benchmarks; the size of its steps is estimated.
     data : {None, "dataset", "tokens_seen", "diminishing", "repeated"}
-        What D is; None as the specification says. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
+        What D is; None as the specification states. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
         ``D (1 + R (1 - exp(-epochs/R)))``, ``repeated`` that of Muennighoff et al. (2023).
     unknown_epochs, unknown_vocabulary : str
         ``"one"`` or ``"drop"``; ``"impute"`` (10,000 ptb, 33,278 wt2, 268,000 wt103) or ``"drop"``.
@@ -78,7 +78,7 @@ class Progress(Law):
     penalty : float, optional
         The paper's delta: its L1 penalty as a Laplace prior of the coefficients, in place of the default priors.
     priors : mapping of str to (float, float)
-        Location and spread of judged quantities, see `progress_priors.JUDGED`.
+        Location and spread of quantities, see `progress_priors.JUDGED`.
 
     Raises
     ------

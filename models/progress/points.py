@@ -6,7 +6,7 @@ from ..loss.data_constrained import decayed
 from .specifications import KNOTS, STEPS
 
 DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
-REPEATED = 15.39  # R_D* of data beside parameters, Muennighoff et al. (2023), section 6
+REPEATED = 15.39  # R_D* of data together with parameters, Muennighoff et al. (2023), section 6
 
 
 def tokens(law, rows):

@@ -1,4 +1,4 @@
-"""Priors of the quantities of algorithmic progress that can be judged, and why they are what they are."""
+"""Priors of the quantities of algorithmic progress, and the reasons for them."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from . import family
 
 @dataclass(frozen=True)
 class Judged:
-    """A quantity whose prior can be judged: its location and spread on the sampled scale, and why."""
+    """The prior of a quantity: its location and spread on the sampled scale, its form, and the reason for it."""
 
     location: float
     spread: float
@@ -78,8 +78,8 @@ JUDGED = {
     ),
 }
 SHARE_MEAN_SD = 1.5
-# Of the prior sd of a yearly fall that differs by benchmark, what is its own; the rest benchmarks have in common, for
-# what made one easier helped the others: a correlation of 0.75.
+# The share of the prior sd of a yearly fall that is specific to one benchmark, where falls differ by benchmark.
+# Benchmarks have the rest in common, since what made one easier helped the others: a correlation of 0.75.
 OWN_YEARLY = 0.5
 
 

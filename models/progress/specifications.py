@@ -3,17 +3,15 @@
 A specification is two linear predictors, ``mean = exp(eta_N) + exp(eta_D)``. A predictor is a sum of terms; a term is
 a product (``:``) of factors. There is no implicit intercept.
 
-====== ==========================================================================
-factor meaning
-====== ==========================================================================
-1      one intercept
-b      one column for each benchmark: wt103, wt2, ptb
-t      one column for each architecture: transformer, other
-y      years since Y0, the earliest date of the fitted table
-n, d   log(N/N0), log(D/D0); N0 and D0 are the least values of the fitted table
-c      log(6ND/(6 N0 D0)) = n + d
-log(Y) logarithm of the date in years
-====== ==========================================================================
+Factors are:
+
+* ``1``: one intercept;
+* ``b``: one column for each benchmark: wt103, wt2, ptb;
+* ``t``: one column for each architecture: transformer, other;
+* ``y``: years since Y0, the earliest date of the fitted table;
+* ``n``, ``d``: log(N/N0), log(D/D0); N0 and D0 are the least values of the fitted table;
+* ``c``: ``log(6ND/(6 N0 D0)) = n + d``;
+* ``log(Y)``: logarithm of the date in years.
 
 Columns with y, n, d, c or log(Y) enter with a minus sign and their coefficients are reported with it, so that progress
 and scaling are positive.
@@ -31,7 +29,7 @@ BENCHMARKS = ("wt103", "wt2", "ptb")
 ARCHITECTURES = ("transformer", "other")
 LEVELS = {"b": BENCHMARKS, "t": ARCHITECTURES}
 SIZES = ("n", "d", "c")
-KNOTS = (2014, 2016, 2018, 2020, 2022)  # years at which a random walk of the pace takes its steps
+KNOTS = (2014, 2016, 2018, 2020, 2022)  # years at which a random walk of the yearly fall takes its steps
 STEPS = tuple(f"from {knot}" for knot in KNOTS)
 YEARS = ("y", "log(Y)", "after", "hinge", *STEPS)
 

@@ -10,7 +10,7 @@ from .noise import END
 
 COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative to
 CONFIDENCES = ("Confident", "Likely", "Speculative")
-USUAL = "Likely"  # a compute that no one says how sure they are of
+USUAL = "Likely"  # for a compute of unstated confidence
 KNOWN = ("Confident", "Likely")
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")

@@ -9,24 +9,24 @@ from .noise import NOISES
 from .scatter import SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
-FINER = 2  # times as many of a version, whose density given its model's capability is narrower than its draws
-NARROW = 0.25  # of the sd of a version's draws: a spread of versions that nodes about these would step over
+FINER = 2  # Times as many nodes of a version: given its model's capability its density is narrower than its draws.
+NARROW = 0.25  # Of the sd of a version's draws: nodes about these would miss a smaller spread of versions.
 POINTS, WEIGHTS = np.array([-(3**0.5), 0.0, 3**0.5]), np.array([1 / 6, 2 / 3, 1 / 6])  # of Gauss and Hermite
 
 
 class Nodes:
-    """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its own draws.
+    """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its draws.
 
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
-    ``integral of p(y | c) p(c) dc``, p(c) about what its compute and date say. The integrand is smooth and falls off on
-    either side, where a sum at even steps is all but exact. Of a model of several versions that have effects, p(y | c)
-    is the product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
+    ``integral of p(y | c) p(c) dc``, p(c) about what compute and date predict. The integrand is smooth and falls off on
+    either side, where a sum at even steps is all but exact. Where versions of a model have effects, p(y | c) is the
+    product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
     or about c where sd is far smaller than their spread.
 
     Parameters
     ----------
     draws : ScoresDraws
-        Whose draws of the capabilities say where the nodes lie.
+        The nodes lie about their draws of the capabilities.
     """
 
     def __init__(self, draws):

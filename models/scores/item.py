@@ -1,7 +1,7 @@
-"""What the law says of scores: logits of slope times capability less difficulty, and capability by compute and date.
+"""The mean of scores: logits of slope times capability minus difficulty, and capability by compute and date.
 
-Everything takes arrays of any library of `arrays`: of one draw, in vectors by benchmark and by model, or of many
-draws, whose axes are in front of these.
+All functions take arrays of any library of `arrays`. Arrays of one draw are vectors by benchmark and by model; arrays
+of many draws have the axes of the draws in front of these.
 """
 
 from typing import Any, NamedTuple
@@ -28,9 +28,9 @@ def parts_of(values):
 
 
 def centred(raw, d):
-    """Return the values by benchmark less their mean, (..., item).
+    """Return the values by benchmark minus their mean, (..., item).
 
-    Independent normals less their mean are normals that add up to 0; what the mean was says nothing of any score.
+    Independent normals minus their mean are normals that add up to 0; no score depends on that mean.
 
     Parameters
     ----------

@@ -38,9 +38,9 @@ class Scores(Law):
     whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
-    difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a pace,
+    difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a `pace`,
     capabilities are normal about ``centre + slope log(compute/1e24) + gain (date - 2024.5)``,
-    those of models of unknown compute about a trend in the date of their own.
+    those of models of unknown compute about a separate trend in the date.
 
     ====================== ========================= ============================================================
     quantity               prior                     what it is
@@ -49,7 +49,7 @@ class Scores(Law):
     log_slope_sd           HalfNormal(1)             spread of log slopes
     log_noise_centre       Normal(-2.3, 0.7)         log sd of a score at 1/2
     log_noise_sd           LogNormal(-1, 0.5)        its spread between benchmarks
-    capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; without pace, the mean
+    capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; the mean for pace=None
     capability_sd          HalfNormal(1.5)           spread of models about it; LogNormal(-0.9, 0.4) within families
     family_sd              HalfNormal(1)             spread of families
     version_sd             HalfNormal(1)             spread of versions of a model
@@ -65,7 +65,7 @@ class Scores(Law):
     logit_ceiling_sd       LogNormal(-0.5, 0.5)      its spread between benchmarks
     ====================== ========================= ============================================================
 
-    Why each prior is as it is stands in `scores.priors`.
+    `scores.priors` states the reason for each prior.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class Scores(Law):
         Scores of one ``version`` of a model have an effect in common. A model of one version is that version, and
         scatters as both do.
     scatter : {"normal", "t4"}
-        Capabilities lie about what compute and date say as a normal, or as Student's t with 4 degrees of freedom, a few
-        of them far off.
+        Capabilities scatter about what compute and date predict as a normal, or as Student's t with 4 degrees of
+        freedom, a few of them far off.
     ceilings : bool
         Each benchmark has a highest mean score below 1, since some of its labels are wrong.
     compute_errors : tuple of float
@@ -164,11 +164,13 @@ class Scores(Law):
             raise InputError(f"{said}, not {shown(errors)}")
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
         if self.pace is None and self.family_effects:
-            raise InputError("family_effects are about what compute and date say; set pace='linear' or 'break'")
+            raise InputError("family_effects are about what compute and date predict; set pace='linear' or 'break'")
         if self.slope_by_period and self.pace != "break":
             raise InputError(f"slope_by_period needs pace='break', whose periods it is by, not pace={self.pace!r}")
         if self.pace is None and self.compute_prior != "flat":
-            raise InputError("compute_prior='normal' needs a pace; set pace='linear' or 'break'")
+            raise InputError(
+                "compute_prior='normal' needs capability by compute and date; set pace='linear' or 'break'"
+            )
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
@@ -201,8 +203,8 @@ class Scores(Law):
         Raises
         ------
         InputError
-            If a column is missing, there are fewer than three models or two benchmarks, or, with a pace, a model has no
-            date or fewer than five have a known compute.
+            If a column is missing, there are fewer than three models or two benchmarks, or, with a `pace`, a model has
+            no date or fewer than five have a known compute.
         """
         require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
         place = table.attrs.get("source", "the table")
@@ -222,7 +224,7 @@ class Scores(Law):
                 raise InputError(
                     f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
                     f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
-                    "leave pace out"
+                    "set pace=None"
                 )
         if self.version_effects and table.groupby("model")["version"].nunique().max() < 2:
             raise InputError(f"{place}: no model has several versions; leave version_effects out")
@@ -236,11 +238,11 @@ class Scores(Law):
         return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
     def reference(self, rows):
-        """Name models, benchmarks, families and versions, and say what is known of models; see `design.reference`."""
+        """Name models, benchmarks, families and versions, and state what is known of models; see `design.reference`."""
         return design.reference(self, rows)
 
     def on_scale(self, observed):
-        """Return the scores, those within the resolution of 0 or 1 replaced by 0 or 1."""
+        """Return the scores, those at the ends of the scale rounded to the end."""
         return np.where(design.at_low(observed), 0.0, np.where(design.at_high(observed), 1.0, observed))
 
     def design_arrays(self, rows, reference):

@@ -1,8 +1,8 @@
-"""How scores scatter about what capability and difficulty say, with scores at the ends of the scale as intervals.
+"""How scores scatter about their mean, with scores at the ends of the scale as intervals.
 
-A score within `END` of 0 or 1 says no more than that: its density is the mass of ``[0, END]`` or ``[1 - END, 1]``,
-which is finite at 0 and 1 where that of a beta is not. Everything takes arrays of any broadcastable shapes and of any
-library of `arrays`.
+A score within `END` of 0 or 1 counts as an interval. Its density is the mass of ``[0, END]`` or ``[1 - END, 1]``, which
+is finite at both ends of the scale, where the density of a beta is not. All functions take arrays of any broadcastable
+shapes and of any library of `arrays`.
 """
 
 import math

@@ -29,8 +29,8 @@ DELTA = FreeParameter(
     "Beta(2, 4)",
     (0, 1),
     "",
-    "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth keep their ratio, "
-    "1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
+    "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth grow in "
+    "proportion, 1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
 )
 SCATTER = FreeParameter(
     "size_scatter",
