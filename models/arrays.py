@@ -184,7 +184,7 @@ def _where_named(xr, arrays):
     named = [
         xr.DataArray(a, dims=of_numpy[len(of_numpy) - a.ndim :]) if isinstance(a, np.ndarray) else a for a in arrays
     ]
-    return xr.where(*named).transpose(*dict.fromkeys(dim for own in dims for dim in own), ...)
+    return xr.where(*named).transpose(*dict.fromkeys(dim for names in dims for dim in names), ...)
 
 
 def gammaln(x):

@@ -57,9 +57,9 @@ class Contrast:
 
 def joined(of, contrasts):
     """Join contrasts of different rows into one; its text states what they test once, after `of`."""
-    told = "; ".join(dict.fromkeys(each.what for each in contrasts))
-    names = tuple(name for each in contrasts for name in each.names)
-    return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]), names)
+    tests = "; ".join(dict.fromkeys(contrast.what for contrast in contrasts))
+    names = tuple(name for contrast in contrasts for name in contrast.names)
+    return Contrast(f"{of}: {tests}", np.concatenate([contrast.directions for contrast in contrasts]), names)
 
 
 def ordinals(codes, what):
@@ -79,13 +79,13 @@ def means(codes):
 
 def slopes(codes, x):
     """Return the directions of the slope in `x` within each group of rows in which it varies, (group, row)."""
-    codes, x, found = np.asarray(codes), np.asarray(x, float), []
+    codes, x, directions = np.asarray(codes), np.asarray(x, float), []
     for code in np.unique(codes):
-        own = codes == code
-        u = np.where(own, x - x[own].mean(), 0.0)
-        if (u**2).sum() > 1e-12 * max(1.0, (x[own] ** 2).sum()):
-            found.append(u / np.sqrt((u**2).sum()))
-    return np.reshape(found, (len(found), len(codes)))
+        group = codes == code
+        u = np.where(group, x - x[group].mean(), 0.0)
+        if (u**2).sum() > 1e-12 * max(1.0, (x[group] ** 2).sum()):
+            directions.append(u / np.sqrt((u**2).sum()))
+    return np.reshape(directions, (len(directions), len(codes)))
 
 
 def groupings(rows, known=()):
@@ -109,7 +109,7 @@ def groupings(rows, known=()):
     >>> list(groupings(rows, ["loss"]))
     ['lab']
     """
-    found, seen = {}, set()
+    codes_by_column, seen = {}, set()
     for name, column in rows.items():
         if name in known or name in CANONICAL.values() or not _names_groups(column):
             continue
@@ -119,8 +119,8 @@ def groupings(rows, known=()):
             continue
         if codes.tobytes() not in seen:
             seen.add(codes.tobytes())
-            found[name] = codes
-    return found
+            codes_by_column[name] = codes
+    return codes_by_column
 
 
 def _names_groups(column):

@@ -52,10 +52,10 @@ class Coordinates:
     @property
     def start(self):
         """Return the medians of the priors, (coordinate,) or (member, coordinate)."""
-        found = np.empty(len(self))
+        medians = np.empty(len(self))
         for name, place in self._placed():
-            found[place] = self.priors[name].start
-        return found if self.axis is None else np.tile(found, (self.members, 1))
+            medians[place] = self.priors[name].start
+        return medians if self.axis is None else np.tile(medians, (self.members, 1))
 
     def values(self, z, known=None):
         """Return the value and log prior density of each quantity at coordinates of any array library.

@@ -67,8 +67,8 @@ class Density(NamedTuple):
         """Return scalars and arrays whose elements sum to the density, at blocks of coordinates."""
         values, priors = {}, []
         for block, z in zip(self.blocks, coordinates, strict=True):
-            own, densities = block.values(z, values)
-            values |= own
+            constrained, densities = block.values(z, values)
+            values |= constrained
             priors += densities.values()
         return (*priors, *self.rest(values, arrays).values())
 
@@ -78,10 +78,10 @@ class Density(NamedTuple):
             every = np.zeros((*z.shape[:2], len(self.used)))
             every[..., self.used] = z
             z = every
-        found, at = {}, 0
+        variables, at = {}, 0
         for block in self.blocks:
             size = block.start.size
-            found |= block.named(z[..., at : at + size])
+            variables |= block.named(z[..., at : at + size])
             at += size
         labels = {dim: names for dim, names in self.labels.items() if names}
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | labels)
+        return xr.Dataset(variables, draw_coordinates(*z.shape[:2]) | labels)

@@ -38,11 +38,11 @@ class Draws:
 
     def by_draw(self, arrays, coordinates):
         """Name arrays that broadcast to (sample, ...) by chain, draw and coordinates: a Dataset."""
-        own = {dim: self.named()[dim] for dim in DRAWS}
-        draws, lengths = [x.size for x in own.values()], [len(x) for x in coordinates.values()]
+        axes = {dim: self.named()[dim] for dim in DRAWS}
+        draws, lengths = [x.size for x in axes.values()], [len(x) for x in coordinates.values()]
         whole = {name: np.broadcast_to(x, (np.prod(draws), *lengths)) for name, x in arrays.items()}
         dims = (*DRAWS, *coordinates)
-        return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, own | coordinates)
+        return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, axes | coordinates)
 
     def mean(self, rows=None):
         """Return the mean observation at each row, in the table's unit: a DataArray of dims (chain, draw, row)."""
@@ -127,9 +127,9 @@ class Draws:
         values = 0.0
         for part, place in zip(parts, places, strict=True):
             part = part.transpose(*DRAWS, ...).values
-            found, own = np.unique(codes[place], return_inverse=True)
+            groups, group_codes = np.unique(codes[place], return_inverse=True)
             summed = np.zeros((*part.shape[:2], len(names)))
-            summed[..., found] = sum_by(part, own, np.bincount(own))
+            summed[..., groups] = sum_by(part, group_codes, np.bincount(group_codes))
             values = values + summed
         return xr.DataArray(values, dims=(*DRAWS, "group"), coords={"group": names.to_numpy()})
 

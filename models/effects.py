@@ -56,9 +56,9 @@ class Groups:
         order = np.argsort(self.codes, kind="stable")
         before = np.cumsum(x[..., order], axis=-1) - x[..., order]
         firsts = np.searchsorted(self.codes[order], self.codes[order])
-        found = np.empty_like(before)
-        found[..., order] = before - before[..., firsts]
-        return found
+        sums = np.empty_like(before)
+        sums[..., order] = before - before[..., firsts]
+        return sums
 
 
 def joint_logp(residual, scale, groups, sigma, nu=None):
@@ -121,8 +121,8 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
 def draw(rng, shape, scale, groups, sigma, nu=None):
     """Draw residuals of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
     of_group = (*shape[:-1], len(groups.counts))
-    found = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
+    residuals = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
     if nu is None:
-        return found
+        return residuals
     mixing = np.broadcast_to(nu, of_group) / rng.chisquare(np.broadcast_to(nu, of_group))
-    return found * mixing[..., groups.codes] ** 0.5
+    return residuals * mixing[..., groups.codes] ** 0.5

@@ -127,10 +127,10 @@ def law(name: str, **options: Any) -> Any:
         kind = LAWS[name]
     else:
         raise InputError(unknown("law", name, names()))
-    known = [f.name for f in fields(kind)]
+    names_of_options = [f.name for f in fields(kind)]
     for option in options:
-        if option not in known:
-            raise InputError(unknown(f"option of the {name} law,", option, known))
+        if option not in names_of_options:
+            raise InputError(unknown(f"option of the {name} law,", option, names_of_options))
     return kind._made(options, law)
 
 

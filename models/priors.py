@@ -153,7 +153,9 @@ def _written(prior):
     """Return the text of a prior, with every digit; objects of PreliZ and pymc-extras show few."""
     if hasattr(prior, "param_names"):  # PreliZ
         name = type(prior).__name__
-        values = {each: getattr(prior, each, None) for each in DISTRIBUTIONS.get(name, (prior.param_names,))[0]}
+        values = {
+            parameter: getattr(prior, parameter, None) for parameter in DISTRIBUTIONS.get(name, (prior.param_names,))[0]
+        }
     elif hasattr(prior, "distribution") and hasattr(prior, "parameters"):  # pymc-extras
         name, values = prior.distribution, prior.parameters
         if getattr(prior, "dims", None) or getattr(prior, "transform", None):
@@ -162,7 +164,7 @@ def _written(prior):
         return str(prior)
     if not all(isinstance(x, int | float | np.number) for x in values.values()):
         raise InputError(f"prior {shown(prior)}: its parameters are not all numbers; give {name} numbers")
-    return f"{name}({', '.join(f'{each}={float(x)!r}' for each, x in values.items())})"
+    return f"{name}({', '.join(f'{key}={float(x)!r}' for key, x in values.items())})"
 
 
 def shown(text):

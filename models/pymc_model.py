@@ -75,8 +75,8 @@ class _Registered:
         start = np.concatenate([block.start.ravel() for block in self.units])
 
         def logp(value, *given):
-            known = dict(zip(values, given, strict=False)) | self._apart(value)
-            terms = self.density.rest(known, self.data)
+            variables = dict(zip(values, given, strict=False)) | self._apart(value)
+            terms = self.density.rest(variables, self.data)
             return sum(terms[name].sum() for name in names)
 
         random = _RandomUnits(self.law, self.rows, self.reference, tuple(values))
@@ -130,8 +130,8 @@ class _RandomUnits:
     names: tuple
 
     def __call__(self, *given, rng=None, size=None):
-        known = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
-        drawn = self.law.draw_units(known, self.rows, self.reference, rng)
+        variables = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
+        drawn = self.law.draw_units(variables, self.rows, self.reference, rng)
         return np.concatenate([np.ravel(x) for x in drawn])
 
 

@@ -56,14 +56,14 @@ def natural(curve, log_train):
     dict of str to array_like
         ``log_half``, ``steepness`` and, where they are, ``lapse``, ``plateau``, ``weight``, ``precision``.
     """
-    found = {"log_half": log_train + curve["log_reach"], "steepness": exp(curve["log_steepness"])}
+    constants = {"log_half": log_train + curve["log_reach"], "steepness": exp(curve["log_steepness"])}
     if "logit_lapse" in curve:
-        found |= {"lapse": sigmoid(curve["logit_lapse"]), "plateau": sigmoid(-curve["logit_lapse"])}
+        constants |= {"lapse": sigmoid(curve["logit_lapse"]), "plateau": sigmoid(-curve["logit_lapse"])}
     if "logit_shorter" in curve:
-        found["weight"] = sigmoid(curve["logit_shorter"])
+        constants["weight"] = sigmoid(curve["logit_shorter"])
     if "log_precision" in curve:
-        found["precision"] = exp(clip(curve["log_precision"], -LARGEST_LOG_PRECISION, LARGEST_LOG_PRECISION))
-    return found
+        constants["precision"] = exp(clip(curve["log_precision"], -LARGEST_LOG_PRECISION, LARGEST_LOG_PRECISION))
+    return constants
 
 
 def right_and_wrong(constants, log_longer, log_ratio, shape):
@@ -167,10 +167,10 @@ def terms(curve, log_train, groups, shape):
     right, wrong = right_and_wrong(of_pairs, groups["pair_log_longer"], groups["pair_log_ratio"], shape)
     if precision is None:
         return [(groups["pair_correct"] * log(right) + groups["pair_wrong"] * log(wrong), run)]
-    found = []
+    densities = []
     for side, share in (("right", right), ("wrong", wrong)):
         pair = groups[f"{side}_pair"]
         beta_shape = (precision[..., run] * share)[..., pair]
-        found.append((groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"]), run[pair]))
+        densities.append((groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"]), run[pair]))
     of_all = groups["total_cells"] * log_rising(precision[..., groups["total_run"]], groups["total_count"])
-    return [*found, (-of_all, groups["total_run"])]
+    return [*densities, (-of_all, groups["total_run"])]

@@ -55,10 +55,10 @@ class LengthsDraws(Draws):
         """Read a Dataset: coefficients, and the units ``z`` of a sampler or the runs' parameters of a stored fit."""
         coefficients = sampled[[name for name in sampled.data_vars if name in law.prior_of]]
         coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
-        known = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
-        if known:
+        curve = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
+        if curve:
             real = sampled[UNITS].values if UNITS in sampled else None
-            return cls(law, reference, rows, coefficients, known, real)
+            return cls(law, reference, rows, coefficients, curve, real)
         units = sampled[UNITS].values if law.seeds else None
         return cls._from_units(law, reference, rows, coefficients, units)
 
@@ -70,10 +70,10 @@ class LengthsDraws(Draws):
             return cls(law, reference, rows, coefficients, curve, real, 0.0)
         arrays = law.design_arrays(rows, reference)
         curve, log_units = law.curves(values | {UNITS: units}, arrays)
-        found = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
+        draws = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
         if real is None:
-            found._real = np.concatenate([found._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
-        return found
+            draws._real = np.concatenate([draws._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
+        return draws
 
     def _array(self, values, dim, coordinate):
         coords = {name: self.sampled[name].values for name in DRAWS} | {dim: coordinate}
@@ -84,10 +84,10 @@ class LengthsDraws(Draws):
         if not self.law.seeds:
             return self.sampled
         names = self.reference["runs"]
-        own = {
+        variables = {
             f"{part}_{RUN}": xr.DataArray(x, dims=(*DRAWS, RUN), coords={RUN: names}) for part, x in self.curve.items()
         }
-        return self.sampled.assign(own)
+        return self.sampled.assign(variables)
 
     # Curves ----------------------------------------------------------------------------------------------------------
 
@@ -125,8 +125,8 @@ class LengthsDraws(Draws):
     @cached_property
     def present(self):
         """Return the places in the reference of the runs that have rows: the units that can be left out."""
-        own = set(self.rows["run"])
-        return [place for place, run in enumerate(self.reference["runs"]) if run in own]
+        names = set(self.rows["run"])
+        return [place for place, run in enumerate(self.reference["runs"]) if run in names]
 
     def points(self, seed=0):
         """Draw importance points of each run about the draws of its parameters; see `integrals.Points`."""
@@ -144,9 +144,9 @@ class LengthsDraws(Draws):
         names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
             points = at.points(seed)
-            found = [of_run(at, points, run, seed) for run in at.present]
-            efficiency = min(effective for _, effective in found)
-            densities = [density for density, _ in found]
+            results = [of_run(at, points, run, seed) for run in at.present]
+            efficiency = min(effective for _, effective in results)
+            densities = [density for density, _ in results]
         else:
             log_choose, efficiency = at.log_choose(), None
             densities = [without_spread(at, at.rows, run) + log_choose[run] for run in at.present]
@@ -157,8 +157,8 @@ class LengthsDraws(Draws):
         """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
         groups = self.law.groups(self.rows if rows is None else rows, self.reference)
         log_train = design.log_train(self.runs)
-        found = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
-        return xr.DataArray(found, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
+        densities = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
+        return xr.DataArray(densities, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
 
     def log_prior(self):
         """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
@@ -225,14 +225,14 @@ class LengthsDraws(Draws):
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
-        values, priors, at, found = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
+        values, priors, at, variables = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
         for name, x in self.sampled.data_vars.items():
             size = int(np.prod(x.shape[2:], dtype=int))
             constrained, _ = priors[name].from_unconstrained(values[..., at : at + size])
-            found[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
+            variables[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
             at += size
         levels = {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
-        coefficients = xr.Dataset(found, draw_coordinates(*values.shape[:2]) | levels)
+        coefficients = xr.Dataset(variables, draw_coordinates(*values.shape[:2]) | levels)
         units = values[..., at:].reshape(*values.shape[:2], -1, len(self.law.parts)) if self.law.seeds else None
         return self._from_units(self.law, self.reference, self.rows, coefficients, units, values)
 
@@ -247,8 +247,8 @@ class LengthsDraws(Draws):
 
     def left_out_mean(self, fitted, i):
         """Return the mean number of problems that run `i` gets right under draws fitted to the others."""
-        own = self.rows[self.rows["run"] == self._name(i)]
-        return float(fitted.mean(own).values.mean((0, 1)).sum())
+        cells = self.rows[self.rows["run"] == self._name(i)]
+        return float(fitted.mean(cells).values.mean((0, 1)).sum())
 
     def left_out_density(self, fitted, i, *, seed=0):
         """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""

@@ -174,13 +174,13 @@ def without_spread(draws, rows, run):
     """Return the log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
     law, parts = draws.law, draws.law.parts
     groups = law.groups(rows, draws.reference)
-    own = modes.of_run(groups, run)
+    run_groups = modes.of_run(groups, run)
     typical = draws.typical(draws.runs)
     values = np.stack([typical[part][..., run] for part in parts], axis=-1)
     log_train = float(log_train_of(draws.runs)[run])
-    size = max(1, values[..., 0].size * max(len(own["wrong_count"]), len(own["right_count"])) // CHUNK)
+    size = max(1, values[..., 0].size * max(len(run_groups["wrong_count"]), len(run_groups["right_count"])) // CHUNK)
     flat = [
-        modes.run_log_likelihood(part, parts, log_train, own, law.shape)
+        modes.run_log_likelihood(part, parts, log_train, run_groups, law.shape)
         for part in np.array_split(values.reshape(-1, len(parts)), size)
     ]
     return np.concatenate(flat).reshape(values.shape[:-1])

@@ -183,9 +183,9 @@ class Lengths(Law):
             return counts
         if self.task not in tasks:
             raise InputError(f"{place}: {unknown('task', self.task, tasks or ['none'])}")
-        kept = counts[counts["task"] == self.task].reset_index(drop=True)
-        kept.attrs = dict(counts.attrs)
-        return kept
+        cells = counts[counts["task"] == self.task].reset_index(drop=True)
+        cells.attrs = dict(counts.attrs)
+        return cells
 
     def reference(self, rows):
         """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
@@ -210,12 +210,12 @@ class Lengths(Law):
             If a run is not one of the reference's, or is of another condition.
         """
         design.check_runs(rows, reference, self.effects)
-        found = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
+        data = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
         if self.seeds:
             priors = [self.prior_of[part].frozen for part in self.parts]
             wide = [(float(p.median()), 1.5 * float(np.diff(p.ppf([0.16, 0.84]))[0])) for p in priors]
-            found["centre"], found["information"] = modes.modes(found, found["log_train"], self.parts, wide, self.shape)
-        return found
+            data["centre"], data["information"] = modes.modes(data, data["log_train"], self.parts, wide, self.shape)
+        return data
 
     def matrices(self, runs, reference):
         """Return the columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
@@ -241,15 +241,15 @@ class Lengths(Law):
         -------
         dict of str to array_like, shape (..., run)
         """
-        found = {}
+        parameters = {}
         for part in self.parts:
             if part == "log_precision":
-                found[part] = spread(values[part][..., None], matrices["log_train"])
+                parameters[part] = spread(values[part][..., None], matrices["log_train"])
                 continue
-            found[part] = values[part] @ matrices["levels"].T
+            parameters[part] = values[part] @ matrices["levels"].T
             if f"{part}_effect" in values:
-                found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
-        return found
+                parameters[part] = parameters[part] + values[f"{part}_effect"] @ matrices["effects"].T
+        return parameters
 
     def density(self, rows, reference):
         """Return the `Density`; runs start where their counts and conditions put them.
@@ -276,13 +276,13 @@ class Lengths(Law):
 
     def draw_units(self, values, rows, reference, rng):
         """Draw the runs' units z given coefficients and spreads, a list of one array (..., run, part)."""
-        arrays, found = self.design_arrays(rows, reference), []
+        arrays, units = self.design_arrays(rows, reference), []
         for i, (part, typical) in enumerate(self.typical(values, arrays).items()):
             sd, away = values[f"{part}_sd"][..., None], arrays["centre"][..., i] - typical
-            known = arrays["information"][..., i] * sd**2
+            ratio = arrays["information"][..., i] * sd**2
             deviation = sd * rng.standard_normal(typical.shape)
-            found.append((deviation - known / (1 + known) * away) * (1 + known) ** 0.5 / sd)
-        return [np.stack(found, -1)]
+            units.append((deviation - ratio / (1 + ratio) * away) * (1 + ratio) ** 0.5 / sd)
+        return [np.stack(units, -1)]
 
     def _coordinates(self, levels, effects):
         """Return the coordinates of all but the runs' units, for so many embeddings and effects."""
@@ -312,11 +312,11 @@ class Lengths(Law):
             for i, (part, typical) in enumerate(curve.items()):
                 sd, z = values[f"{part}_sd"][..., None], values[UNITS][..., i]
                 centre, information = arrays["centre"][..., i], arrays["information"][..., i]
-                known = information * sd**2
-                deviation = known / (1 + known) * (centre - typical) + sd * z / (1 + known) ** 0.5
-                scaled = information * sd / (1 + known) * (centre - typical) + z / (1 + known) ** 0.5
+                ratio = information * sd**2
+                deviation = ratio / (1 + ratio) * (centre - typical) + sd * z / (1 + ratio) ** 0.5
+                scaled = information * sd / (1 + ratio) * (centre - typical) + z / (1 + ratio) ** 0.5
                 curve[part] = typical + deviation
-                log_density = log_density - 0.5 * scaled**2 - 0.5 * log1p(known)
+                log_density = log_density - 0.5 * scaled**2 - 0.5 * log1p(ratio)
         return curve, log_density
 
     def simulate(self, curve, rows, rng, runs=None):
@@ -365,15 +365,15 @@ class Lengths(Law):
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():
-            own = [self.dimension_of(name)] if self.dimension_of(name) else []
-            shape = (1, draws, *(len(labels[d]) for d in own))
+            dims = [self.dimension_of(name)] if self.dimension_of(name) else []
+            shape = (1, draws, *(len(labels[d]) for d in dims))
             if 0 not in shape:
-                values[name] = ((*DRAWS, *own), prior.frozen.rvs(shape, random_state=rng))
-        known = {d: names for d, names in labels.items() if names}
-        sampled = xr.Dataset(values, draw_coordinates(1, draws) | known)
-        found = LengthsDraws(self, reference, rows, sampled, curve={})
-        found.curve = found.new(found.runs, rng)
-        return found
+                values[name] = ((*DRAWS, *dims), prior.frozen.rvs(shape, random_state=rng))
+        coordinates = {d: names for d, names in labels.items() if names}
+        sampled = xr.Dataset(values, draw_coordinates(1, draws) | coordinates)
+        result = LengthsDraws(self, reference, rows, sampled, curve={})
+        result.curve = result.new(result.runs, rng)
+        return result
 
 
 def _axis(name):

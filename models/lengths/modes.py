@@ -19,11 +19,11 @@ def of_run(groups, run):
     number = np.cumsum(pairs) - 1
     out = {name: x[pairs] for name, x in groups.items() if name.startswith("pair_")}
     for side in ("right", "wrong"):
-        kept = pairs[groups[f"{side}_pair"]]
-        out |= {name: groups[name][kept] for name in (f"{side}_count", f"{side}_cells")}
-        out[f"{side}_pair"] = number[groups[f"{side}_pair"][kept]]
-    kept = groups["total_run"] == run
-    out |= {name: groups[name][kept] for name in ("total_run", "total_count", "total_cells")}
+        rows = pairs[groups[f"{side}_pair"]]
+        out |= {name: groups[name][rows] for name in (f"{side}_count", f"{side}_cells")}
+        out[f"{side}_pair"] = number[groups[f"{side}_pair"][rows]]
+    rows = groups["total_run"] == run
+    out |= {name: groups[name][rows] for name in ("total_run", "total_count", "total_cells")}
     return {name: np.zeros_like(x) if name.endswith("_run") else x for name, x in out.items()}
 
 
@@ -74,9 +74,9 @@ def modes(groups, log_train, parts, priors, shape):
     # The matrices of a search are of a few rows: several threads take up to eight times as long.
     with threadpool_limits(1, user_api="blas"):
         for run in np.unique(groups["pair_run"]):
-            own = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
+            run_groups = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
             priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
-            centre[run], information[run] = _mode_of_run(own, float(log_train[run]), tuple(parts), priors, shape)
+            centre[run], information[run] = _mode_of_run(run_groups, float(log_train[run]), tuple(parts), priors, shape)
     return centre, information
 
 
@@ -106,11 +106,11 @@ def _mode_of_run(own, log_train, parts, priors, shape):
     starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
     likely = sorted(starts, key=cost)[:TRIED]
     tried = [minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in likely]
-    found = min(tried, key=lambda end: end.fun).x
-    variance = np.diag(np.linalg.inv(_curvature(cost, found)))
+    mode = min(tried, key=lambda end: end.fun).x
+    variance = np.diag(np.linalg.inv(_curvature(cost, mode)))
     # The wide prior has information 1 in z; what exceeds it is the counts'.
     information = np.where(variance > 0, np.maximum(1 / variance - 1, 0), 0) / spread**2
-    return location + spread * found, information
+    return location + spread * mode, information
 
 
 def _curvature(cost, z):

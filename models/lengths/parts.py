@@ -21,7 +21,7 @@ class LengthsTests(Tests):
         lengths = _bins(longer)
         beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
         named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
-        found = {
+        contrasts = {
             "means by length": Contrast.of_means(lengths, "bins of the longer operand", named),
             "means by embedding": Contrast.of_means(
                 embedding + beyond,
@@ -32,8 +32,8 @@ class LengthsTests(Tests):
         within = slopes(lengths, np.log(np.minimum(a, b) / longer))
         if len(within):
             what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
-            found["slopes by shorter operand"] = Contrast(what, within).named(named)
-        return found
+            contrasts["slopes by shorter operand"] = Contrast(what, within).named(named)
+        return contrasts
 
 
 def _bins(longer):

@@ -123,7 +123,7 @@ class LossDraws(Draws):
         """Return the log density of each effect's rows: the dims of the draws and ``run_id`` or ``size_id``."""
         if not self.law.effects_of:
             return None
-        return xr.concat([self._by_effect(self.rows.iloc[own]) for own in self.blocks()], dim=self._effect_id)
+        return xr.concat([self._by_effect(self.rows.iloc[block]) for block in self.blocks()], dim=self._effect_id)
 
     @property
     def _effect_id(self):
@@ -142,7 +142,7 @@ class LossDraws(Draws):
         """Return the log density of all rows together; rows that share an effect are not independent."""
         rows = self.rows if rows is None else rows
         density, dim = (self._by_effect, self._effect_id) if self.law.effects_of else (self.log_likelihood, "run")
-        return sum(density(rows.iloc[own]).sum(dim) for own in self.blocks(rows))
+        return sum(density(rows.iloc[block]).sum(dim) for block in self.blocks(rows))
 
     def cdf(self, rows=None, *, given="earlier"):
         """Return the probability of a loss of at most each one observed: the dims of the draws and ``run``.
@@ -214,19 +214,19 @@ class LossDraws(Draws):
         name, place = next(iter(self.law.labels(self.reference).values()))
         first = self.sampled[name].isel(place, drop=True)
         values = {name: x.values[..., None] for name, x in self._named.items()}
-        found = self.law.potential(values, self.reference)
-        return xr.zeros_like(first) if found is None else first.copy(data=found)
+        potential = self.law.potential(values, self.reference)
+        return xr.zeros_like(first) if potential is None else first.copy(data=potential)
 
     def log_prior_of(self, labels):
         """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
-        real, priors, found = self.real_line(), self.law.prior_of, 0.0
-        known = self.law.labels(self.reference)
+        real, priors, total = self.real_line(), self.law.prior_of, 0.0
+        places = self.law.labels(self.reference)
         for label in labels:
-            name, place = known[label]
+            name, place = places[label]
             _, slope = priors[name].from_unconstrained(real.sel({COORDINATE: label}, drop=True))
             value = self.sampled[name].isel(place, drop=True)
-            found = found + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
-        return found
+            total = total + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+        return total
 
     def log_density(self):
         """Return the log posterior density on the real line up to a constant, the Jacobian included."""
@@ -274,5 +274,5 @@ class LossDraws(Draws):
         if not self.law.effects_of:
             return self.rows.iloc[[i]], 0
         codes = self.law.groups(self.rows).codes
-        own = np.flatnonzero(codes == codes[i])
-        return self.rows.iloc[own], int(np.searchsorted(own, i))
+        group = np.flatnonzero(codes == codes[i])
+        return self.rows.iloc[group], int(np.searchsorted(group, i))

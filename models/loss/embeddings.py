@@ -159,9 +159,9 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
 
     best, least = 0 * most, loss(*at(0 * most))
     for k in range(1, GRID + 1):
-        found = loss(*at(most * (k / GRID)))
-        lower = 1.0 * (found < least)
-        best, least = best + lower * (k / GRID - best), least + lower * (found - least)
+        value = loss(*at(most * (k / GRID)))
+        lower = 1.0 * (value < least)
+        best, least = best + lower * (k / GRID - best), least + lower * (value - least)
     log_n, width = best * most, most / GRID
     for _ in range(BISECTIONS):
         width = width / 2

@@ -111,9 +111,9 @@ class Grouped(Law):
             raise InputError(f"the {self.law.name} law depends on sizes of other models and cannot be grouped")
         spreads = {name: x for name, x in self.priors.items() if name in map(SPREAD.format, pooled)}
         others = {name: x for name, x in self.priors.items() if name not in spreads}
-        own = {"shared": shared, "pooled": pooled, "priors": spreads}
-        own["law"] = replace(self.law, priors={**self.law.priors, **others})
-        for option, value in own.items():
+        options = {"shared": shared, "pooled": pooled, "priors": spreads}
+        options["law"] = replace(self.law, priors={**self.law.priors, **others})
+        for option, value in options.items():
             object.__setattr__(self, option, value)
         object.__setattr__(self, "priors", self._checked_priors())
         for name in pooled:
@@ -175,8 +175,8 @@ class Grouped(Law):
         """
         grouping.check_column(table, self.by)
         table = self.law.rows(self._sized(table))
-        own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
-        grouping.check_groups(table, self.by, own)
+        by_group = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
+        grouping.check_groups(table, self.by, by_group)
         if self.effects_of:
             grouping.check_runs(table, self.by, self.effect_column)
         return table
@@ -205,14 +205,14 @@ class Grouped(Law):
         labels, law = labelled(rows[self.by]), self.law
         names = sorted(set(labels))
         one = {*self.shared, *self.pooled}
-        found = {GROUPS: names}
+        scalars = {GROUPS: names}
         for of_table, centre in (
             (one & set(law.centred), law.centre),
             (one & {law.residuals.scale_name} if law.residuals.sizes else (), law.residuals.centre),
         ):
             parts = [centre(rows if of_table else rows[labels == name]) for name in names]
-            found |= {key: [part[key] for part in parts] for key in parts[0]}
-        return found
+            scalars |= {key: [part[key] for part in parts] for key in parts[0]}
+        return scalars
 
     def codes(self, rows, reference):
         """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
@@ -223,13 +223,13 @@ class Grouped(Law):
     @property
     def free_parameters(self):
         """Return everything that is sampled, as `FreeParameter` objects."""
-        found, priors = [], self.law.prior_of
+        parameters, priors = [], self.law.prior_of
         for q in self.law.free_parameters:
-            known = replace(q, prior=str(priors[q.name]))
+            parameter = replace(q, prior=str(priors[q.name]))
             if q.name in self.pooled:
-                found += [replace(known, name=TYPICAL.format(q.name)), spread(q.name)]
-            found.append(known)
-        return tuple(found)
+                parameters += [replace(parameter, name=TYPICAL.format(q.name)), spread(q.name)]
+            parameters.append(parameter)
+        return tuple(parameters)
 
     def described_priors(self):
         """Return the prior of each sampled quantity as text, by name; that of a pooled one is its population."""
@@ -242,10 +242,10 @@ class Grouped(Law):
 
     def derived(self, values, reference):
         """Return the named results by group: the law's constants and the noise's."""
-        own = {name: values[name] for name in self.law.prior_of}
+        sampled = {name: values[name] for name in self.law.prior_of}
         at = {GROUP: reference[GROUPS]}
         origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
-        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(own, origin).items()}
+        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(sampled, origin).items()}
 
     def check(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite; see the law's."""
@@ -292,17 +292,17 @@ class Grouped(Law):
     def options(self):
         """Return the options that rebuild this law."""
         inner = {"name": self.law.name, "options": self.law.options}
-        own = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
-        return {"law": inner, "by": self.by} | own
+        options = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
+        return {"law": inner, "by": self.by} | options
 
     @property
     def label(self):
         """Name of the law in a sentence, with what is pooled and shared."""
-        told = [
+        texts = [
             f"{word} {', '.join(names)}" for word, names in (("pooled", self.pooled), ("shared", self.shared)) if names
         ]
         priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
-        return ", ".join([self.law.label, f"by {self.by}", *told, *priors])
+        return ", ".join([self.law.label, f"by {self.by}", *texts, *priors])
 
 
 def _names(given, option):

@@ -21,18 +21,18 @@ class GroupedTests(Tests):
 
     def contrasts(self, rows):
         """Return the contrasts of the law, within each group."""
-        by, found = self.law.by, {}
+        by, contrasts = self.law.by, {}
         labels = labelled(rows[by])
         for name in sorted(set(labels)):
-            own = labels == name
-            for test, contrast in self.law.law.tests.contrasts(rows[own]).items():
-                found.setdefault(test, []).append(contrast.among(own, f" of {by} {name}"))
-        return {test: joined(f"of each value of {by}", each) for test, each in found.items()}
+            group = labels == name
+            for test, contrast in self.law.law.tests.contrasts(rows[group]).items():
+                contrasts.setdefault(test, []).append(contrast.among(group, f" of {by} {name}"))
+        return {test: joined(f"of each value of {by}", of_groups) for test, of_groups in contrasts.items()}
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns name; see the law's."""
-        found = self.law.law.tests.groupings(rows)
-        return {name: codes for name, codes in found.items() if name != self.law.by}
+        codes_by_column = self.law.law.tests.groupings(rows)
+        return {name: codes for name, codes in codes_by_column.items() if name != self.law.by}
 
     def wider_laws(self, rows):
         """Give those of the law, of the same groups."""

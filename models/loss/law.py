@@ -100,10 +100,10 @@ class LossLaw(Simulates, Law):
     def __init_subclass__(cls, **options):
         """Read what is sampled from attributes, and columns and constants from the signature of `loss`."""
         super().__init_subclass__(**options)
-        own = {name: x for name, x in vars(cls).items() if isinstance(x, Sampled)}
-        if own:
-            others = [q for q in cls.mean_parameters if q.name not in own]
-            cls.mean_parameters = (*others, *(x.named(name) for name, x in own.items()))
+        sampled = {name: x for name, x in vars(cls).items() if isinstance(x, Sampled)}
+        if sampled:
+            others = [q for q in cls.mean_parameters if q.name not in sampled]
+            cls.mean_parameters = (*others, *(x.named(name) for name, x in sampled.items()))
         if "loss" in vars(cls):
             parameters = parameters_of(cls.loss)
             cls.constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
@@ -148,14 +148,14 @@ class LossLaw(Simulates, Law):
     def constants(self, values, reference):
         """Return the named constants from sampled `values` and the `reference` of `self.reference`."""
         taken = parameters_of(self.derive)
-        given = {name: values[name] if name in values else reference.get(name) for name in taken}
-        missing = [name for name, x in given.items() if x is None]
+        arguments = {name: values[name] if name in values else reference.get(name) for name in taken}
+        missing = [name for name, x in arguments.items() if x is None]
         if missing:
             raise InputError(
                 f"derive of the {self.name} law takes {', '.join(missing)}; sampled are "
                 f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
             )
-        constants = self.derive(**given)
+        constants = self.derive(**arguments)
         sampled = [name for name in self.constant_names if name in values and name not in constants]
         constants = constants | {name: values[name] for name in sampled}
         if {*self.constant_names} - {*constants}:

@@ -217,12 +217,12 @@ class Noise:
         those of the least and the greatest product of the sizes.
         """
         logs = {column: np.log(np.asarray(columns[column], float)) for column in self.sizes}
-        found, total = {}, sum(logs.values())
+        scalars, total = {}, sum(logs.values())
         for column, x in logs.items():
             figures = {"mean": x.mean(), "min": x.min(), "max": x.max()}
             figures |= {"smallest": x[np.argmin(total)], "largest": x[np.argmax(total)]}
-            found |= {f"log_{column}_{name}": float(figure) for name, figure in figures.items()}
-        return found
+            scalars |= {f"log_{column}_{name}": float(figure) for name, figure in figures.items()}
+        return scalars
 
     def _scatter(self, values, reference, logs):
         """Return sigma at logarithms of the sizes, those beyond the fitted range set to its end."""

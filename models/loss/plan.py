@@ -192,8 +192,8 @@ class ToTarget(Spending):
 
     def highest(self, most):
         """Return the log of a size that takes more than `most` even with the fewest tokens that any size needs."""
-        each = training_compute(1.0, self.fewest) + inference_compute(1.0, self.demand)
-        return log(self.plan.size(np.maximum(most / each, 1.0)))
+        flop = training_compute(1.0, self.fewest) + inference_compute(1.0, self.demand)
+        return log(self.plan.size(np.maximum(most / flop, 1.0)))
 
     def tokens(self, model):
         """Return the fewest tokens with which each model reaches the target."""

@@ -49,7 +49,7 @@ def check_population(name, prior):
 
 def about(name, prior, values):
     """Return the typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
-    typical, sd = (values[each] for each in population(name))
+    typical, sd = (values[parameter] for parameter in population(name))
     return prior.to_unconstrained(typical), sd
 
 

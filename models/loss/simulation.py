@@ -27,8 +27,8 @@ class Simulates:
             If a quantity lacks a value.
         """
         self._check_all_known(values)
-        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
-        return self.draws(xr.Dataset(known), rows, reference)
+        variables = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
+        return self.draws(xr.Dataset(variables), rows, reference)
 
     def check_calibration(self, truth):
         """Refuse a law that has no one posterior, or whose prior alone gives no truths.

@@ -41,8 +41,8 @@ def least_squares(table, *, delta=None):
         return np.log(embeddings.total(np.exp(nonembedding), *unpacked(theta))) - total
 
     start = [float(np.mean(np.log(np.expm1(total - nonembedding)) + nonembedding)), embeddings.PROPORTIONAL]
-    found = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    gamma, exponent = unpacked(found.x)
+    solution = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    gamma, exponent = unpacked(solution.x)
     return float(gamma), float(exponent)
 
 
@@ -63,15 +63,15 @@ def estimates(table, vocabulary):
         ``least_squares``, ``regression`` and ``proportional`` (least squares at delta = 1/3), each with ``gamma``,
         ``delta`` and ``aspect_ratio`` (None where delta is not 1/3: the shape then depends on the size).
     """
-    found = {
+    pairs = {
         "least_squares": least_squares(table),
         "regression": regression(table),
         "proportional": least_squares(table, delta=embeddings.PROPORTIONAL),
     }
-    shape = float(embeddings.aspect_ratio(found["proportional"][0], vocabulary))
+    shape = float(embeddings.aspect_ratio(pairs["proportional"][0], vocabulary))
     return {
         name: {"gamma": gamma, "delta": delta, "aspect_ratio": shape if name == "proportional" else None}
-        for name, (gamma, delta) in found.items()
+        for name, (gamma, delta) in pairs.items()
     }
 
 
@@ -94,6 +94,6 @@ def family_constant(vocabulary=None, aspect_ratio=None):
             raise InputError(f"{name} must be a positive number, not {shown(value)}")
     vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
     if aspect_ratio is None:
-        found = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
-        aspect_ratio = found["proportional"]["aspect_ratio"]
+        fits = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
+        aspect_ratio = fits["proportional"]["aspect_ratio"]
     return float(embeddings.embedding_constant(vocabulary, aspect_ratio))

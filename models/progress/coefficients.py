@@ -42,10 +42,10 @@ def named_coefficients(law, reference, c, d):
     raw = family.raw(c, plain)
 
     def put_levels(name, values):
-        kept = values[..., : len(law.levels)]
+        used = values[..., : len(law.levels)]
         put(
             name,
-            ((*DRAWS, "benchmark"), kept, list(law.levels)) if by_level else (DRAWS, kept[..., 0]),
+            ((*DRAWS, "benchmark"), used, list(law.levels)) if by_level else (DRAWS, used[..., 0]),
         )
 
     sizes_n, sizes_d, drifts = law.slots

@@ -62,8 +62,8 @@ class ProgressDraws(Draws):
 
     def log_likelihood(self, rows=None, *, seed=0):
         """Return rows' log densities, given their paper's others under paper effects: (chain, draw, evaluation)."""
-        found = self._at(rows).rowwise()
-        return self._array(found, "evaluation", evaluation=np.arange(found.shape[-1])).rename(self.law.scale)
+        densities = self._at(rows).rowwise()
+        return self._array(densities, "evaluation", evaluation=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def cdf(self, rows=None, *, given="earlier"):
         """Return the probability of at most each observed loss; under paper effects given its paper's other rows."""
@@ -173,9 +173,9 @@ class ProgressDraws(Draws):
             at = fitted._at(self.rows[left].reset_index(drop=True))
             rowwise = at.rowwise()
             return rowwise, rowwise.sum(-1), family.mean(at.c, at.design)
-        at, kept = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
+        at, remaining = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
         rowwise = family.conditional_log_likelihood(at.c, at.design, given=~left)[..., left]
-        return rowwise, at.by_paper().sum(-1) - kept.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
+        return rowwise, at.by_paper().sum(-1) - remaining.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
 
     @property
     def can_be_simulated(self):

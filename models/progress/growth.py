@@ -145,12 +145,12 @@ def shapley(value, moves):
     """
     from itertools import permutations
 
-    known = {}
+    values = {}
 
     def of(made):
-        if made not in known:
-            known[made] = value(made)
-        return known[made]
+        if made not in values:
+            values[made] = value(made)
+        return values[made]
 
     orders = list(permutations(range(moves)))
     gains = [0.0] * moves

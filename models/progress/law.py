@@ -147,8 +147,8 @@ class Progress(Law):
             )
         if self.penalty is not None and self.scatter != "one":
             raise InputError("penalty: the paper's has one scatter for all rows; set scatter='one'")
-        for name, asked in (("cutoff", self.cutoff is not None), ("pace", self.pace != "constant")):
-            if asked and not self._timed:
+        for name, changed in (("cutoff", self.cutoff is not None), ("pace", self.pace != "constant")):
+            if changed and not self._timed:
                 raise InputError(f"{name}: this specification has no year slope that could change")
         if self.pace != "constant" and (self.cutoff is not None or self.penalty is not None):
             other = "cutoff" if self.cutoff is not None else "penalty"
@@ -213,16 +213,16 @@ class Progress(Law):
         needed += ["epochs"] if self.data_definition != "dataset" else []
         needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
         require(table, needed, purpose=f"{self.name}")
-        kept = table
+        rows = table
         if self.architectures == "other":
-            kept = kept[kept["transformer"] == 0]
+            rows = rows[rows["transformer"] == 0]
         if self.data_definition != "dataset" and self.unknown_epochs == "drop":
-            kept = kept[kept["epochs"].notna()]
+            rows = rows[rows["epochs"].notna()]
         if self.unknown_vocabulary == "drop":
-            kept = kept[kept["vocabulary"].notna()]
-        kept = kept.reset_index(drop=True)
-        kept.attrs = dict(table.attrs)
-        return kept
+            rows = rows[rows["vocabulary"].notna()]
+        rows = rows.reset_index(drop=True)
+        rows.attrs = dict(table.attrs)
+        return rows
 
     def _check(self, rows):
         place = rows.attrs.get("source", "the table")

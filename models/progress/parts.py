@@ -15,22 +15,22 @@ class ProgressTests(Tests):
         """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
         within, named = slopes(benchmark, year), "benchmark " + benchmark
-        found = {
+        contrasts = {
             "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
             "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within).named(
                 named
             ),
         }
         if "paper_id" in rows:
-            each = means(rows["paper_id"])
-            several = each[(each > 0).sum(1) > 1]
+            by_paper = means(rows["paper_id"])
+            several = by_paper[(by_paper > 0).sum(1) > 1]
             what = f"mean of z of each of {len(several)} papers of several rows"
-            found |= (
+            contrasts |= (
                 {"means by paper": Contrast(what, several).named("paper " + rows["paper_id"].astype(str))}
                 if len(several)
                 else {}
             )
-        return found
+        return contrasts
 
     def groupings(self, rows):
         """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
@@ -38,12 +38,12 @@ class ProgressTests(Tests):
 
     def wider_laws(self, rows):
         """Return laws with paper effects or with a scatter by benchmark, where this law has none."""
-        found = []
+        laws = []
         if not self.law.paper_effects and self.law.noise == "normal" and "paper_id" in rows:
-            found.append(replace(self.law, paper_effects=True))
+            laws.append(replace(self.law, paper_effects=True))
         if self.law.scatter == "one" and self.law.penalty is None:
-            found.append(replace(self.law, scatter="by_benchmark"))
-        return found
+            laws.append(replace(self.law, scatter="by_benchmark"))
+        return laws
 
 
 class ProgressGrouping(Grouping):

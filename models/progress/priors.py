@@ -94,10 +94,10 @@ def judged_prior(name, prior):
     form = JUDGED[name].form
     mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
     if isinstance(prior, str):
-        found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
-        if not found or found[1] != form:
+        match = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
+        if not match or match[1] != form:
             raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {mend}")
-        prior = found[2].strip(), found[3].strip()
+        prior = match[2].strip(), match[3].strip()
     try:
         if not all(NUMBER.fullmatch(str(x)) for x in prior):
             raise ValueError

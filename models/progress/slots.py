@@ -84,14 +84,14 @@ def active(law, *, sampled_only=False):
 
 def drifts_by_benchmark(law):
     """Return which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
-    found = [benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in law.slots[2]]
-    return np.array(found + [False] * (family.DRIFTS - len(found)))
+    flags = [benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in law.slots[2]]
+    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
 
 
 def steps_of_walk(law):
     """Return which drifts are steps of a random walk of the yearly fall, (drift,) of bool."""
-    found = [timed[0] in STEPS for timed, *_ in law.slots[2]]
-    return np.array(found + [False] * (family.DRIFTS - len(found)))
+    flags = [timed[0] in STEPS for timed, *_ in law.slots[2]]
+    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
 
 
 def coordinates(law):

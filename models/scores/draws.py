@@ -104,9 +104,9 @@ class ScoresDraws(Draws):
             reference |= {"versions": self.reference["versions"], "one_version": one}
         units = [self.units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
         if law.family_effects:
-            known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
-            new = rng.standard_normal((*lead, len(known)))
-            units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
+            places = pd.Index(self.reference["families"]).get_indexer(reference["families"])
+            new = rng.standard_normal((*lead, len(places)))
+            units.append(np.where(places >= 0, self.families[..., places], new)[..., None])
         if law.version_effects:
             units.append(self.units[3 if law.family_effects else 2])
         if law.pace == "random_walk":
@@ -129,28 +129,28 @@ class ScoresDraws(Draws):
         ``rate`` by period, e-folds a year by which compute at fixed capability falls. A sampled break has
         ``break_date``, a year with decimals, and a random walk ``yearly_gains`` by half-year.
         """
-        found = {name: self._array(x) for name, x in self.values.items()}
-        found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
+        variables = {name: self._array(x) for name, x in self.values.items()}
+        variables["capability"] = self._array(self.capability, "model", model=self.reference["models"])
         benchmarks = {"benchmark": self.reference["benchmarks"]}
         of = self.items
         of_benchmarks = {"slope": of.slope, "difficulty": of.difficulty, "noise": np.exp(of.log_noise)}
         if self.law.ceilings:
             of_benchmarks["ceiling"] = special.expit(of.logit_ceiling)
-        found |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
+        variables |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
         if self.families is not None:
             effect = self.values["family_sd"][..., None] * self.families
-            found["family_effect"] = self._array(effect, "family", family=self.reference["families"])
+            variables["family_effect"] = self._array(effect, "family", family=self.reference["families"])
         if self.versions is not None:
             versions = {"version": self.reference["versions"]}
-            found["version_effect"] = self._array(self.versions, "version", **versions)
+            variables["version_effect"] = self._array(self.versions, "version", **versions)
         if self.law.pace is not None:
-            found["rate"] = self.gain() / self.slope()
+            variables["rate"] = self.gain() / self.slope()
         if self.law.pace == "sampled_break":
-            found["break_date"] = self._array(self.break_dates())
+            variables["break_date"] = self._array(self.break_dates())
         if self.law.pace == "random_walk":
             starts = np.array([self.reference["half_years"][0] - 0.5, *self.reference["half_years"]])
-            found["yearly_gains"] = self.gain(starts).rename(period="half_year")
-        return xr.Dataset(found)
+            variables["yearly_gains"] = self.gain(starts).rename(period="half_year")
+        return xr.Dataset(variables)
 
     def gain(self, years=None):
         """Return the capability gained a year at fixed compute: dims (chain, draw, period).
@@ -218,18 +218,18 @@ class ScoresDraws(Draws):
 
     def rowwise(self):
         """Return the log density of each row, an ndarray (chain, draw, row)."""
-        found = np.empty((*self.z.shape[:2], len(self.rows)))
+        densities = np.empty((*self.z.shape[:2], len(self.rows)))
         score = self.rows["score"].to_numpy(float)
         low, high = design.at_low(score), design.at_high(score)
         parts = self.law.parts(self.values, self.units, self.design)
-        for name, own in zip(design.WHERE, (~low & ~high, low, high), strict=True):
-            found[..., own] = parts[name]
-        return found
+        for name, selected in zip(design.WHERE, (~low & ~high, low, high), strict=True):
+            densities[..., selected] = parts[name]
+        return densities
 
     def log_likelihood(self, rows=None, *, seed=0):
         """Return the log density of each score given its model's capability: dims (chain, draw, row)."""
-        found = self._at(rows).rowwise()
-        return self._array(found, "row", row=np.arange(found.shape[-1])).rename(self.law.scale)
+        densities = self._at(rows).rowwise()
+        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def blocks(self, rows=None):
         """Cut rows into those whose log densities are held at a time."""
@@ -243,9 +243,9 @@ class ScoresDraws(Draws):
         eta, log_noise = at._logits()
         score, noise = at.rows["score"].to_numpy(float), NOISES[self.law.noise]
         low, high = design.at_low(score), design.at_high(score)
-        found = noise.cdf(eta, log_noise, np.clip(score, END, 1 - END))
-        placed = between(np.where(high, found, 0.0), np.where(high, 1 - found, found))
-        return self._array(np.where(low | high, placed, found), "row")
+        probability = noise.cdf(eta, log_noise, np.clip(score, END, 1 - END))
+        placed = between(np.where(high, probability, 0.0), np.where(high, 1 - probability, probability))
+        return self._array(np.where(low | high, placed, probability), "row")
 
     def relative_scatter(self, rows=None):
         """Give the standard deviation of each score, an ndarray (chain, draw, row)."""
@@ -253,8 +253,8 @@ class ScoresDraws(Draws):
 
     def replicate(self, rng, rows=None):
         """Draw new scores of the same models on the same benchmarks, ends as ends: dims (chain, draw, row)."""
-        found = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
-        return self._array(self.law.on_scale(found), "row").rename(self.law.scale)
+        scores = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
+        return self._array(self.law.on_scale(scores), "row").rename(self.law.scale)
 
     # Densities -------------------------------------------------------------------------------------------------------
 
@@ -308,14 +308,14 @@ class ScoresDraws(Draws):
         A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
         """
         by = self.law.grouping.group if by is None else by
-        found = super().by_group(by)
+        densities = super().by_group(by)
         if not self._of_models(by):
-            return found
+            return densities
         labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
-        values = np.zeros(found.shape)
+        values = np.zeros(densities.shape)
         for model, density in self.nodes.log_densities(self).items():
-            values[..., found["group"].values.tolist().index(model if labels is None else labels[model])] += density
-        return found.copy(data=values)
+            values[..., densities["group"].values.tolist().index(model if labels is None else labels[model])] += density
+        return densities.copy(data=values)
 
     def exchangeable(self):
         """Return each model's log density, its capability integrated out: dims (chain, draw, model)."""

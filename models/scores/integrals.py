@@ -42,33 +42,33 @@ class Nodes:
         """Return the log density of each model's scores, by name of the model: dict of ndarray (chain, draw)."""
         reference, rows = draws.reference, draws.rows
         scatter, (mean, sd) = SCATTERS[draws.law.scatter].log_density, draws.expected()
-        found = {}
-        for name, own in rows.groupby("model", sort=False).groups.items():
+        densities = {}
+        for name, group in rows.groupby("model", sort=False).groups.items():
             model = reference["models"].index(name)
             several = draws.versions is not None and not reference["one_version"][model]
-            given = self._of_versions if several else self._of_rows
-            density = given(draws, rows.loc[own], self.capability[model])
+            density_of = self._of_versions if several else self._of_rows
+            density = density_of(draws, rows.loc[group], self.capability[model])
             density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
-            found[name] = special.logsumexp(density, axis=-1) + self.log_step[model]
-        return found
+            densities[name] = special.logsumexp(density, axis=-1) + self.log_step[model]
+        return densities
 
     def _of_versions(self, draws, rows, capability):
         """Return one model's log density at its capabilities, (chain, draw, node), its versions integrated out."""
         total, sd = 0.0, draws.values["version_sd"]
         versions, _ = design.of_versions(rows, draws.reference)
         for version in np.unique(versions):
-            own, at = rows[versions == version], self.version[version]
-            found = np.empty((*sd.shape, len(capability)))
+            group, at = rows[versions == version], self.version[version]
+            integral = np.empty((*sd.shape, len(capability)))
             narrow = sd < NARROW * np.exp(self.version_log_step[version]) * (len(at) - 1) / (2 * WIDTH)
             if not narrow.all():
-                density = self._of_rows(draws, own, at)[..., None, :]
+                density = self._of_rows(draws, group, at)[..., None, :]
                 density = density + Normal.log_density(at, capability[:, None], sd[..., None, None] ** 2)
-                found[:] = special.logsumexp(density, axis=-1) + self.version_log_step[version]
+                integral[:] = special.logsumexp(density, axis=-1) + self.version_log_step[version]
             if narrow.any():
                 near = capability[:, None] + sd[..., None, None] * POINTS
-                density = self._of_rows(draws, own, near.reshape(*sd.shape, -1)).reshape(near.shape)
-                found[narrow] = special.logsumexp(density[narrow], axis=-1, b=WEIGHTS)
-            total = total + found
+                density = self._of_rows(draws, group, near.reshape(*sd.shape, -1)).reshape(near.shape)
+                integral[narrow] = special.logsumexp(density[narrow], axis=-1, b=WEIGHTS)
+            total = total + integral
         return total
 
     def _of_rows(self, draws, rows, capability):

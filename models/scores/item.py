@@ -103,12 +103,12 @@ def centres(values):
 
 def prior_of_items(values, raw, d):
     """Return the log density of the coordinates of benchmarks, (..., benchmark)."""
-    found = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
+    total = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
     for i, (part, centre) in enumerate(centres(values).items()):
         centre = centre[..., None] if f"{part}_centre" in values else centre
         x = difficulties(raw, d) if part == DIFFICULTY else raw[..., i]
-        found = found + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
-    return found
+        total = total + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
+    return total
 
 
 def expected(values, pace, d, families=None, steps=()):
@@ -143,9 +143,9 @@ def expected(values, pace, d, families=None, steps=()):
             slope = slope * exp(where(d["model_since_break"] >= 0, values["log_slope_ratio"], 0.0))
         mean = mean + slope * d["model_log_compute"] + values["yearly_gain"] * d["model_year"]
         mean = mean + _changed(values, pace, d, steps)
-        known, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
-        mean = where(known, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
-        variance = where(known, variance, values["unknown_sd"] ** 2)
+        measured, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
+        mean = where(measured, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
+        variance = where(measured, variance, values["unknown_sd"] ** 2)
     if "version_sd" in values:
         variance = variance + d["model_one_version"] * values["version_sd"] ** 2
     if families is not None:

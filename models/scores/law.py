@@ -160,8 +160,8 @@ class Scores(Law):
             raise InputError(f"break_year must be a year such as 2024.37, not {shown(self.break_year)}")
         errors = self.compute_errors
         if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(_positive, errors))):
-            said = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
-            raise InputError(f"{said}, not {shown(errors)}")
+            message = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
+            raise InputError(f"{message}, not {shown(errors)}")
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
         if self.pace is None and self.family_effects:
             raise InputError("family_effects are about what compute and date predict; set pace='linear' or 'break'")
@@ -190,10 +190,10 @@ class Scores(Law):
 
     def _blocks(self):
         """Return pairs of name and dims of what is sampled besides free parameters."""
-        found = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
-        found += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
-        found += [(VERSION_UNITS, ("version",))] if self.version_effects else []
-        return found + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
+        blocks = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
+        blocks += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
+        blocks += [(VERSION_UNITS, ("version",))] if self.version_effects else []
+        return blocks + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -219,10 +219,10 @@ class Scores(Law):
             if column != "training_compute_flop":
                 filled(table, column, purpose=f"the {self.label} law")
         if self.pace is not None:
-            known = len(self.with_compute(table))
-            if known < LEAST_KNOWN:
+            usable = len(self.with_compute(table))
+            if usable < LEAST_KNOWN:
                 raise InputError(
-                    f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
+                    f"{place}: column 'training_compute_flop' is known of {usable} models; pace={self.pace!r} needs at "
                     f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
                     "set pace=None"
                 )
@@ -278,29 +278,29 @@ class Scores(Law):
         data : mapping of str to array_like
         """
         raw, capability = units[0], units[1][..., 0]
-        own = self.effects(units)
-        families, versions = own.get(FAMILY_UNITS), own.get(VERSION_UNITS)
+        effects = self.effects(units)
+        families, versions = effects.get(FAMILY_UNITS), effects.get(VERSION_UNITS)
         benchmarks = items(values, raw, data)
         density = SCATTERS[self.scatter].log_density
-        found = {
+        densities = {
             BENCHMARK_UNITS: prior_of_items(values, raw, data),
             CAPABILITY: density(capability, *expected(values, self.pace, data, families, self.steps(units))),
-        } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in own.items()}
+        } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in effects.items()}
         if self.pace == "random_walk":
-            found[STEPS] = Normal.log_density(units[-1], 0.0, 1.0)
+            densities[STEPS] = Normal.log_density(units[-1], 0.0, 1.0)
         noise = NOISES[self.noise]
         for where in design.WHERE:
             ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
             if versions is not None:
                 effect = values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
                 ability = ability + data[f"{where}_nested"] * effect
-            eta, own = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
+            eta, effects = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
             if where == "inner":
-                term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
+                term = noise.log_density(eta, effects, data["inner_log_score"], data["inner_log_rest"])
             else:
-                term = noise.log_below(eta if where == "low" else -eta, own)
-            found[where] = term
-        return found
+                term = noise.log_below(eta if where == "low" else -eta, effects)
+            densities[where] = term
+        return densities
 
     def effects(self, units):
         """Select standardised effects of families and of versions, those that there are, by name."""
@@ -342,8 +342,8 @@ class Scores(Law):
     def known_draws(self, values, reference, rows, rng=None):
         """Return one draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
         self._check_all_known(values)
-        known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
-        return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))
+        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
+        return ScoresDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
 
 
 def _positive(x):

@@ -16,12 +16,12 @@ class ScoresTests(Tests):
         """Return the means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
         benchmark = rows["benchmark"].to_numpy(object)
         named = "benchmark " + benchmark
-        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
+        contrasts = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
         if "year" in rows and rows["year"].notna().all():
             within = slopes(benchmark, rows["year"].to_numpy(float))
             what = f"slope of z in the date in each of {len(within)} benchmarks"
-            found |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
-        return found
+            contrasts |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
+        return contrasts
 
     def groupings(self, rows):
         """Return the codes of the groups that columns besides models and benchmarks name."""

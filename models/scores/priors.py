@@ -172,11 +172,11 @@ OF_UNKNOWN = (
 
 def free_parameters(law):
     """Return the free parameters of a law, in the order of their coordinates."""
-    found = [CENTRE, WITHIN_SD if law.family_effects else SD]
+    parameters = [CENTRE, WITHIN_SD if law.family_effects else SD]
     if law.family_effects:
-        found.append(FAMILY_SD)
+        parameters.append(FAMILY_SD)
     if law.version_effects:
-        found.append(VERSION_SD)
+        parameters.append(VERSION_SD)
     if law.pace is not None:
-        found += [*OF_PACE, *OF_FORMS[law.pace], *([SLOPE_RATIO] if law.slope_by_period else []), *OF_UNKNOWN]
-    return (*found, *OF_SCORES, *(OF_CEILINGS if law.ceilings else ()))
+        parameters += [*OF_PACE, *OF_FORMS[law.pace], *([SLOPE_RATIO] if law.slope_by_period else []), *OF_UNKNOWN]
+    return (*parameters, *OF_SCORES, *(OF_CEILINGS if law.ceilings else ()))

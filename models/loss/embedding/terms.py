@@ -31,8 +31,8 @@ class OfTwoTerms:
     def of_terms(self, values, parameters, tokens):
         """Return the constants of the two terms, whose centre is at parameters and tokens, and their exponent."""
         sampled = {q.name: values[q.name] for q in self.quantities}
-        found = self.form.derive(**sampled, reference_parameters=parameters, reference_tokens=tokens)
-        return found | {EXPONENT: self.exponent(**found)}
+        constants = self.form.derive(**sampled, reference_parameters=parameters, reference_tokens=tokens)
+        return constants | {EXPONENT: self.exponent(**constants)}
 
     def loss_of(self, constants, parameters, tokens):
         """Return the mean loss at parameters that count, and tokens."""
