@@ -36,8 +36,8 @@ def _symbolic(arrays):
 def namespace(*arrays):
     """Return the module whose functions apply to `arrays`.
 
-    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; symbols of the compiler
-    (`inference.engine`) bring functions of their own; everything else, xarray objects among it, is served by NumPy. A
+    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``. Symbols of the compiler
+    (`inference.engine`) bring their functions with them. NumPy serves everything else, xarray objects among it. A
     library that was never imported is not imported here.
     """
     return _symbolic(arrays) or _pytensor(arrays) or _jax(arrays) or np

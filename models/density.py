@@ -17,7 +17,7 @@ class Density(NamedTuple):
     Attributes
     ----------
     blocks : tuple of Coordinates or Units
-        What is sampled: quantities with priors of their own, and what the law gives a density. The first is a vector of
+        What is sampled: quantities that have priors, and what the law gives a density. The first is a vector of
         coordinates. A block with an axis has one row for each member of it, such as a group or a model.
     rest : callable
         ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all but the
@@ -35,7 +35,7 @@ class Density(NamedTuple):
         Names along the dims of what is sampled.
     used : ndarray of bool, shape (coordinate,), optional
         Which coordinates are sampled; all by default. The others are switched off by data, and the density does not
-        depend on them but for their own standard normal terms.
+        depend on them except by their standard normal terms.
     """
 
     blocks: tuple

@@ -66,7 +66,7 @@ class Law:
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
     tests : Tests
-        What tests of the law by its rows ask.
+        How the rows test the law.
     grouping : Grouping
         How rows belong together.
     planner : Planner

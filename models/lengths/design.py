@@ -223,7 +223,7 @@ def groups(counts, run_names, *, longest=False):
     """Return the cells of the same run and lengths, and of the same counts, put together.
 
     The likelihood needs of them no more: a term for each pair of lengths that gives the accuracies, and for each
-    different number right, number wrong and number asked.
+    different number right, number wrong and total.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def groups(counts, run_names, *, longest=False):
     dict of str to ndarray
         ``pair_run``, ``pair_log_longer``, ``pair_log_ratio``, ``pair_correct``, ``pair_wrong``, (pair,); for `side`
         right and wrong ``side_pair``, ``side_count``, ``side_cells`` (how many cells), (group,), of counts above 0; for
-        numbers asked ``total_run``, ``total_count``, ``total_cells``.
+        totals ``total_run``, ``total_count``, ``total_cells``.
     """
     a, b, correct, total = (counts[c].to_numpy(np.int64) for c in ("length_a", "length_b", "correct", "total"))
     longer, shorter = np.maximum(a, b), np.minimum(a, b)

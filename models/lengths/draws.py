@@ -196,8 +196,8 @@ class LengthsDraws(Draws):
 
     def _real_coefficients(self):
         priors, shape = self.law.prior_of, tuple(self.sampled.sizes[name] for name in DRAWS)
-        moved = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
-        return np.concatenate(moved, axis=-1)
+        values = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
+        return np.concatenate(values, axis=-1)
 
     @cached_property
     def _coordinates(self):

@@ -112,9 +112,9 @@ class Points:
 
 
 def _felt(of_counts, u):
-    """Tell on which parts a density of counts depends, (part,): it changes where those of other points are taken.
+    """Return on which parts a density of counts depends, (part,): it changes if a part is taken from other points.
 
-    All parts of a run whose counts say nothing.
+    If the counts depend on none, all parts are returned.
     """
     here = of_counts(u)
 

@@ -161,12 +161,12 @@ class Lengths(Law):
         if twins:
             first, second = twins
             arms = [runs[design.ARM].get(name) for name in twins] if design.ARM in runs else []
-            mend = "tell them apart in a column 'arm' and name it in the effects, or delete one"
+            fix = "tell them apart in a column 'arm' and name it in the effects, or delete one"
             if len(set(arms)) > 1:
-                mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
+                fix = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
             raise InputError(
                 f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
-                f"{runs.at[second, 'seed']:g}, so they differ in what the law does not know; {mend}"
+                f"{runs.at[second, 'seed']:g}, so they differ in what the law does not know; {fix}"
             )
         return rows
 
@@ -254,7 +254,7 @@ class Lengths(Law):
     def density(self, rows, reference):
         """Return the `Density`; runs start where their counts and conditions put them.
 
-        A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
+        A run's parameters u are sampled as ``z``, given what its counts and its condition imply: with counts that
         put u at m with information i, and a condition that puts it at mu with spread s, u has mean
         ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is then nearly standard normal
         whatever the spread, from a run of many cells to one of none.

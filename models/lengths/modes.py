@@ -1,4 +1,4 @@
-"""Where the counts of each run, on their own, put the parameters of its curve: what a sampler takes as units."""
+"""The parameters of each run's curve by its counts alone: location and scale of the units that are sampled."""
 
 from functools import lru_cache
 

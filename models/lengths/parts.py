@@ -9,7 +9,7 @@ LENGTH_BINS = 10  # of levels, in the tests of the law
 
 
 class LengthsTests(Tests):
-    """What tests of the law of lengths ask."""
+    """How counts test the law of lengths."""
 
     share_of = "the problems"
     tolerance = 0.05

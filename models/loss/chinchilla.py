@@ -126,8 +126,8 @@ class Chinchilla(LossLaw):
     ================= ======================== ==================================================================
 
     Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)``, nu, and sigma at the runs of the least
-    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma keeps its
-    value at the end of their range, or takes that at (N0, D0) where this is larger. With ``run_effects`` also
+    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma has its
+    value at the end of their range, or that at (N0, D0) where this is larger. With ``run_effects`` also
     ``rho = run_sd**2/(run_sd**2 + sigma**2)``, the share of the scatter at (N0, D0) that rows of a run have in common;
     with ``size_effects`` the same of ``size_sd``.
 
@@ -209,7 +209,7 @@ class Coupled(Chinchilla):
 
     This is the form of Busbridge et al. (2025): one constant more than the Chinchilla law, which it is at kappa = 1.
     Kaplan's law is the case E = 0, kappa = beta. Where kappa is below 1 the scarcer of parameters and data decides more
-    of the loss than their sum says. Sampled are the quantities of `Chinchilla`, whose options it has, and
+    of the loss than in their sum. Sampled are the quantities of `Chinchilla`, whose options it has, and
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why

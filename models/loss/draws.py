@@ -199,8 +199,8 @@ class LossDraws(Draws):
         sizes, origin = law.sizes(self.rows), self._origin(self.rows) | upstream
 
         def mean(name, factor):
-            moved = values | {name: values[name] * factor}
-            return law.on_scale(law.mean(law.constants(moved, origin), sizes))
+            shifted = values | {name: values[name] * factor}
+            return law.on_scale(law.mean(law.constants(shifted, origin), sizes))
 
         return {name: (mean(name, 1 + step) - mean(name, 1 - step)) / (2 * step) for name in names}
 
@@ -248,10 +248,10 @@ class LossDraws(Draws):
         if self._real is not None:
             return self._real
         priors, labels = self.law.prior_of, self.law.labels(self.reference)
-        moved = [
+        unconstrained = [
             priors[name].to_unconstrained(self.sampled[name].isel(place, drop=True)) for name, place in labels.values()
         ]
-        return xr.concat(moved, dim=pd.Index(list(labels), name=COORDINATE)).transpose(..., COORDINATE)
+        return xr.concat(unconstrained, dim=pd.Index(list(labels), name=COORDINATE)).transpose(..., COORDINATE)
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""

@@ -91,8 +91,8 @@ def compute_of_optimum(nonembedding, *, A, B, alpha, beta, gamma, delta=PROPORTI
         C_x in FLOP.
     """
     n_total = total(nonembedding, gamma, delta)
-    moved = nonembedding + delta * embedding(nonembedding, gamma, delta)
-    log_tokens = (log(beta * B / (alpha * A)) + (1 + alpha) * log(n_total) - log(moved)) / beta
+    marginal = nonembedding + delta * embedding(nonembedding, gamma, delta)
+    log_tokens = (log(beta * B / (alpha * A)) + (1 + alpha) * log(n_total) - log(marginal)) / beta
     return FLOP_PER_PARAMETER_TOKEN * nonembedding * exp(log_tokens)
 
 
@@ -112,8 +112,8 @@ def local_exponent(nonembedding, *, alpha, beta, gamma, delta=PROPORTIONAL, **_)
         Of the embedding parameters.
     """
     part = embedding(nonembedding, gamma, delta)
-    moved = nonembedding + delta * part
-    inverse = 1 + ((1 + alpha) * moved / (nonembedding + part) - (nonembedding + delta**2 * part) / moved) / beta
+    marginal = nonembedding + delta * part
+    inverse = 1 + ((1 + alpha) * marginal / (nonembedding + part) - (nonembedding + delta**2 * part) / marginal) / beta
     return 1 / inverse
 
 

@@ -23,12 +23,12 @@ TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the sprea
 
 @dataclass(frozen=True)
 class Grouped(Law):
-    """A law of the loss with quantities of their own for the groups of rows that a column names, such as corpora.
+    """A law of the loss whose quantities may differ by group of rows, such as corpora; a column names the groups.
 
     A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the
     scale on which q has no bounds, the logarithm of what is positive or the log-odds of a share, they are normal about
-    that of the typical value. Every other quantity of the law and of its noise is each group's own, with the prior that
-    the law gives it and nothing learned from other groups. Sampled are
+    that of the typical value. Every other quantity of the law and of its noise is separate in each group, with the
+    prior that the law gives it and nothing learned from other groups. Sampled are
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why
@@ -215,7 +215,7 @@ class Grouped(Law):
         return scalars
 
     def codes(self, rows, reference):
-        """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
+        """Return the place of each row's group among those of the reference, (row,); see `grouping.codes`."""
         return grouping.codes(rows, self.by, reference[GROUPS])
 
     # Quantities ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from .grouping import GROUP, labelled
 
 
 class GroupedTests(Tests):
-    """What tests of a grouped law ask: those of the law of the groups, within each group."""
+    """How runs test a grouped law: by the tests of the law of the groups, within each group."""
 
     @property
     def wider(self):

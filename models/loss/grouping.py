@@ -81,7 +81,7 @@ def check_runs(table, by, run):
 
 
 def codes(rows, by, names):
-    """Place of each row's group among the names, which are in order, (row,).
+    """Return the place of each row's group among the names, which are in order, (row,).
 
     Raises
     ------

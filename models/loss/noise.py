@@ -226,11 +226,11 @@ class Noise:
 
     def _scatter(self, values, reference, logs):
         """Return sigma at logarithms of the sizes, those beyond the fitted range set to its end."""
-        moved = {
+        logs_from_centre = {
             name: clip(x, reference[f"log_{name}_min"], reference[f"log_{name}_max"]) - reference[f"log_{name}_mean"]
             for name, x in logs.items()
         }
-        return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in moved.items()))
+        return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in logs_from_centre.items()))
 
     def _beyond(self, reference, logs):
         """Return whether rows are outside the fitted range of one of the sizes."""

@@ -16,7 +16,7 @@ SIZE_GROUP = "size_group"  # column that names the model size of each row under 
 
 
 class LossTests(Tests):
-    """What tests of a law of the loss ask."""
+    """How runs test a law of the loss."""
 
     @property
     def wider(self):

@@ -38,9 +38,9 @@ def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
 def chinchilla_over_kaplan(compute, *, A, B, alpha, beta, **_):
     """Compute that Chinchilla's rule saves over Kaplan's: budget over the least budget that reaches the same loss.
 
-    Kaplan's law, at its published constants, is minimised at the budget; the Chinchilla law says what loss that size
-    has, and at which budget its own optimum has it (appendix B of Ho et al. 2024). N is all parameters in both laws, as
-    there, although Kaplan's counts no embeddings.
+    Kaplan's law, at its published constants, is minimised at the budget. The Chinchilla law gives the loss of that
+    size, and the budget at which the Chinchilla optimum has this loss (appendix B of Ho et al. 2024). N is all
+    parameters in both laws, as there, although Kaplan's counts no embeddings.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class ProgressDraws(Draws):
     def left_out(self, fitted, left):
         """Return the log densities of rows left out, given draws `fitted` to the others.
 
-        Under paper effects, rows of a paper that were not left out say something of those that were.
+        Under paper effects, rows of a paper that were not left out inform those that were.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class ProgressDraws(Draws):
         Returns
         -------
         rowwise : ndarray, shape (chain, draw, left out)
-            Of each row on its own.
+            Of each row alone.
         joint : ndarray, shape (chain, draw)
             Of them together.
         mean : ndarray, shape (chain, draw, left out)

@@ -7,7 +7,7 @@ from ..parts import Grouping, Tests
 
 
 class ProgressTests(Tests):
-    """What tests of a law of progress ask."""
+    """How evaluations test a law of progress."""
 
     tolerance = 0.05
 

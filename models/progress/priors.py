@@ -92,20 +92,20 @@ def judged_prior(name, prior):
         If the text cannot be read, is of another form, or the spread is not positive.
     """
     form = JUDGED[name].form
-    mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
+    fix = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
     if isinstance(prior, str):
         match = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
         if not match or match[1] != form:
-            raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {mend}")
+            raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {fix}")
         prior = match[2].strip(), match[3].strip()
     try:
         if not all(NUMBER.fullmatch(str(x)) for x in prior):
             raise ValueError
         location, spread = (float(x) for x in prior)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"prior {name}={shown(prior)} cannot be read; {mend}") from None
+        raise InputError(f"prior {name}={shown(prior)} cannot be read; {fix}") from None
     if not (np.isfinite(location) and 0 < spread < np.inf):
-        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
+        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {fix}")
     # On the sampled scale, every form is a normal.
     Prior.parse(f"Normal({location!r}, {spread!r})")
     return location, spread

@@ -17,7 +17,7 @@ WHERE = ("inner", "low", "high")
 
 
 def reference(law, rows):
-    """Name models, benchmarks and families, and say what is known of each model, in plain values."""
+    """Name models, benchmarks and families, and state what is known of each model, in plain values."""
     models = rows.drop_duplicates("model").sort_values("model")
     entries = {"models": models["model"].tolist(), "benchmarks": sorted(rows["benchmark"].unique())}
     if law.pace is not None:
@@ -100,7 +100,7 @@ def arrays(law, rows, reference):
     ----------
     law : Scores
     rows : DataFrame
-        Of models and benchmarks of the reference; those that have none here have what their priors say.
+        Of models and benchmarks of the reference; those without rows here follow their priors.
     reference : dict
 
     Returns
@@ -109,8 +109,8 @@ def arrays(law, rows, reference):
         ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
         ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they
         are then told apart again; ``inner_...``, ``low_...`` and ``high_...``, rows of scores between the ends, at 0
-        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested`` says
-        of which rows the model has several.
+        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested``
+        marks the rows whose model has several.
     """
     count = len(reference["benchmarks"])
     data = {

@@ -86,7 +86,7 @@ class ScoresDraws(Draws):
 
     @staticmethod
     def _place(law, reference, rows, values, units):
-        """Put standardised capabilities, the second of the units, where compute and date say, in place."""
+        """Set the second of the units from standardised capabilities to those given compute and date, in place."""
         families = law.effects(units).get("family_units")
         mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families, law.steps(units))
         units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
@@ -305,7 +305,7 @@ class ScoresDraws(Draws):
     def by_group(self, by=None):
         """Return log densities of rows by a column's values; for models with their capabilities integrated out.
 
-        A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
+        The capability of an unseen model follows from its compute and date, not from the draws of its capability.
         """
         by = self.law.grouping.group if by is None else by
         densities = super().by_group(by)

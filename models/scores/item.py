@@ -64,8 +64,8 @@ def items(values, raw, d):
 def difficulties(raw, d):
     """Return the difficulties of benchmarks before their mean is taken away, (..., benchmark).
 
-    Their coordinates are logits: slope times difficulty less an origin, where the models that have scores should be.
-    Scores of few models say what these logits are and leave the slope open, from which the difficulty follows.
+    Their coordinates are logits: slope times difficulty minus an origin, where the models that have scores should be.
+    Scores of few models inform these logits and leave the slope open, from which the difficulty follows.
     """
     return d["benchmark_origin"] + raw[..., 1] * exp(-raw[..., 0])
 

@@ -7,7 +7,7 @@ LEAST_FORETOLD = 3
 
 
 class ScoresTests(Tests):
-    """What tests of the law of scores ask."""
+    """How scores test the law of scores."""
 
     share_of = "the scale of scores"
     tolerance = 0.05

@@ -69,7 +69,7 @@ SD = FreeParameter(
     "HalfNormal(1.5)",
     POSITIVE,
     LOGITS,
-    "Spread of models about what compute and date say: up to a year or two of progress.",
+    "Spread of models about what compute and date predict: up to a year or two of progress.",
 )
 WITHIN_SD = FreeParameter(
     "capability_sd",

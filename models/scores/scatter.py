@@ -1,4 +1,4 @@
-"""How capabilities scatter about what compute and date say.
+"""How capabilities scatter about what compute and date predict.
 
 Everything takes arrays of any broadcastable shapes and of any library of `arrays`.
 """
