@@ -1,4 +1,4 @@
-"""Who does the work: the cores of this machine, and connections to clusters of other machines."""
+"""Where work runs: on the cores of this machine, or on clusters of other machines."""
 
 import os
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from .datasets.wording import printable
 from .errors import InputError
 
-PATIENCE = 30  # seconds in which a worker must be there
+PATIENCE = 30  # seconds until a worker must be connected
 
 
 def cores():
@@ -36,7 +36,7 @@ def connected(address):
     Raises
     ------
     InputError
-        If Dask is not installed, nothing answers, or no worker is there.
+        If Dask is not installed, no scheduler answers, or no worker is connected.
     """
     try:
         from distributed import Client

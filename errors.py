@@ -2,23 +2,23 @@
 
 
 class InputError(ValueError):
-    """Input that cannot be used: the message names the place, the value found and the mend.
+    """Input that cannot be used: the message names the place, the value and the fix.
 
     The command line prints the message on one line and exits with status 2.
     """
 
 
 class DiagnosticWarning(UserWarning):
-    """A number that should not be trusted as it stands: poor convergence or an unreliable estimate."""
+    """A number that should not be used unchanged: the chains did not converge or an estimate is unreliable."""
 
 
 class TableWarning(UserWarning):
-    """Something in a table that a fit would rest on and that may be wrong."""
+    """Something in a table that would enter a fit and that may be wrong."""
 
 
 class SizeNote(UserWarning):
-    """What is left out or done otherwise because a table is large; no result is another for it."""
+    """What is left out or done differently because a table is large; no result changes."""
 
 
 class TableNote(TableWarning):
-    """What reading a table took away or changed, because it was asked to or because a column says so."""
+    """What reading a table left out or changed, because an option or a column requires it."""

@@ -72,12 +72,12 @@ def allocate(
     if bool(compute) == bool(loss):
         which = "both" if loss else "neither"
         raise InputError(f"give --compute, a budget in FLOP, or --loss, a target in nats per token, not {which}")
-    asked = {"compute": compute, "loss": loss, "demand": demand}
-    asked = {name: parsing.numbers(texts, f"--{name}") for name, texts in asked.items() if texts}
+    texts_of = {"compute": compute, "loss": loss, "demand": demand}
+    requests = {name: parsing.numbers(texts, f"--{name}") for name, texts in texts_of.items() if texts}
     from ..inference import storage
 
     fit = storage.open(file)
-    answers = fit.allocate(**asked, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
+    answers = fit.allocate(**requests, near_optimal=near_optimal, **planned, beyond=beyond, robust=robust)
     entries, verdict = answers.entries(fit.law.name), results.verdict_entry(fit)
     if json:
         checks = {"diagnostics": fit.diagnostics, "misfit": results.misfit_entries(fit), "verdict": verdict}
@@ -111,7 +111,7 @@ def _print_one(entry):
 
 
 def _print_together(entries):
-    """Print many answers, one a row."""
+    """Print many answers, one per row."""
     from ..inference.estimands.allocation import asked_for, remarks
 
     near = {"near_low": "near, least", "near_high": "near, most"} if "near_optimal" in entries[0] else {}
@@ -146,6 +146,6 @@ def _row(entry, name):
 
 
 def _quantile(entry, name, q):
-    """Text of a quantile; where it is infinite, no size does what is asked."""
+    """Return the text of a quantile, which is infinite where no size reaches the target."""
     value = entry.get(name, {}).get(q)
     return "never" if value is None and entry.get("p_reached", 1.0) < 1 else tables.number(value)

@@ -7,8 +7,8 @@ from typer import Option
 from . import options, tables
 
 
-def cache(clear: Annotated[bool, Option("--clear", help="Delete it.")] = False, json: options.Json = False):
-    """Show what reports keep in the cache, so that they go on where they stopped, or delete it."""
+def cache(clear: Annotated[bool, Option("--clear", help="Delete them.")] = False, json: options.Json = False):
+    """Show the cached results of reports, from which an interrupted report resumes, or delete them."""
     from ..datasets.wording import plural
     from ..reports.cache import store
 

@@ -20,7 +20,8 @@ def calibrate(
     out: Annotated[
         Path | None,
         Option(
-            help="Write ranks to this netCDF file as they come; simulations that it holds are kept.", metavar="FILE.nc"
+            help="Write ranks to this netCDF file as they come; simulations that it holds are not repeated.",
+            metavar="FILE.nc",
         ),
     ] = None,
     *,

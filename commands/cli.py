@@ -1,7 +1,7 @@
 """The command line: ``bayescaling COMMAND``.
 
 Results go to standard output (one JSON document with ``--json``), everything else to standard error. Input that cannot
-be used is refused in one line with exit status 2. Imports that cost time happen inside the commands.
+be used is refused in one line with exit status 2. Slow imports are inside the commands.
 """
 
 import os
@@ -82,19 +82,19 @@ def main():
     try:
         status = app(prog_name="bayescaling", standalone_mode=False)
         sys.stdout.flush()
-        if status == exit_status.INTERRUPTED:  # how typer says that a command was
+        if status == exit_status.INTERRUPTED:  # the status that typer returns
             status = exit_status.interrupted()
     except InputError as error:
         status = _refuse(str(error))
     except (typer.Abort, KeyboardInterrupt):
         status = exit_status.interrupted()
-    except (BrokenPipeError, SystemExit):  # typer leaves so where a pipe is closed, and nothing else does
+    except (BrokenPipeError, SystemExit):  # typer raises SystemExit where a pipe is closed, and nothing else does
         status = exit_status.closed_pipe()
     except OSError as error:
         status = exit_status.full_disk(error)
     except MemoryError:
-        status = _refuse("out of memory; ask for fewer draws, chains or processes, or a smaller table")
-    except ImportError as error:  # where memory is short, too
+        status = _refuse("out of memory; use fewer draws, chains or processes, or a smaller table")
+    except ImportError as error:  # also where memory is short
         status = _refuse(f"{error}; free memory, or install the package again")
     except Exception as error:
         if not hasattr(error, "format_message"):

@@ -41,7 +41,7 @@ def compare(
 
 
 def of_files(files, weighting, json):
-    """Compare saved fits of the same rows and print the verdict on the law of each."""
+    """Compare saved fits of the same rows and print the result of the checks of each law."""
     from ..inference import compare, storage
     from ..reports import results
 
@@ -79,7 +79,7 @@ def of_paper(seed, json):
 
 
 def of_specifications(seed, json):
-    """Fit all specifications to the built-in evaluations and print them by leave-one-out; what is done is cached."""
+    """Fit all specifications to the built-in evaluations and print their leave-one-out comparison; fits are cached."""
     from ..datasets import load, sha256
     from ..inference.progress.compare import compare as compare_progress
     from ..inference.progress.fitting import fit_all, new_fitter
@@ -90,11 +90,11 @@ def of_specifications(seed, json):
 
     table, numbers = load("lm_progress"), list(SPECIFICATIONS)
     fitter, fits = new_fitter(table), {}
-    # As many at a time as are fitted at once.
+    # Each stage fits as many as there are processes.
     parts = [tuple(numbers[i : i + processes()]) for i in range(0, len(numbers), processes())]
     names = {part: f"specification {', '.join(map(str, part))}" for part in parts}
-    made = {"module": __name__, "table": sha256(table), "seed": seed}
-    with Stages([*names.values(), "leave-one-out"], not json, **made) as stage:
+    key = {"module": __name__, "table": sha256(table), "seed": seed}
+    with Stages([*names.values(), "leave-one-out"], not json, **key) as stage:
         for part, name in names.items():
             fits |= stage(name, lambda part=part: fit_all(fitter=fitter, specifications=part, seed=seed))
         table = stage("leave-one-out", lambda: compare_progress(fits, seed=seed)[0])

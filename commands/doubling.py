@@ -14,21 +14,20 @@ def doubling(
     compute: Annotated[
         float | None,
         Option(
-            help="Training budget in FLOP at which the rate is asked for, instead of at the evaluations; 1e25 with "
-            "--year.",
+            help="Training budget in FLOP of the requested rate, instead of that of the evaluations; 1e25 with --year.",
             metavar="FLOP",
         ),
     ] = None,
     year: Annotated[
         float | None,
-        Option(help="Year at which the rate is asked for, instead of at the evaluations; 2023 with --compute."),
+        Option(help="Year of the requested rate, instead of those of the evaluations; 2023 with --compute."),
     ] = None,
     json: options.Json = False,
 ):
     """Print the months in which algorithmic progress doubles effective compute.
 
-    They are at the evaluations' own sizes and dates, over all and by benchmark. With --compute or --year they are at a
-    budget and a year, which may lie far from every evaluation.
+    They apply to the sizes and dates of the evaluations, over all and by benchmark. With --compute or --year they apply
+    to a budget and a year, which may lie far from every evaluation.
     """
     from ..inference import storage
     from ..inference.progress.rate_at_optimum import COMPUTE, YEAR, doubling_times

@@ -1,4 +1,4 @@
-"""How a command ends that a signal, a closed pipe or a full disk stopped: its exit status and one line on why."""
+"""The exit status of a command that a signal, a closed pipe or a full disk stopped, and one line with the cause."""
 
 import os
 import signal
@@ -7,31 +7,31 @@ from contextlib import suppress
 
 CLOSED_PIPE = 141
 INTERRUPTED = 130
-KEPT = {
-    "report": "finished stages are kept, and the same command goes on from there",
-    "calibrate": "simulations in the file of --out are kept, and the same command goes on from there",
-    "train": "what was trained is saved, and the same command goes on from there",
-    "compare progress": "specifications that were fitted are kept, and the same command goes on from there",
-    "arithmetic": "what was trained is saved, and the same command goes on from there",
+SAVED = {
+    "report": "finished stages are cached, and the same command resumes from there",
+    "calibrate": "simulations in the file of --out are saved, and the same command resumes from there",
+    "train": "training so far is saved, and the same command resumes from there",
+    "compare progress": "fitted specifications are cached, and the same command resumes from there",
+    "arithmetic": "training so far is saved, and the same command resumes from there",
 }
 _received = []
 
 
 def open_streams():
-    """Open the streams that were closed before the command began; what it opens next would else be in their place."""
+    """Open standard streams that were closed before the command began, so that no file takes their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def closed_pipe():
-    """Write no more to standard output, which nobody reads; returns the exit status."""
+    """Discard further standard output, which nobody reads, and return the exit status."""
     _forget_output()
     return CLOSED_PIPE
 
 
 def full_disk(error):
-    """Say which file could not be read or written, standard output among them; returns the exit status."""
+    """Print which file could not be read or written, standard output included, and return the exit status."""
     _forget_output()
     name = "standard output, or a temporary file" if error.filename is None else os.fsdecode(error.filename)
     print(f"error: {name}: {error.strerror or error}; make room, and start again".replace("\n", " "), file=sys.stderr)
@@ -57,14 +57,14 @@ def _interrupt(number, _):
 
 
 def taken(numbers):
-    """Take note of signals that were received elsewhere; the exit status is that of the last."""
+    """Record signals that were received elsewhere; the last one determines the exit status."""
     _received.extend(numbers)
 
 
 def interrupted():
-    """Say that the command was interrupted and what it kept; returns the exit status."""
-    kept = next((KEPT[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in KEPT), None)
-    # Python notes an interrupt within an exec of text, such as that of a dataclass, and would end by it all the same.
+    """Print that the command was interrupted and what it saved, and return the exit status."""
+    saved = next((SAVED[name] for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in SAVED), None)
+    # Python records an interrupt within an exec of text, as in a dataclass, and would end by SIGINT. This resets it.
     exec("")
-    print("interrupted" + (f"; {kept}" if kept else ""), file=sys.stderr)
+    print("interrupted" + (f"; {saved}" if saved else ""), file=sys.stderr)
     return 128 + _received[-1] if _received else INTERRUPTED

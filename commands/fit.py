@@ -23,7 +23,7 @@ def fit(
     log_likelihood: Annotated[
         bool | None,
         Option(
-            help="Keep the log density of every row under every draw in the file, for ArviZ; by default up to 20 "
+            help="Save the log density of every row under every draw in the file, for ArviZ; by default up to 20 "
             "million.",
             show_default=False,
         ),
@@ -33,7 +33,7 @@ def fit(
 ):
     """Fit a law, by default the coupled one, to a table of runs with NUTS."""
     chosen, table = parsing.law_and_table(law, data, fitting, out)
-    # Only now, for these take longer than reading a table that may have to be refused.
+    # These imports take long, so they follow the checks of the table.
     from ..inference import fit as fit_law
     from ..inference.checks.wider_laws import suggestion, worth_trying
     from ..inference.progress_messages import say
@@ -44,7 +44,7 @@ def fit(
     settings = parsing.sampler_settings(fitting) | {"log_likelihood": log_likelihood}
     with tables.verdict_later(unless=fitting.json):
         fitted = fit_law(chosen, table, progress=showing, **settings)
-    say("judging the fit: leave-one-out, robust errors, tests of misfit", showing)
+    say("checking the fit: leave-one-out, robust errors, tests of misfit", showing)
     fitted.loo(progress=showing)
     entry = fit_entry(fitted, seed=fitting.seed)
     if worth_trying(fitted):
@@ -63,7 +63,7 @@ def fit(
 
 
 def _print(title, entry, diagnostics):
-    """Print a law's parameters, its leave-one-out and both verdicts; lengths first where the law has them."""
+    """Print a law's parameters, its leave-one-out and the results of both checks, after lengths where it has them."""
     from ..inference.checks.chains import sentence
     from ..inference.checks.sensitivity import SENSITIVE
 
@@ -87,7 +87,7 @@ def _print(title, entry, diagnostics):
         reason = f"distance per doubling of its power above {SENSITIVE:g}"
         print(f"decided by the prior in part ({reason}): {_listed(sensitive)}")
     if driven := entry["verdict"]["prior_driven"]:
-        print(f"hardly informed by the rows (width over the prior's): {_listed(driven)}")
+        print(f"barely informed by the rows (width over the prior's): {_listed(driven)}")
     print(entry["verdict"]["sentence"])
     if entry.get("suggestion"):
         print(entry["suggestion"])

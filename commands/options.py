@@ -8,14 +8,14 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-CORES_OF_A_FIT = 4  # chains, one a core
+CORES_OF_A_FIT = 4  # chains, one per core
 FORMATS = "(CSV, TSV, JSON, JSONL, Parquet, netCDF; .gz, .xz, .zst), or a pattern such as 'runs-*.csv'."
 
 AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]
 LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document to standard output and nothing else.")]
 Sampler = Annotated[str | None, Option(help="nutpie, numpyro or pymc.")]
-Draws = Annotated[int, Option(help="Kept draws of each chain.")]
+Draws = Annotated[int, Option(help="Draws of each chain after warm-up.")]
 Tune = Annotated[int, Option(help="Warm-up iterations of each chain.")]
 Chains = Annotated[int, Option()]
 Seed = Annotated[int, Option(help="Seed of the draws.")]
@@ -36,7 +36,7 @@ Processes = Annotated[
     int | None,
     Option(
         help="Processes among which refits, simulated tables, pages of a report and the like are divided; by default "
-        "one for each four cores, which the chains of one fit keep busy, and for a report one a core, four at most."
+        "one for each four cores, which the chains of one fit use, and for a report one per core, four at most."
     ),
 ]
 
@@ -78,7 +78,7 @@ class Reading:
     where: Annotated[
         str | None,
         Option(
-            help="Keep the rows for which this holds: \"experiment == 'a' and lr > 1e-4\"; `names like this` in "
+            help="Read only the rows for which this holds: \"experiment == 'a' and lr > 1e-4\"; `names like this` in "
             "backticks.",
             metavar="CONDITION",
         ),
@@ -87,12 +87,14 @@ class Reading:
         bool,
         Option("--drop-missing", help="Leave out rows that lack a finite positive number in a column that is needed."),
     ] = False
-    keep_copies: Annotated[bool, Option("--keep-copies", help="Keep rows that are exact copies of others.")] = False
+    keep_copies: Annotated[bool, Option("--keep-copies", help="Also read rows that are exact copies of others.")] = (
+        False
+    )
     last_of: Annotated[
-        str | None, Option(help="Keep the row of most tokens, the last, of each, such as run.", metavar="COLUMNS")
+        str | None, Option(help="Read only the row of most tokens, the last, of each value: run.", metavar="COLUMNS")
     ] = None
     best_of: Annotated[
-        str | None, Option(help="Keep the row of least loss of each, such as parameters,tokens.", metavar="COLUMNS")
+        str | None, Option(help="Read only the row of least loss of each value: parameters,tokens.", metavar="COLUMNS")
     ] = None
     drop_highest: Annotated[
         int, Option(help="Rows of highest loss to leave out; of points, of the parametric fits alone.")
@@ -119,7 +121,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Grouping(Reading):
-    """Options of every command that may fit groups of rows: the table's, and which quantities are whose."""
+    """Options of every command that may fit groups of rows: those of the table, and quantities by group."""
 
     group: Annotated[
         str | None,
@@ -141,7 +143,7 @@ class Grouping(Reading):
 
 @dataclass(frozen=True)
 class Fitting(Grouping):
-    """Options of every command that fits a law to a table: the table's, the law's and the sampler's."""
+    """Options of every command that fits a law: those of the table, the law and the sampler."""
 
     prior: Annotated[
         list[str] | None, Option(help='Replace a prior: alpha="LogNormal(-1, 0.5)". Repeatable.', metavar="NAME=DIST")
@@ -173,7 +175,7 @@ class Fitting(Grouping):
 def works(command=None, *, most=None):
     """Give a command the options that state where independent tasks of its work run.
 
-    It has one process for each `CORES_OF_A_FIT` cores by default; with `most` one a core, at most so many.
+    It has one process for each `CORES_OF_A_FIT` cores by default; with `most` one per core, at most so many.
     """
     if command is None:
         return functools.partial(works, most=most)
@@ -220,7 +222,7 @@ def _parameter(name, annotation, default=None):
 
 
 def _with_signature(wrapper, command, parameters):
-    """Give a function the name and help of a command, and the parameters that the command line is to see."""
+    """Give a function the name and help of a command, and the parameters of the command line."""
     wrapper = functools.wraps(command)(wrapper)
     wrapper.__signature__ = inspect.Signature(parameters)
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

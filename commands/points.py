@@ -66,4 +66,4 @@ def _print(estimates):
         if len(set_aside):
             print(f"{name}: levels set aside: {'; '.join(f'{n}, {reason}' for reason, n in set_aside.items())}")
     for name, reason in estimates.missing.items():
-        print(f"{name}: not to be had: {reason}")
+        print(f"{name}: not available: {reason}")

@@ -22,7 +22,7 @@ DECADE = math.log(10)
 
 @dataclass(frozen=True)
 class Since(options.Fitting):
-    """Options of the command; its own come last."""
+    """Options of the command; those of it alone come last."""
 
     data: Annotated[
         str | None, Option(help=f"A table of scores with dates and computes {options.FORMATS}", metavar="TABLE")
@@ -30,8 +30,8 @@ class Since(options.Fitting):
     years: Annotated[
         str | None, Option(help="Only models released from the one to before the other.", metavar="FIRST:LAST")
     ] = None
-    break_year: Annotated[float, Option(help="Date at which the pace may change.")] = 2024.37
-    elpd: Annotated[bool, Option("--elpd", help="Compare one pace with two by leaving models out.")] = False
+    break_year: Annotated[float, Option(help="Date at which the rate may change.")] = 2024.37
+    elpd: Annotated[bool, Option("--elpd", help="Compare a constant rate with two by leaving models out.")] = False
     out: Annotated[Path | None, Option(help="Write linear.nc and break.nc to this folder.", metavar="DIR")] = None
 
 
@@ -83,13 +83,13 @@ def _check_folder(out, files):
 
 
 def _with_pace(law, pace):
-    """Give a law another pace, with those of its priors and options that the other has too."""
+    """Return a law with another form of the rate, with the priors and options that the other form has too."""
     other = replace(law, pace=pace, priors={}, slope_by_period=law.slope_by_period and pace == BREAK)
     return replace(other, priors={name: prior for name, prior in law.priors.items() if name in other.prior_of})
 
 
 def _within(table, years):
-    """Rows of models released from one year to before another."""
+    """Return the rows of models released from one year to before another."""
     if years is None:
         return table
     try:
@@ -112,7 +112,7 @@ def _with_compute(law, table):
 
 
 def _comparison(fits):
-    """Compare both paces by leave-one-model-out."""
+    """Compare both forms of the rate by leave-one-model-out."""
     import pandas as pd
 
     from ..inference.checks.chains import PARETO_K_LIMIT
@@ -131,8 +131,8 @@ def _print(table, fits, summaries):
     law, models = fits[BREAK].law, table["model"].nunique()
     dated = _with_compute(law, table)
     print(f"{models} models, {len(table)} scores; training compute known of {len(dated)} models, the last of", end=" ")
-    print(f"{dated['date'].max().date()}: what came after rests on dates alone")
-    labels = {"all": "one pace", "before": f"before {law.break_year:g}", "after": f"after {law.break_year:g}"}
+    print(f"{dated['date'].max().date()}: later growth depends on dates alone")
+    labels = {"all": "constant rate", "before": f"before {law.break_year:g}", "after": f"after {law.break_year:g}"}
     rows = {key: row for name in (BREAK, LINEAR) for key, row in summaries[name].iterrows()}
     for name, title in TITLES.items():
         lines = [
@@ -153,7 +153,7 @@ def _print(table, fits, summaries):
 
 
 def _slopes(fit):
-    """Capability that an e-fold of compute buys, (chain, draw), by when: one that has no name, or by period."""
+    """Return the capability per e-fold of compute, (chain, draw), by period, or under an empty name without periods."""
     from ..inference.scores.compute import progress_at_fixed_compute
 
     slope = progress_at_fixed_compute(fit)["slope"]

@@ -1,4 +1,4 @@
-"""The command ``report``: an HTML report on the built-in tables, or on a table or fits of the user's."""
+"""The command ``report``: an HTML report on the built-in tables, or on a table or fits of the user."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +38,7 @@ def report(
         ),
     ] = None,
     backdrop: Annotated[
-        bool, Option("--backdrop", help="Show what the best law says of the built-in table beside it.")
+        bool, Option("--backdrop", help="Show the results of the best law on the built-in table next to it.")
     ] = False,
     page: Annotated[
         list[str] | None,
@@ -50,19 +50,19 @@ def report(
     sampler: options.Sampler = None,
     seed: options.Seed = 1,
     fresh: Annotated[
-        bool, Option("--fresh", help="Make every result again, even where an earlier report kept it in the cache.")
+        bool, Option("--fresh", help="Compute every result again, even where an earlier report cached it.")
     ] = False,
     *,
     grouping,
 ):
-    """Write an HTML report, results.json and the posteriors: on the built-in tables, a table of one's own, or fits."""
+    """Write an HTML report, results.json and the posteriors: on the built-in tables, a custom table, or fits."""
     from ..reports import report as make_report
     from ..reports.pages.front import lines
 
-    own = _on_own({name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"})
+    custom = _is_custom({name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"})
     sampling = {"seed": seed, "sampler": sampler, "draws": draws, "tune": tune, "chains": chains}
     settings = {"progress": not grouping.json, "fresh": fresh}
-    if not own:
+    if not custom:
         settings |= {"pages": page, **sampling}
     elif files:
         settings |= {"fits": _fits(files), "backdrop": backdrop}
@@ -79,23 +79,23 @@ def report(
     print(f"written to {out / 'index.html'}, {out / 'results.json'} and {out / 'posteriors'}")
 
 
-def _on_own(given):
+def _is_custom(names):
     """Return whether a report on a table or fits of the user is requested, by names of parameters on the command line.
 
     Parameters that do not go together raise an `InputError`.
     """
-    subjects = [name for name in SUBJECTS if name in given]
+    subjects = [name for name in SUBJECTS if name in names]
     if len(subjects) > 1:
-        named = " and ".join(SUBJECTS[name] for name in subjects)
-        raise InputError(f"{named}: a report is on one of them; make one report for each")
+        options_used = " and ".join(SUBJECTS[name] for name in subjects)
+        raise InputError(f"{options_used}: a report is on one of them; make one report for each")
     if subjects == ["files"]:
         meaning, fix = ALWAYS | {"files", "backdrop"}, "FILE.nc holds what was fitted; fit again for another"
     elif subjects:
-        meaning, fix = given - {"page"}, "a report on a table of one's own is one page"
+        meaning, fix = names - {"page"}, "a report on a custom table is one page"
     else:
         meaning = ALWAYS | SAMPLING | {"page"}
-        fix = "for a table of one's own; name it with --data or --evaluations"
-    if strange := sorted(given - meaning):
+        fix = "only for a custom table; name it with --data or --evaluations"
+    if strange := sorted(names - meaning):
         raise InputError(f"{', '.join('--' + name.replace('_', '-') for name in strange)}: {fix}")
     return bool(subjects)
 

@@ -1,4 +1,4 @@
-"""The command ``rollout``: fit below cutoffs, predict the rest, and say how well."""
+"""The command ``rollout``: fits below cutoffs, predictions of the rest, and their scores."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ from typer import Option
 from . import options, parsing, tables
 
 HEADER = ("", "fitted", "predicted", "50% covers", "90% covers", "CRPS", "bias", "log score", "r_hat", "divergences")
-UNSETTLED = 0.2  # our choice: a CRPS whose Monte-Carlo error is a larger share of it is not to be read
+UNSETTLED = 0.2  # share of the CRPS; with a larger Monte-Carlo error the CRPS is not settled
 
 
 @options.works
@@ -29,7 +29,7 @@ def rollout(
     *,
     fitting,
 ):
-    """Fit a law to the rows below each cutoff, predict the others, and say how well."""
+    """Fit a law to the rows below each cutoff, predict the others, and score the predictions."""
     from ..inference import rollout as roll_out
     from ..plots.with_matplotlib import check_format
     from ..reports.drawing.rollout import draw
@@ -79,9 +79,9 @@ def _print(title, scores):
     print("coverage with the 95% interval of a share of so many independent rows; those of a cutoff share one fit")
     for cutoff, row in scores.iterrows():
         if not row["crps_se"] < UNSETTLED * row["crps"]:
-            print(f"below {cutoff:g}: the CRPS is not settled, a few draws foretell anything; read the log score")
+            print(f"below {cutoff:g}: the CRPS is not settled, as a few draws predict anything; read the log score")
         if not row["ok"]:
-            print(f"below {cutoff:g}: the chains are NOT TO BE TRUSTED; draw more")
+            print(f"below {cutoff:g}: the chains did not converge; draw more")
 
 
 def _line(cutoff, entry):

@@ -1,4 +1,4 @@
-"""How the command line prints: JSON, tables and numbers, warnings, and where results were written."""
+"""Output of the command line: JSON, tables and numbers, warnings, and paths of results."""
 
 import sys
 import warnings
@@ -11,20 +11,20 @@ from ..errors import DiagnosticWarning, SizeNote, TableNote, TableWarning
 QUANTILES = {"q2.5": "2.5%", "q50": "50%", "q97.5": "97.5%"}
 SUMMARY_HEADER = ("", "mean", "sd", *QUANTILES.values())
 LABEL, NUMBER = 44, 24  # characters that a label and a number have at most
-# In the names of parameters that each run has: too many to print.
+# Part of the names of parameters of single runs, which are too many to print.
 OF_RUNS = "_run["
 MOST_LEVELS = 20  # of a quantity that is printed level by level
 
 
 def interactive(json):
-    """Whether to show progress: a terminal is watching and the output is for people."""
+    """Return whether to show progress: standard error is a terminal and the output is not JSON."""
     return sys.stderr.isatty() and not json
 
 
 def print_table(title, header, rows, *, least=()):
     """Print a table to standard output, its first column to the left and the others to the right.
 
-    No cell is cut: where the terminal is too narrow whole columns are left out and named below, first those that
+    No cell is cut. Where the terminal is too narrow, whole columns are left out and named below: first those that
     `least` names, in its order, then those at the right.
     """
     from rich import box
@@ -55,12 +55,12 @@ def print_table(title, header, rows, *, least=()):
 
 
 def _broken_pipe():
-    """Leave it to the command line to end; rich would with another exit status."""
+    """Raise the error for the command line to handle; rich would end with another exit status."""
     raise BrokenPipeError
 
 
 def fitting_columns(header, rows, width, least=()):
-    """Positions of the columns of a table that fit in a width without a cell being cut.
+    """Return the positions of the columns of a table that fit in a width without cutting a cell.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def fitting_columns(header, rows, width, least=()):
 
 
 def _unbroken(position, cells):
-    """Whether cells of a column stay on one line: labels and numbers do unless they are long, sentences do not."""
+    """Return whether cells of a column stay on one line, as labels and numbers do unless they are long."""
     return max(map(len, cells), default=0) <= (LABEL if position == 0 else NUMBER)
 
 
@@ -89,7 +89,7 @@ def _least_width(position, name, cells):
 
 
 def names_of(files, json):
-    """Name files as they were given where JSON is asked for, else by the last parts that tell their paths apart.
+    """Return names of files: their paths for JSON, else the last parts by which their paths differ.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def few_levels(names):
 
 @contextmanager
 def verdict_later(*, unless):
-    """Leave out the warning that chains cannot be trusted, since the verdict is printed with the result."""
+    """Suppress the warning that chains did not converge, since the result is printed with this check."""
     with warnings.catch_warnings():
         if not unless:
             warnings.simplefilter("ignore", DiagnosticWarning)

@@ -24,7 +24,7 @@ class Sweep:
 
     out: options.Out
     dry_run: Annotated[
-        bool, Option("--dry-run", help="Only say what it takes: runs, parameters, FLOP, memory, hours.")
+        bool, Option("--dry-run", help="Only print what it takes: runs, parameters, FLOP, memory, hours.")
     ] = False
     scheduler: options.Scheduler = None
     device: options.Device = None
@@ -83,7 +83,7 @@ def _key(row):
 
 
 def _run(training, file, preset, options, *, accuracies=None):
-    """Train a sweep with the module of its kind, or only print what it takes; `accuracies` of what it trained."""
+    """Train a sweep with the module of its kind, or only print what it takes; `accuracies` computes those of runs."""
     if (file is None) == (preset is None):
         raise InputError(f"give a sweep's FILE.toml or --preset, not {'both' if file else 'neither'}; see --help")
     sweep = file if preset is None else training.make_sweep({"preset": preset})
@@ -118,7 +118,8 @@ def _trained(training, sweep, options):
         exit_status.taken(interrupt.args)
         count = len(list((options.out / "runs").glob("*.nc")))
         print(
-            f"{count} finished runs and the checkpoint of the last are kept in {options.out}; the same command goes on",
+            f"{count} finished runs and the checkpoint of the last are saved in {options.out}; the same command "
+            "resumes",
             file=sys.stderr,
         )
         raise

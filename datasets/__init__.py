@@ -1,4 +1,4 @@
-"""Tables: the built-in ones, and a user's own, read and checked."""
+"""Tables: the built-in ones, and those of the user, read and checked."""
 
 from .catalogue import CHINCHILLA_VOCABULARY, catalogue, load, notes
 from .cells import fractional_years

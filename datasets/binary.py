@@ -17,8 +17,8 @@ def parquet(data, label, _=()):
     try:
         frame = pd.read_parquet(io.BytesIO(data))
         for name in frame:
-            frame[name].to_numpy()  # which tells of text that is not UTF-8
-    # What a damaged file raises depends on where the damage lies, and the libraries beneath promise nothing.
+            frame[name].to_numpy()  # raises where text is not UTF-8
+    # What a damaged file raises depends on where the damage lies, and the libraries document no set of exceptions.
     except Exception as error:
         raise InputError(f"{label}: not a Parquet file that can be read ({reason(error)}); write it again") from error
     named = any(name is not None for name in frame.index.names)
@@ -59,7 +59,7 @@ def _one_dimension(variables, label):
         } or tables
     if len(tables) > 1:
         dimensions = sorted({dimension for dimension, _ in tables})
-        raise InputError(f"{label}: there are tables along {listed(dimensions)}; keep one in the file")
+        raise InputError(f"{label}: there are tables along {listed(dimensions)}; leave only one in the file")
     ((dimension, size), columns) = tables.popitem()
     refuse_duplicates([name for name, _ in columns], label)
     labels = {

@@ -22,7 +22,7 @@ CHINCHILLA_VOCABULARY = 32000
 
 @dataclass(frozen=True)
 class Table:
-    """A built-in table: what it holds, where it is from, and its derived columns.
+    """A built-in table with its description, source, licence and derived columns.
 
     The notes next to its file end with the list of its columns. A table of scores is `joined` with the table of that
     name, whose rows are the models.
@@ -137,7 +137,7 @@ LISTED = (
         "arithmetic_offsets",
         520,
         "offsets",
-        "Sums that small transformers get right, by embedding and, of Abacus, the offset at which it is judged",
+        "Sums that small transformers get right, by embedding and, of Abacus, the offset of the evaluation",
         'this package: the sweep "small" of arithmetic, on a CPU',
         "that of this package",
     ),
@@ -145,7 +145,7 @@ LISTED = (
         "published",
         269,
         "published",
-        "Estimates that papers report, to set beside one's own",
+        "Estimates that papers report, to compare with other results",
         "the papers named in its source column",
         FACTS,
     ),

@@ -11,10 +11,10 @@ from .notation import parsed
 from .wording import listed, plural, quoted
 
 DAYS = 365
-FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can say
+FIRST_YEAR, LAST_YEAR = 1700, 2200  # within what nanoseconds since 1970 can represent
 MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
-# The forms of a year, a quarter and a month; of a day other than 2019-02-14 those that name the month.
+# Forms of a year, a quarter and a month, and those of a day that name the month.
 PERIODS = tuple(map(re.compile, (
     r"(?P<year>[0-9]{4})(?:\.0)?",
     r"(?P<year>[0-9]{4})[ -]?Q(?P<quarter>[1-4])",
@@ -122,11 +122,11 @@ def _name(cell):
 
 def others_than(choices, cells, *, optional=False, fix=""):
     """Return the faults of cells that are none of the choices; a blank is no fault where it is `optional`."""
-    faults, mend = [], fix or ("correct it or leave it blank" if optional else "correct it or delete the row")
+    faults, fix = [], fix or ("correct it or leave it blank" if optional else "correct it or delete the row")
     for row, cell in cells[~cells.isin(choices)].items():
         if not (optional and blank(cell)):
             problem = "nothing (a blank)" if blank(cell) else f"{quoted(cell)}, which is none of {listed(choices)}"
-            faults.append(Fault(row, cells.name, f"found {problem}", mend))
+            faults.append(Fault(row, cells.name, f"found {problem}", fix))
     return faults
 
 
@@ -143,7 +143,7 @@ def as_days(cells, *, optional=False):
     -------
     days : pandas.Series
     halfwidths : pandas.Series
-        Days by which a day may be off: half of the year, the quarter or the month, 0 where the day is given.
+        Largest error of each day, in days: half of the year, the quarter or the month, 0 where a cell has a day.
     faults : list of Fault
         The cells that are no dates.
 

@@ -1,4 +1,4 @@
-"""Checks of a table that is read: cells that cannot be used, sizes that cannot be, and what a reader should know."""
+"""Checks of a table: unusable cells, impossible sizes, and notes and warnings to the user."""
 
 import sys
 import warnings
@@ -13,11 +13,19 @@ from .wording import quoted
 
 LEFT_OUT = "such rows can be left out with drop_missing=True (--drop-missing)"
 SHOWN = 10  # faults in one message
-LONGEST = 600  # characters of a message, which has fewer faults where they are long
+
+# Characters of a message, which has fewer faults where they are long.
+LONGEST = 600
+
 LEAST = 1000  # parameters or tokens
+
 LOSSES = (0.01, 50)  # nats per token
-USUAL = 20  # tokens a parameter
-FEWEST = 0.01  # tokens a parameter: the least of Kaplan et al. (2020) is 0.03, of 22 million tokens
+
+USUAL = 20  # tokens per parameter
+
+# Tokens per parameter; the least of Kaplan et al. (2020) is 0.03.
+FEWEST = 0.01
+
 UNITS = (1e6, 1e9, 1e12)
 OF_COMPUTE = (1e12, 1e15, 1e18, 1e21, 1e24)
 PETAFLOP_DAY = 8.64e19
@@ -31,7 +39,7 @@ PACKAGE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong in one cell.
+    """One cell that cannot be used.
 
     Parameters
     ----------
@@ -98,12 +106,12 @@ def refuse(faults, frame, label):
 def _message(faults, number, frame, label):
     shown = faults[:number]
     cells = [f"{place(frame, x.row)}, column {quoted(header_of(frame, x.column))}: {x.found}" for x in shown]
-    mends = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
+    fixes = "; ".join(dict.fromkeys(part for fault in shown for part in fault.mend.split("; ")))
     if len(faults) == 1:
-        return f"{label}, {cells[0]}; {mends}"
+        return f"{label}, {cells[0]}; {fixes}"
     numbered = " ".join(f"({number}) {cell}" for number, cell in enumerate(cells, 1))
     more = f" and {len(faults) - number} more" if len(faults) > number else ""
-    return f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {mends}"
+    return f"{label}: {len(faults)} cells cannot be used: {numbered}{more}; {fixes}"
 
 
 def refuse_first(wrong, column, describe, mend, table, label, others=""):
@@ -136,7 +144,7 @@ def refuse_first(wrong, column, describe, mend, table, label, others=""):
 
 
 def refuse_differences(table, group, columns, label):
-    """Refuse a table in which rows of one run or model differ in what is one for all of them.
+    """Refuse a table in which rows of one run or model differ in a column that must be constant.
 
     Parameters
     ----------
@@ -161,7 +169,7 @@ def refuse_differences(table, group, columns, label):
             continue
         cells = table[column]
         first = cells.iloc[earliest[number]].set_axis(cells.index)
-        # Arrays in cells have no one answer to whether they are equal.
+        # A comparison of arrays in cells gives an array, not one truth value.
         wrong = cells != first if cells.dtype != object else cells.map(repr) != first.map(repr)
         wrong &= ~(cells.isna() & first.isna())
 
@@ -169,7 +177,7 @@ def refuse_differences(table, group, columns, label):
             value, before = ("nothing" if blank(cell) else quoted(cell) for cell in (cells[row], first[row]))
             return f"{value} where {group} {quoted(table.at[row, group])} had {before} before"
 
-        refuse_first(wrong, header_of(table, column), describe, f"give each {group} its own name", table, label)
+        refuse_first(wrong, header_of(table, column), describe, f"give each {group} a separate name", table, label)
 
 
 def refuse_duplicate_rows(table, key, describe, label, *, also=()):
@@ -180,13 +188,13 @@ def refuse_duplicate_rows(table, key, describe, label, *, also=()):
         raise InputError(f"{label}, {place(table, row)}: {describe(*(table.at[row, column] for column in key))}")
 
 
-# Sizes and losses that no run of a language model can have ------------------------------------------------------------
+# Impossible sizes and losses ------------------------------------------------------------------------------------------
 
 
-# Sizes may be as small or large as doubles are, and what they suggest is only a mend.
+# Overflow is harmless here: extreme sizes only change the unit that a message suggests.
 @np.errstate(all="ignore")
 def check_possible(runs, names, label, *, sure=()):
-    """Refuse a table some of whose sizes or losses cannot be, with the unit that they may be in.
+    """Refuse a table with impossible sizes or losses, and suggest the unit that they may be in.
 
     Parameters
     ----------
@@ -221,7 +229,7 @@ def check_possible(runs, names, label, *, sure=()):
     if "tokens" in names:
         ratio = d.median() / (n.median() * guess)
         check(d < LEAST, "tokens", "fewer than 1,000 tokens", _unit("tokens", _nearest(ratio, UNITS, USUAL)))
-        # Of a table of tokens some row has more.
+        # A column of steps has few tokens in every row; a column of tokens has more in some row.
         few = (d / n < FEWEST) & ((d / n).max() < FEWEST)
         steps = 'give the tokens of one as unit={"tokens": 5e5} (--unit tokens=5e5)'
         reason = f"at most {(d / n).max():.2g} tokens per parameter in any row"
@@ -249,7 +257,7 @@ def check_possible(runs, names, label, *, sure=()):
 
 
 def check_agreement(runs, names, label, fix=""):
-    """Refuse a compute that is not 6ND, with what may be the matter, or with a fix that is known."""
+    """Refuse a compute that is not 6ND, with a likely cause or the `fix` of the caller."""
     expected = 6 * runs["parameters"] * runs["tokens"]
     ratio = runs["training_flop"] / expected
     wrong = (ratio - 1).abs() > DISAGREEMENT
@@ -280,7 +288,7 @@ def check_at_most(part, whole, whole_text, runs, names, label):
         def describe(row):
             return f"{quoted(runs.at[row, part])} where {whole_text} are {quoted(runs.at[row, whole])}"
 
-        # Tokens that were derived from FLOP can be short of themselves in the last digit.
+        # Tokens derived from FLOP can differ from the original in the last digit.
         wrong = runs[part] > runs[whole] * (1 + ROUNDING)
         mend = f"correct it, or leave the column out with {setting_aside(names[part])}"
         refuse_first(wrong, names[part], describe, mend, runs, label, ", and so in {} more rows")
@@ -304,7 +312,7 @@ def _unit(name, unit):
     )
 
 
-# What a reader should know --------------------------------------------------------------------------------------------
+# Notes and warnings ---------------------------------------------------------------------------------------------------
 
 
 class Changes:

@@ -8,9 +8,9 @@ from .units import SCALED, split_header
 from .wording import listed, printable, quoted, suggestion
 
 SIZES = ("parameters", "tokens", "training_flop")
-HEADERS = "headers"  # in a table's attrs: names of columns in the file, by those that they have now
+HEADERS = "headers"  # key of a table's attrs: canonical name to name in the file
 
-# Names are compared in lower case and without anything but letters and digits, so "Model Size" stands as "modelsize".
+# Names are compared in lower case with letters and digits only: "Model Size" is "modelsize" here.
 ALIASES = {
     "parameters": (
         "n parameters params nparams nparameters numparams numparameters numberofparameters parametercount paramcount "
@@ -44,7 +44,7 @@ ALIASES = {
         "uniquetraintokens distincttrainingtokens"
     ),
 }
-# Names that are common too, but of which a table may hold one next to a plainer name, which goes first.
+# Less common names. A table may have one next to a name of `ALIASES`, which takes precedence.
 LESS_COMMON = {
     "parameters": (
         "size paramsall allparams paramstotal parametercounttotal totalparametercount totalparamcount nparamstotal "
@@ -58,18 +58,18 @@ LESS_COMMON = {
         "noembparams paramsnoemb nonembparams nparamsnoembed parametersnonembed nonembedparameters"
     ),
 }
-RUN = "run"  # a column of names, which is never recognised by another name but can be chosen
+RUN = "run"  # a column of names: recognised by this name alone, or chosen by the user
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in aliases.split()}
 
 
 def recognise(name):
-    """Canonical name of the column called `name`, or None."""
+    """Return the canonical name of the column called `name`, or None."""
     return CANONICAL.get(_spelled(name))
 
 
 def recognise_later(name):
-    """Canonical name of the column called `name` by a less common name, or None."""
+    """Return the canonical name of the column called `name` by a less common name, or None."""
     return LATER.get(_spelled(name))
 
 
@@ -83,7 +83,7 @@ def _spelled(name):
 
 
 def recognise_with_unit(name):
-    """Canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
+    """Return the canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
     base, unit = split_header(name)
     canonical = None if unit is None else recognise(base)
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
@@ -97,7 +97,7 @@ def resolve(headers, chosen, label):
     headers : sequence
         Names of the columns of the table.
     chosen : mapping of str to object
-        Canonical name, or ``run``, to the column that plays its part, before any recognition.
+        Canonical name, or ``run``, to the column that holds it, before any recognition.
     label : str
         Name of the table in messages.
 
@@ -135,7 +135,7 @@ class Called:
     names : sequence of str
         Canonical names.
     chosen : mapping of str to object
-        Canonical name to the column that plays its part.
+        Canonical name to the column that holds it.
     aliases : mapping of str to str
         Canonical name to other names, in lower case and without anything but letters and digits.
     """
@@ -161,7 +161,7 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     ----------
     table : pandas.DataFrame
     chosen : mapping of str to object
-        Canonical name to the column that plays its part, before any recognition.
+        Canonical name to the column that holds it, before any recognition.
     needed, optional : sequence of str
         Canonical names, those that must be there and the others.
     label : str
@@ -169,7 +169,7 @@ def renamed(table, chosen, *, needed, optional, label, aliases, hint=""):
     aliases : mapping of str to str
         As for `Called`. A column that bears a canonical name exactly goes before others.
     hint : str
-        What else may mend a table that lacks a column.
+        Another fix for a table that lacks a column.
 
     Returns
     -------
@@ -209,8 +209,8 @@ def _check_chosen(headers, chosen, canonicals, label):
     for canonical, name in chosen.items():
         if canonical not in canonicals:
             near = recognise(canonical)
-            mend = f"; did you mean {quoted(near)}?" if near in canonicals else suggestion(canonical, canonicals)
-            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(canonicals)}{mend}")
+            hint = f"; did you mean {quoted(near)}?" if near in canonicals else suggestion(canonical, canonicals)
+            raise InputError(f"columns: {quoted(canonical)} is not one of {listed(canonicals)}{hint}")
         if name not in headers:
             raise InputError(
                 f"{label}: column {quoted(name)}, chosen for {canonical}, is not there; the columns are "
@@ -235,10 +235,10 @@ def _only(candidates, canonical, label):
 
 
 def choice(canonical, name):
-    """How to say which column plays the part of `canonical`, in a script and on the command line."""
+    """Return the option that names the column for `canonical`, in a script and on the command line."""
     return f'columns={{"{canonical}": {quoted(name)}}} (--column {shlex.quote(printable(f"{canonical}={name}"))})'
 
 
 def setting_aside(name):
-    """How to leave a column out, in a script and on the command line."""
+    """Return the option that leaves a column out, in a script and on the command line."""
     return f"ignore=[{quoted(name)}] (--ignore {shlex.quote(printable(name))})"

@@ -1,18 +1,18 @@
-"""Libraries that take long to import, imported on first use: help and refusals need not wait for them."""
+"""Libraries that take long to import, imported on first use so that help and error messages come at once."""
 
 from importlib import import_module
 
 
 class Deferred:
-    """A module that is imported when something of it is first asked for."""
+    """A module that is imported when one of its attributes is first used."""
 
     def __init__(self, name):
         self._name = name
 
     def __getattr__(self, name):
-        found = getattr(import_module(self._name), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(import_module(self._name), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 special = Deferred("scipy.special")

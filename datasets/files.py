@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows has other locks
     fcntl = None  # type: ignore[assignment]
 
-# Temporary names; nothing reads what an interrupted write leaves under one.
+# Parts of temporary names, under which an interrupted write may leave files that nothing reads.
 PREFIX, SUFFIX, LOCK = ".", ".partial", "lock"
 PROBE = 4096  # bytes
 
@@ -32,17 +32,17 @@ def evidence(name):
 
 @contextlib.contextmanager
 def written_whole(path, *, parents=True):
-    """Give a temporary path, which is flushed to disk and renamed to `path` when the block ends without an error.
+    """Yield a temporary path, which is flushed to disk and renamed to `path` when the block ends without an error.
 
-    What killed processes left of the same name is removed. The temporary folder is locked for as long as its process
-    lives: a lock ends with its owner, whereas an age would have to be guessed and a long write would look abandoned.
+    Temporary folders of the same name that killed processes left are removed. A folder is locked while its process
+    lives. A lock ends with its process, whereas a limit on age could remove the folder of a long write.
 
     Parameters
     ----------
     path : path
         File or folder to write. A file is replaced, or what a link leads to; a folder must not exist yet.
     parents : bool
-        Make the folder that it stands in, if needed.
+        Create the folder of the file, if needed.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def written_whole(path, *, parents=True):
         remove_partial(path.parent, path.name)
         with _locked_folder(path) as folder:
             yield folder / path.name
-            # It may have changed meanwhile.
+            # The path may have changed in the meantime.
             if (folder / path.name).is_file():
                 _refuse_others(path)
             _synchronise(folder / path.name)
@@ -87,7 +87,7 @@ def check_writable(path):
 
 
 def _replaceable(path):
-    """Where a link leads, else the path itself: a link stays one when the file is renamed into its place."""
+    """Return the target of a link, else the path unchanged, so that a rename replaces the target and not the link."""
     path = Path(path)
     if "\0" in str(path):
         raise InputError(f"{printable(path)}: no file can have this name; choose another")
@@ -98,7 +98,7 @@ def _replaceable(path):
 
 
 def _refuse_others(path):
-    """Refuse what a file must not be renamed over: that would take a device or a pipe away from everyone."""
+    """Refuse a path that a rename must not replace, such as a device or a pipe that other programs use."""
     if path.is_dir():
         raise InputError(f"{printable(path)}: is a folder; name a file")
     if path.exists() and not path.is_file():
@@ -110,7 +110,7 @@ def _refuse_others(path):
 
 
 def unwritable(path, error):
-    """Make the error for a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     reason = shortened(" ".join((error.strerror or str(error)).split()))
     return InputError(
         f"{printable(path)}: cannot be written ({reason}); make room or choose another place, and start again"
@@ -118,9 +118,9 @@ def unwritable(path, error):
 
 
 def remove_partial(folder, name=None):
-    """Remove what killed processes left in a folder, or of the file called `name` alone; live ones keep theirs."""
+    """Remove temporary folders that killed processes left in `folder`, of all files or of the one called `name`."""
     named = f"{PREFIX}*" if name is None else f"{PREFIX}{glob.escape(name)}.*"
-    # Without locks nobody can say which of them are live.
+    # Without locks it is unknown which of them are in use.
     for leftover in Path(folder).glob(f"{named}{SUFFIX}") if fcntl is not None else ():
         with contextlib.suppress(OSError):
             lock = _lock(leftover, wait=False)
@@ -137,10 +137,10 @@ def sha256_of_file(path):
 
 @contextlib.contextmanager
 def _locked_folder(path):
-    """Give a new folder beside `path`, locked, which is removed at the end."""
+    """Yield a new, locked folder in the folder of `path`, which is removed at the end."""
     folder, lock = None, None
     try:
-        # Another process may take the folder for a leftover before it is locked.
+        # Another process may remove the folder before it is locked.
         while lock is None:
             folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{PREFIX}{path.name}.", suffix=SUFFIX))
             lock = _lock(folder)
@@ -153,7 +153,7 @@ def _locked_folder(path):
 
 
 def _lock(folder, wait=True):
-    """Lock a temporary folder: its descriptor; None where it is gone or, without `wait`, another process holds it."""
+    """Lock a temporary folder and return a descriptor, or None where it is gone or, without `wait`, locked already."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:

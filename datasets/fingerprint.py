@@ -7,11 +7,12 @@ import pandas as pd
 
 
 def sha256(frame):
-    """SHA-256 of a table's contents.
+    """Compute the SHA-256 of a table's contents.
 
-    It depends on the names of the columns, on whether each holds truth values, whole numbers, other numbers or anything
-    else, on the values and on the order of the rows; not on the index, the attributes, the order of the columns, the
-    width of a number's type or the version of pandas. All missing values are alike.
+    It depends on the names of the columns, on the values and on the order of the rows. It also depends on whether a
+    column holds truth values, whole numbers, other numbers or anything else. It does not depend on the index, the
+    attributes, the order of the columns, the width of a number's type or the version of pandas. All missing values are
+    alike.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def _contents(column):
         return b"int", column.to_numpy("<i8").tobytes()
     if types.is_any_real_numeric_dtype(column) and not types.is_bool_dtype(column):
         values = column.to_numpy("<f8", na_value=np.nan)
-        # Adding 0 makes one of the two zeros, and of the many NaN bit patterns one is kept.
+        # Adding 0 turns -0.0 into 0.0, and every NaN gets the same bit pattern.
         return b"float", np.where(np.isnan(values), np.nan, values + 0.0).tobytes()
     return b"other", *(_encoded(value) for value in column.astype(object))
 

@@ -1,4 +1,4 @@
-"""Files of any supported format, opened as a frame whose index tells where each row stands."""
+"""Files of any supported format, opened as a frame whose index gives the place of each row in its file."""
 
 import glob
 import gzip
@@ -43,7 +43,7 @@ def open_table(source, *, text=(), form=None):
     label : str
         Name of the table in messages.
     name : str
-        Name of the file, or what a frame says of itself in ``attrs["source"]``.
+        Name of the file, or the ``attrs["source"]`` of a frame.
 
     Raises
     ------
@@ -78,11 +78,11 @@ def _formed(path, label, text, form):
 
 
 def _of_pattern(pattern, label, text, form):
-    """Rows of every file that a pattern matches, one after the other, with a column that names the file."""
+    """Read every file that a pattern matches as one table, with a column that names the file."""
     paths = [Path(path) for path in sorted(glob.glob(str(pattern), recursive=True)) if os.path.isfile(path)]
     if not paths:
         raise InputError(f"{label}: no file matches this pattern; check it, and put quotes around it")
-    # Files of one name, in several folders, are told apart by their paths.
+    # Files of the same name, in several folders, are named by their paths.
     short = [path.name for path in paths]
     names = short if len(set(short)) == len(short) else [str(path) for path in paths]
     frames, sentences = [], {}
@@ -115,8 +115,8 @@ def _opened(path, label, text):
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise InputError(f"{label}: this is a device or a pipe; save the table as a file")
     if os.path.isfile(path) and suffix not in READERS:
-        known = f"{listed(READERS)}, or one of these with {listed(UNPACKERS)}"
-        raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {known}")
+        formats = f"{listed(READERS)}, or one of these with {listed(UNPACKERS)}"
+        raise InputError(f"{label}: {quoted(suffix + packed)} files are not read; save the table as one of {formats}")
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -137,14 +137,14 @@ def _opened(path, label, text):
 def _unpacked(data, packed, label):
     try:
         with UNPACKERS[packed](data) as stream:
-            found = stream.read(MOST_UNPACKED + 1)
+            content = stream.read(MOST_UNPACKED + 1)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{label}: not a {packed} file that can be read ({reason(error)}); pack it again") from error
-    if len(found) > MOST_UNPACKED:
+    if len(content) > MOST_UNPACKED:
         raise InputError(
             f"{label}: more than {MOST_UNPACKED >> 30} GiB when unpacked; unpack it to read it all the same"
         )
-    return found
+    return content
 
 
 def _zstd(data):

@@ -14,7 +14,7 @@ from .wording import listed, plural, quoted
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 30  # objects in objects
-MOST_BLANKS = 10**7  # cells: rows of many different names would make a table of blanks
+MOST_BLANKS = 10**7  # cells of a table whose rows have many different names
 SHOWN = 5  # names in a sentence
 LINE = 'write one JSON object a line, such as {"N": 1e6, "D": 2e7, "loss": 4.5}'
 ARRAY = 'write an array of objects, such as [{"N": 1e6, "D": 2e7, "loss": 4.5}]'

@@ -1,4 +1,4 @@
-"""Sizes in the names of runs and of files: patterns such as ``curve_N{parameters}_D{}.csv``."""
+"""Sizes that are read from names of runs and files by patterns such as ``curve_N{parameters}_D{}.csv``."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from .wording import listed, printable, quoted, suggestion
 
 FIELD = re.compile(r"\{([^{}]*)\}")
 SUFFIX = r"(?:[kKmMgGtT]|[bB]n?)"
-# Trackers write 1.4B as 1-4B or 1p4B in names.
+# Trackers replace the point of a number such as 1.4B by - or p in names.
 SIZE = rf"(?:[~≈]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?(?:\s?{SUFFIX})?|[0-9]{{1,3}}[-p][0-9]{{1,2}}{SUFFIX})"
 NO_POINT = re.compile(rf"([0-9]{{1,3}})[-p]([0-9]{{1,2}}{SUFFIX})")
 STRONG = re.compile(rf"(?:[0-9]+(?:[.p-][0-9]+)?{SUFFIX}(?![A-Za-z])|(?<=[nN])[0-9]{{4,}}(?![0-9]))")

@@ -15,14 +15,14 @@ CLUSTERS = "distributed"  # the module whose clients are connected to clusters
 def write(tree, path, *, parents=False, encoding=None):
     """Write a Dataset or DataTree, whole or not at all.
 
-    The file is made in memory: where the disk is full, HDF5 would end the process when it closes its own.
+    HDF5 writes to memory: on a full disk it would end the process when it closes a file.
 
     Parameters
     ----------
     tree : Dataset or DataTree
     path : path-like
     parents : bool
-        Make the folder that it stands in, if needed.
+        Create the folder of the file, if needed.
     encoding : dict, optional
         As for ``to_netcdf``.
 
@@ -39,10 +39,10 @@ def write(tree, path, *, parents=False, encoding=None):
 
 @contextlib.contextmanager
 def _local_locks():
-    """Keep xarray from asking a dask cluster for the lock of a file, which needs its name.
+    """Prevent xarray from requesting the lock of a file from a dask cluster, which requires a file name.
 
-    Where no cluster can be connected, for what connects was not imported, it is not imported to see, which takes a
-    second.
+    Without an import of ``distributed`` no cluster is connected. The module is then not imported to check, which would
+    take a second.
     """
     absent = sys.modules.setdefault(CLUSTERS, None) is None
     dask = sys.modules.get("dask")
@@ -77,11 +77,11 @@ def read(path, opener):
             return opened.load()
     except InputError:
         raise
-    # What is raised depends on which bytes are damaged, and the libraries beneath promise nothing.
+    # What is raised depends on which bytes are damaged, and the libraries document no set of exceptions.
     except Exception as error:
         raise InputError(f"{printable(path)}: not a netCDF file that can be read ({reason(error)})") from None
 
 
 def reason(error):
-    """First line of an error's text, short enough for a message."""
+    """Return the first line of an error's text, short enough for a message."""
     return shortened((str(error).splitlines() or [""])[0] or type(error).__name__)

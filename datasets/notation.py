@@ -1,4 +1,4 @@
-"""Numbers as people write them: 70M, 12,345,678, ~257M, 3 x 10^9, yes."""
+"""Numbers as people write them, such as 70M, 12,345,678 or ~257M, and flags such as yes."""
 
 import re
 
@@ -11,7 +11,7 @@ from .wording import plural, quoted, shortened
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
-PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score")  # of which 3.2M means nothing
+PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score")  # columns in which 3.2M has no meaning
 SPACES = " \u00a0\u2009\u202f"
 SEPARATORS = {",": "commas", "'": "apostrophes", ".": "points"} | dict.fromkeys(SPACES, "spaces")
 WORDS = "|".join(sorted(FACTORS, key=len, reverse=True))
@@ -65,7 +65,7 @@ def parsed(text):
 
 
 def as_written(table, canonicals, flags, units, changes):
-    """Make numbers of the cells of a table that people write as 70M, 12,345,678, ~257M or yes, and record it.
+    """Convert cells that people write as 70M, 12,345,678, ~257M or yes to numbers, and record it.
 
     A cell that could mean two numbers, such as 12,345, is left for the check of its column, which refuses it.
 
@@ -88,7 +88,7 @@ def as_written(table, canonicals, flags, units, changes):
     Raises
     ------
     InputError
-        If a column has suffixes and a unit besides.
+        If a column has both suffixes and a unit.
     """
     columns = {}
     for column, canonical in canonicals.items():
@@ -112,11 +112,11 @@ def as_written(table, canonicals, flags, units, changes):
 def _flags(cells, column):
     """Return cells with yes and true as 1, no and false as 0, and the sentence about it."""
     words = {cell: FLAGS.get(str(cell).strip().lower()) for cell in cells[cells.map(_is_word)].unique()}
-    known = {cell: value for cell, value in words.items() if value is not None}
-    if not known:
+    values = {cell: value for cell, value in words.items() if value is not None}
+    if not values:
         return cells, ""
-    read = cells.astype(object).map(lambda cell: known[cell] if _is_word(cell) and cell in known else cell)
-    texts = ", ".join(f"{quoted(cell)} as {value:g}" for cell, value in list(known.items())[:4])
+    read = cells.astype(object).map(lambda cell: values[cell] if _is_word(cell) and cell in values else cell)
+    texts = ", ".join(f"{quoted(cell)} as {value:g}" for cell, value in list(values.items())[:4])
     return _inferred(read), f"{quoted(column)} is written in words: {texts}"
 
 
@@ -131,7 +131,7 @@ def _numbers(cells, column, canonical, unit, label):
     results = {row: result for row, result in results.items() if result[1] and np.isfinite(result[0])}
     if canonical in PLAIN_ONLY:
         results = {row: result for row, result in results.items() if "suffix" not in result[1]}
-    # 12,345 is 12345 where a neighbour is 1,234,567, and 12.345 where a neighbour is 12,34.
+    # 12,345 has a separator of thousands if another cell is 1,234,567, and a decimal comma if one is 12,34.
     many = any(marks.get("groups") == "many" and marks["separator"] == "," for _, marks in results.values())
     decimal = any(
         re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text.strip()) for row, text in texts.items() if row not in results

@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 def melted(frame, name):
-    """Return a table of readings of an export of a tracker, and any other frame unchanged.
+    """Return the readings of an export of a tracker as a table, and any other frame unchanged.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The reader of tables: one for every kind."""
+"""The reader of tables of every kind."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read(
         Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``; of ``loss``
         ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``: a mean squared error, an error rate and the like,
         which is divided by its median. A unit in a header (``params_B``, ``tokens (T)``) is read without
-        it. A unit that is given, 1 for example, is believed, however strange the sizes. Of scores
+        it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
         ``{"score": "percent"}`` for scores from 0 to 100, where the header does not say so (``Accuracy (%)``).
     perplexity : bool
         Runs: take the loss as the natural logarithm of the table's perplexity.
@@ -92,7 +92,7 @@ def read(
         Runs: columns besides sizes and loss that must be whole, such as ``law.needed``. Bad cells of others stay.
         ``"run"`` states that the law has effects of runs, so that several readings of a run are expected.
     keep_copies : bool
-        Runs: keep rows that are exact copies of others, which are left out by default.
+        Runs: read rows that are exact copies of others, which are left out by default.
     last_of : str or sequence of str, optional
         Runs: of each value of these columns, such as ``"run"``, only the row of most tokens; of equal ones the last.
     best_of : str or sequence of str, optional
@@ -125,8 +125,8 @@ def read(
     ------
     InputError
         If the table cannot be read or used, or an option is not one of its kind. The message is one line with the file
-        and, of the first cells that cannot be used, the line, the column, the value found and the fix. Lines of a
-        text file count from 1. Of runs the message has all columns that lack, with candidates and with options of a
+        and, of the first cells that cannot be used, the line, the column, the value and the fix. Lines of a
+        text file count from 1. Of runs the message lists all missing columns, with candidates and options for a
         second try.
 
     Notes
@@ -145,7 +145,7 @@ def read(
     quarter or a month takes its middle, and a column such as ``date_halfwidth_days`` has half its length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
-    ``loss`` (nats per token). Further columns are ``perplexity`` (if asked for), ``loss_halfwidth`` (nats per token),
+    ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),
     ``d_model``, ``vocabulary``, ``parameters_nonembedding`` and ``unique_tokens`` (distinct training tokens, at most
     ``tokens``), all float64. They come first in the result; then every other column unchanged.
 
@@ -161,7 +161,7 @@ def read(
     fractional years) and, where there is none, a ``paper_id`` for each row.
 
     **Counts.** A row is a run and a pair of lengths. Needed are ``run`` (name or number), ``train_digits`` (greatest
-    length in training), ``length_a``, ``length_b``, ``correct`` and ``total`` (problems right and asked). One column
+    length in training), ``length_a``, ``length_b``, ``correct`` and ``total`` (problems right and posed). One column
     ``length`` is that of both operands, and ``accuracy`` with `trials` stands for ``correct`` and ``total``. Names are
     text as it is written, so that runs 7 and 007 are two; lengths and counts are int64. ``embedding`` (such as abacus,
     fire, nope, abacus+fire) is ``all`` by default, ``architecture`` ``standard`` and ``recurrences`` 1; ``arm`` (what

@@ -1,4 +1,4 @@
-"""The columns that a purpose needs."""
+"""Checks that a table has the columns that a purpose needs."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ def require(frame, columns, *, purpose):
     Parameters
     ----------
     frame : pandas.DataFrame
-        A table, as `read` or `load` gives it.
+        A table, as `read` or `load` returns it.
     columns : str or sequence of str
         Names of the columns needed.
     purpose : str
@@ -23,7 +23,7 @@ def require(frame, columns, *, purpose):
     Raises
     ------
     InputError
-        If a column is missing, naming every missing one, the columns found and the mend.
+        If a column is missing, naming every missing one, the columns of the table and the fix.
 
     Examples
     --------
@@ -67,12 +67,12 @@ def filled(frame, column, *, purpose):
 
 
 def positive_columns(runs, names, *, purpose):
-    """Columns of finite positive numbers.
+    """Return columns of finite positive numbers.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        A table, as `read` or `load` gives it, or one that has since been changed.
+        A table, as `read` or `load` returns it, or one that has since been changed.
     names : sequence of str
         Columns to take.
     purpose : str

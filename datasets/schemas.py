@@ -1,4 +1,4 @@
-"""What each table must hold, and its failures in one line."""
+"""Schemas of all tables, and their failures as messages of one line."""
 
 import functools
 
@@ -32,7 +32,7 @@ def check(frame, kind, *, label, names=None, faults=()):
     label : str
         Name of the table in messages.
     names : mapping of str to object, optional
-        Canonical name of a column to the name that its owner gave it, for messages.
+        Canonical name of a column to its name in the file, for messages.
     faults : sequence of Fault
         Earlier faults, which are reported together with the others; their cells are not checked again.
 
@@ -44,7 +44,7 @@ def check(frame, kind, *, label, names=None, faults=()):
     Raises
     ------
     InputError
-        For the cells that fail, naming the place, the column, the value and the mend of the first ten.
+        For the cells that fail, naming the place, the column, the value and the fix of the first ten.
     """
     import pandera.errors
 
@@ -65,7 +65,7 @@ def check(frame, kind, *, label, names=None, faults=()):
 
 
 def _together(earlier, later, names):
-    """Join earlier faults and later ones, a cell once and not what follows from another fault of its row."""
+    """Join earlier faults and later ones, each cell once and without faults that follow from others of the row."""
     cells = {(fault.row, fault.column) for fault in earlier}
     faults = [*earlier, *(fault for fault in later if (fault.row, fault.column) not in cells)]
     if names is None:
@@ -82,9 +82,9 @@ def _faults(located, frame, kind, names):
         row, column = failure.index, failure.column
         name = names.get(column, column)
         if failure.check == "not_nullable":
-            fault, mend = "nothing (a blank or NaN)", "fill it in"
+            fault, fix = "nothing (a blank or NaN)", "fill it in"
         else:
-            fault, mend = f"{quoted(frame.at[row, column])}, which is not {failure.check}", "correct it"
+            fault, fix = f"{quoted(frame.at[row, column])}, which is not {failure.check}", "correct it"
         aside = " or delete the row"
         if kind == "runs" and column not in NEEDED:
             aside = f", delete the row, or leave the column out with {setting_aside(name)}"
@@ -92,13 +92,13 @@ def _faults(located, frame, kind, names):
             aside = " or delete the row or the column"
         if kind in DROPPING and (failure.check == "not_nullable" or (kind == "runs" and column in NEEDED)):
             aside += f"; {LEFT_OUT}"
-        faults.setdefault((row, column), Fault(row, name, f"found {fault}", f"{mend}{aside}"))
+        faults.setdefault((row, column), Fault(row, name, f"found {fault}", f"{fix}{aside}"))
     return list(faults.values())
 
 
 @functools.cache
 def schema(kind):
-    """Pandera schema of a built-in table, or of a user's table of runs.
+    """Return the Pandera schema of a built-in table, or of a user's table of runs.
 
     Parameters
     ----------

@@ -21,13 +21,13 @@ PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
 
 def where(table, expression, changes, *, columns=None):
-    """Keep the rows for which an expression holds.
+    """Return the rows for which an expression holds.
 
     Parameters
     ----------
     table : pandas.DataFrame
     expression : str or None
-        See `holds`; None keeps every row.
+        See `holds`; None selects every row.
     changes : Changes
     columns : pandas.DataFrame, optional
         Columns that the expression may name, by default those of the table.
@@ -54,7 +54,7 @@ def by_both_names(opened, table):
 def without_missing(table, needed, changes, *, spared=False, unusable=None):
     """Leave out the rows that lack a value in a needed column, except those that are `spared`.
 
-    `unusable` has further rows to leave out, by what is in them.
+    `unusable` has further rows to leave out, by the kind of their cells.
     """
     lacking = table[[name for name in needed if name in table]].isna() & ~np.broadcast_to(spared, len(table))[:, None]
     unusable = {kind: table.index.isin(rows) for kind, rows in (unusable or {}).items()}
@@ -71,7 +71,7 @@ def without_missing(table, needed, changes, *, spared=False, unusable=None):
 
 
 def last_of(runs, columns, changes, *, more=None):
-    """Leave the last row of each value of columns: that of most tokens, or without tokens the last in the table.
+    """Return the last row of each value of columns: that of most tokens, or without tokens the last in the table.
 
     `more` has further columns that may be named, by index as in `runs`.
     """
@@ -81,12 +81,12 @@ def last_of(runs, columns, changes, *, more=None):
 
 
 def best_of(runs, columns, changes, *, more=None):
-    """Leave the row of least loss of each value of columns, the first of several; parameters as for `last_of`."""
+    """Return the row of least loss of each value of columns, the first of several; parameters as for `last_of`."""
     return _one_of_each(runs, columns, changes, more, "best_of", runs.sort_values("loss", kind="stable"), 0)
 
 
 def _one_of_each(runs, columns, changes, more, option, order, which):
-    """Leave the first row of each value of columns in an order of the rows, or the last."""
+    """Return the first row of each value of columns in an order of the rows, or the last."""
     names, values = _columns(columns, runs, runs if more is None else more, option, changes.label)
     groups = order.groupby([hashable(x.loc[order.index]) for x in values], dropna=False, sort=False)
     rows = (groups.tail(1) if which else groups.head(1)).index
@@ -139,7 +139,7 @@ def _left(table, rows, changes, option, value, reason):
 
 
 def holds(expression, frame, label):
-    """Rows of a table for which an expression holds.
+    """Return which rows of a table an expression holds for.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _evaluated(expression, frame):
     used = pd.DataFrame({alias: frame[columns[name]] for alias, name in meant.items()}, index=frame.index)
     try:
         result = used.eval(text, engine="python")
-    # What pandas raises of columns that do not compare, such as text with numbers, is of many kinds.
+    # pandas raises errors of many kinds where columns do not compare, such as text with numbers.
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"it cannot be worked out ({reason}); check that numbers meet numbers and text text") from None
@@ -202,7 +202,7 @@ def _evaluated(expression, frame):
 
 
 def _names(text, placeholders):
-    """Names of columns in an expression that holds only what is allowed."""
+    """Return the names of columns in an expression, or refuse an expression with anything that is not allowed."""
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""A checked table as an xarray Dataset that a netCDF file can hold, and the same table back."""
+"""Conversion of a checked table to an xarray Dataset that a netCDF file can hold, and back."""
 
 import json
 import re
@@ -22,21 +22,22 @@ def to_dataset(frame, dimension, *, group=None, of_rows=()):
     Parameters
     ----------
     frame : pandas.DataFrame
-        A checked table. Its index and attributes are not kept.
+        A checked table. Its index and attributes are not stored.
     dimension : str
         Name of the dimension of its rows.
     group : str, optional
-        A column of names without gaps, such as ``"run"``: what is constant within each is stored once, along it.
+        A column of names without gaps, such as ``"run"``. Columns that are constant within each group are stored once,
+        along it.
     of_rows : sequence of str
-        Columns of the rows themselves, even where they are constant within a group.
+        Columns that are stored along the rows, even where they are constant within a group.
 
     Returns
     -------
     xarray.Dataset
-        A variable for each column, along `dimension` or `group`. Numbers are kept; text, dates (ISO 8601) and anything
-        else are text, with a mark for missing cells. With `group`, its names in order of appearance are a coordinate
-        and ``<group>_number`` says for each row which of them it belongs to. A column whose name a file cannot hold, or
-        which another part of the result bears, has another; attributes of the variables keep what it was.
+        A variable for each column, along `dimension` or `group`. Numbers are unchanged; text, dates (ISO 8601) and
+        anything else are text, with a mark for missing cells. With `group`, its names in order of appearance are a
+        coordinate, and ``<group>_number`` has the number of the group of each row. A column gets another name if a file
+        cannot hold its name or another part of the result has it; attributes of the variable have the original name.
 
     Raises
     ------
@@ -54,12 +55,12 @@ def to_dataset(frame, dimension, *, group=None, of_rows=()):
         variables[ROW_OF.format(group)] = (dimension, number)
     for position, column in enumerate(frame.columns):
         name = names[column]
-        values, told = _encoded(frame[column], column)
-        told |= {"position": position} | ({} if name == column else {"column": _told(column)})
+        values, attributes = _encoded(frame[column], column)
+        attributes |= {"position": position} | ({} if name == column else {"column": _name_as_json(column)})
         if group is not None and column not in of_rows and _same(values, values[first][number]):
-            (coords if column == group else variables)[name] = (group, values[first], told)
+            (coords if column == group else variables)[name] = (group, values[first], attributes)
         else:
-            variables[name] = (dimension, values, told)
+            variables[name] = (dimension, values, attributes)
     return xr.Dataset(variables, coords)
 
 
@@ -69,7 +70,7 @@ def from_dataset(dataset, dimension, *, group=None):
     Parameters
     ----------
     dataset : xarray.Dataset
-        Its variables and their attributes; others are passed over.
+        Its variables and their attributes; others are ignored.
     dimension, group : str
         As given to `to_dataset`.
 
@@ -95,21 +96,21 @@ def from_dataset(dataset, dimension, *, group=None):
 
 
 def note_names(frame, changes):
-    """Tell which columns of a table bear other names in the file of a fit, whose names allow less."""
+    """Record which columns of a table have other names in the file of a fit, which allows fewer names."""
     names = _names(list(frame.columns), set())
     others = {column: name for column, name in names.items() if name != column}
     if others:
-        told = ", ".join(f"{quoted(column)} as {quoted(name)}" for column, name in list(others.items())[:SHOWN])
+        pairs = ", ".join(f"{quoted(column)} as {quoted(name)}" for column, name in list(others.items())[:SHOWN])
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         changes.add(
             "names",
-            f"a netCDF file holds {told}{more}; table_of gives the columns their names back",
+            f"a netCDF file holds {pairs}{more}; table_of gives the columns their names back",
             stored={str(column): name for column, name in others.items()},
         )
 
 
 def _names(columns, taken):
-    """Name of the variable of each column."""
+    """Return the name of the variable of each column."""
     names, taken, others = {}, set(taken), set(columns)
     for position, column in enumerate(columns):
         usable = isinstance(column, str) and column.isprintable() and column.strip(". ") and column[:4] != "_nc4"
@@ -121,8 +122,8 @@ def _names(columns, taken):
     return names
 
 
-def _told(column):
-    """Name of a column as an attribute."""
+def _name_as_json(column):
+    """Return the name of a column as JSON, for an attribute."""
     try:
         return _json(column)
     except ValueError:
@@ -137,36 +138,36 @@ def _same(one, other):
 
 
 def _encoded(cells, column):
-    """Values that a file can hold, and what it takes to get the cells back."""
+    """Return values that a file can hold, and the attributes with which `_decoded` restores the cells."""
     dtype = cells.dtype
     if isinstance(dtype, np.dtype) and NATIVE.fullmatch(dtype.name):
         return cells.to_numpy(), {}
-    told = {} if pd.api.types.is_object_dtype(dtype) else {"pandas_dtype": str(dtype)}
+    attributes = {} if pd.api.types.is_object_dtype(dtype) else {"pandas_dtype": str(dtype)}
     if isinstance(dtype, pd.CategoricalDtype):
-        told |= {"categories": _json(dtype.categories.tolist()), "ordered": int(dtype.ordered)}
+        attributes |= {"categories": _json(dtype.categories.tolist()), "ordered": int(dtype.ordered)}
     if isinstance(dtype, pd.DatetimeTZDtype):
         cells = cells.dt.tz_convert("UTC").dt.tz_localize(None)
     if cells.dtype.kind == "M":
-        return np.datetime_as_string(cells.to_numpy()).astype(object), told
+        return np.datetime_as_string(cells.to_numpy()).astype(object), attributes
     if cells.dtype.kind == "m":
-        return cells.to_numpy().astype("int64"), told
-    return _as_text(list(cells.astype(object)), column, told)
+        return cells.to_numpy().astype("int64"), attributes
+    return _as_text(list(cells.astype(object)), column, attributes)
 
 
-def _as_text(cells, column, told):
+def _as_text(cells, column, attributes):
     mark = "missing:"
     while any(isinstance(cell, str) and cell.startswith(mark) for cell in cells):
         mark = f"_{mark}"
     missing = [_missing(cell) for cell in cells]
     marked = [cell if name is None else f"{mark}{name}" for cell, name in zip(cells, missing, strict=True)]
     if any(missing):
-        told |= {"missing_mark": mark}
+        attributes |= {"missing_mark": mark}
     if not all(map(_plain, marked)):
-        told |= {"cells": "json"}
+        attributes |= {"cells": "json"}
         try:
             marked = [_json(cell) for cell in marked]
         except ValueError:
-            row = next(row for row, cell in enumerate(marked) if not _keeps(cell))
+            row = next(row for row, cell in enumerate(marked) if not _is_json(cell))
             raise InputError(
                 f"column {quoted(column)}, row {row} (counting from 0): found {quoted(cells[row])}, a "
                 f"{type(cells[row]).__name__}, which a file cannot hold; turn the column into numbers or text, or "
@@ -174,7 +175,7 @@ def _as_text(cells, column, told):
             ) from None
     values = np.empty(len(marked), object)
     values[:] = marked
-    return values, told
+    return values, attributes
 
 
 def _missing(cell):
@@ -188,7 +189,7 @@ def _missing(cell):
 
 
 def _plain(cell):
-    """Whether a file holds a cell as it is: text of UTF-8 without a zero byte, where text ends in a file."""
+    """Return whether a file holds a cell unchanged: UTF-8 text without a zero byte, which would end it in a file."""
     return isinstance(cell, str) and "\0" not in cell and not re.search("[\ud800-\udfff]", cell)
 
 
@@ -198,37 +199,37 @@ def _json(value):
         text = json.dumps(value)
     except TypeError as error:
         raise ValueError from error
-    back = json.loads(text)
-    if type(back) is not type(value) or back != value:
+    restored = json.loads(text)
+    if type(restored) is not type(value) or restored != value:
         raise ValueError(f"{value!r} is not what is read back")
     return text
 
 
-def _keeps(value):
+def _is_json(value):
     try:
         return bool(_json(value))
     except ValueError:
         return False
 
 
-def _decoded(values, told):
-    """Cells of a column of the table, a Series."""
-    dtype = told.get("pandas_dtype")
+def _decoded(values, attributes):
+    """Return the cells of a column of the table, a Series."""
+    dtype = attributes.get("pandas_dtype")
     if values.dtype.kind in "biuf":
         return pd.Series(values if dtype is None else values.astype(dtype))
     values = values.tolist()
-    if told.get("cells") == "json":
+    if attributes.get("cells") == "json":
         values = [json.loads(cell) for cell in values]
-    if "missing_mark" in told:
-        of_mark = {f"{told['missing_mark']}{name}": cell for name, cell in MISSING.items()}
+    if "missing_mark" in attributes:
+        of_mark = {f"{attributes['missing_mark']}{name}": cell for name, cell in MISSING.items()}
         values = [of_mark.get(cell, cell) if isinstance(cell, str) else cell for cell in values]
     cells = pd.Series(values, dtype=object)
     if dtype is None:
         return cells
     if dtype == "category":
-        return cells.astype(pd.CategoricalDtype(json.loads(told["categories"]), bool(told["ordered"])))
+        return cells.astype(pd.CategoricalDtype(json.loads(attributes["categories"]), bool(attributes["ordered"])))
     wanted = pd.api.types.pandas_dtype(dtype)
     if isinstance(wanted, pd.DatetimeTZDtype):
         return cells.astype(f"datetime64[{wanted.unit}]").dt.tz_localize("UTC").dt.tz_convert(wanted.tz)
-    # Before pandas 3, text had no type of its own.
+    # Before pandas 3, text had no separate type.
     return cells if isinstance(wanted, np.dtype) and wanted.kind == "U" else cells.astype(wanted)

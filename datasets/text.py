@@ -18,7 +18,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 COMMENT = "#"
 # First cells of lines that sum up the lines above.
 CLOSING = {"mean", "average", "avg", "avg.", "median", "total", "totals", "sum", "std", "stdev"}
-# Cells that the header of a table has not and the lines of a log have: "loss: 4.2", "step 500", "310.1ms".
+# Cells of the lines of a log, which no header of a table has: "loss: 4.2", "step 500", "310.1ms".
 OF_A_LOG = re.compile(r"[:=]\s*[-+]?\d|\b\d+\.\d+|^(step|iter|epoch|iteration)\s+\d", re.IGNORECASE)
 
 
@@ -204,7 +204,7 @@ def _first_cell(cells):
 
 
 def _has_decimal_commas(cells):
-    """Whether every number of a column could have a decimal comma, and one does; 1,000,000 could not."""
+    """Return whether every number of a column could have a decimal comma, and one does; 1,000,000 could not."""
     present = [cell.strip() for cell in cells if cell.strip().lower() not in MISSING]
     return any("," in cell for cell in present) and all(DECIMAL_COMMA.fullmatch(cell) for cell in present)
 
@@ -251,13 +251,13 @@ def _records(text, delimiter, label, first):
     return records, comments
 
 
-# Not pandas.read_csv: its floats can differ in the last digit between versions, and these go into the SHA-256.
+# pandas.read_csv is not used: its floats can differ in the last digit between versions, which changes the SHA-256.
 def typed_cells(cells):
     """Return texts as numbers or truth values where all are, else as text."""
     missing = [cell.strip().lower() in MISSING for cell in cells]
     if not any(missing) and all(cell.lower() in BOOLEANS for cell in cells):
         return np.array([BOOLEANS[cell.lower()] for cell in cells])
-    # Python reads 1_000 as a number, which no table means, and digits of any script.
+    # Python would read 1_000 and digits of any script as numbers, which tables do not intend.
     if all("_" not in cell and cell.isascii() for cell in cells):
         for dtype, number in (("int64", int), ("float64", float)):
             try:

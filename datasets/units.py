@@ -67,7 +67,7 @@ def units_of(names, chosen, bytes_per_token, label, *, derived=()):
     names : mapping of str to object
         Canonical name to the name of the column in the table.
     chosen : mapping of str to float or str, or None
-        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte, other. Goes before what headers say.
+        Canonical name to a factor; of ``loss`` one of nats, bits, bits-per-byte, other. Takes precedence over headers.
     bytes_per_token : float or None
         Needed for bits per byte, and for nothing else.
     label : str

@@ -1,4 +1,4 @@
-"""Pieces of one-line messages."""
+"""Parts of one-line messages."""
 
 import difflib
 import numbers
@@ -7,57 +7,57 @@ LONGEST = 60
 
 
 def printable(text):
-    """Text on one line: escaped if anything in it does not print."""
+    """Return text on one line, escaped if a character does not print."""
     text = str(text)
     return text if text.isprintable() else repr(text)[1:-1]
 
 
 def shortened(text):
-    """Text on one line, cut if it is long."""
+    """Return text on one line, cut if it is long."""
     text = printable(text)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
 def quoted(value):
-    """Value as it was found: numbers bare, anything else between double quotes."""
+    """Return a value for a message: numbers bare, anything else between double quotes."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return f"{value:.10g}" if isinstance(value, float) else str(value)
     return f'"{shortened(value)}"'
 
 
 def shown(value):
-    """Value as Python writes it, on one line, cut if it is long."""
+    """Return the `repr` of a value on one line, cut if it is long."""
     return shortened(repr(value))
 
 
 def not_a_switch(option, value):
-    """Sentence that refuses a value of an option that is on or off."""
+    """Return the message that refuses a value of an option that is on or off."""
     return f"{option} must be true or false, not {shown(value)}"
 
 
 def listed(names):
-    """Names in quotes, separated by commas."""
+    """Return names in quotes, separated by commas."""
     return ", ".join(quoted(name) for name in names) or "none"
 
 
 def unknown(kind, value, choices):
-    """Sentence that refuses a value and names the choices, the closest first."""
+    """Return the message that refuses a value, with the closest choice first and then all choices."""
     near = suggestion(value, choices) or ";"
     return f"{kind} {quoted(value)} is unknown{near} choose one of {', '.join(map(str, choices))}"
 
 
 def suggestion(name, names):
-    """Question ``; did you mean "x"?`` with the name of `names` closest to `name`, or nothing."""
-    known = {str(candidate).lower(): candidate for candidate in names}
-    closest = difflib.get_close_matches(str(name).lower(), known, n=1)
-    return f"; did you mean {quoted(known[closest[0]])}?" if closest else ""
+    """Return the question ``; did you mean "x"?`` with the name of `names` closest to `name`, or an empty text."""
+    candidates = {str(candidate).lower(): candidate for candidate in names}
+    closest = difflib.get_close_matches(str(name).lower(), candidates, n=1)
+    return f"; did you mean {quoted(candidates[closest[0]])}?" if closest else ""
 
 
-LEAST_P = 1e-16  # a probability of a test that is smaller is written as below this
+LEAST_P = 1e-16  # smaller p values are printed as less than this
 
 
 def p_value(p, name="p"):
-    """Return a probability of a test as text, with one digit below 0.01 and two above.
+    """Return a p value as text, with one digit below 0.01 and two above.
 
     Parameters
     ----------

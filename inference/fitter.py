@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from ..datasets import KINDS
+from ..errors import InputError
 from ..models.draws import Draws
 from ..models.laws import as_law
 from . import densities
@@ -253,6 +254,8 @@ class Fitter:
         rows = None if table is None or table is self.table else law.rows(table)
         # A table that no file can hold is refused before hours of sampling, not after.
         stored = KINDS[law.kind].to_dataset(self.of(law)[1] if rows is None else rows)
+        if rows is None:
+            _refuse_computed(*self.of(law))
         sampled = self.sample(rows, law=law, seed=seed, progress=progress, least_ess=least_ess, **settings)
         draws = sampled.draws
         units = len(draws.rows) if law.unit_is_row else draws.rows[law.unit].nunique()
@@ -323,6 +326,18 @@ class Fitter:
 def _fitted(shared, law):
     fitter, options = shared
     return fitter.fit(law=law, **options)
+
+
+def _refuse_computed(law, rows, reference):
+    """Refuse observations that were computed from the law, in which no sampler finds a noise."""
+    constants = law.tests.exact_constants(rows, reference)
+    if constants is not None:
+        listed = ", ".join(f"{name} {value:.6g}" for name, value in constants.items())
+        raise InputError(
+            f"{rows.attrs.get('source', 'the table')}: the {law.observed} of every row lies on the {law.name} law to "
+            f"rounding ({listed}): it was computed, not measured, and there is no noise to estimate; fit measured "
+            "values, or add noise to simulate them"
+        )
 
 
 def _trying(law, count, tries, seconds):

@@ -53,6 +53,9 @@ class Tests(Part):
     def repeated_size(self, rows):
         """Return the column of model sizes of which at least two have several rows, None by default."""
 
+    def exact_constants(self, rows, reference):
+        """Return the constants at which the law has the observations of rows without an error, None by default."""
+
 
 class Grouping(Part):
     """How rows of a law belong together: those alike, those left out together, those ahead.

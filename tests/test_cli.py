@@ -416,7 +416,7 @@ def test_points_gives_what_can_be_had_and_says_what_cannot(tmp_path):
     bs.load("chinchilla_runs").sample(40, random_state=2).to_csv(tmp_path / "few.csv", index=False)
     text = succeeded("points", "--data", "few.csv", folder=tmp_path)
     assert "huber_free_scale" in text and "frontier" in text
-    assert "isoflop: not to be had: few.csv: column 'training_flop' has no 8 runs within 0.1 decades" in text
+    assert "isoflop: not available: few.csv: column 'training_flop' has no 8 runs within 0.1 decades" in text
     levels = ("--budget", "1e20", "--budget", "1e21", "--budget", "3e21", "--width", "0.4", "--minimum-runs", "9")
     document = json.loads(succeeded("points", *levels, "--json", folder=tmp_path))
     runs = bs.load("chinchilla_runs")

@@ -292,7 +292,7 @@ def signals(name, place, rng, count):
                 yield f"{each}: ended with {process.returncode}: {errors[-300:]}"
             elif process.returncode and ("Traceback" in errors or "interrupted" not in errors):
                 yield f"{each}: said {errors[-500:]}"
-            elif process.returncode and COMMANDS[name][2] and "goes on" not in errors:
+            elif process.returncode and COMMANDS[name][2] and "resumes" not in errors:
                 yield f"{each}: does not say what is kept: {errors[-300:]}"
             if left:
                 yield f"{each}: a process was left"

@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 TO_DO = Path(__file__).with_name("english_to_do.txt")
 LONGEST, MOST_NUMBERS = 28, 3
-STILL_TO_DO = 202  # at most; only ever lowered
+STILL_TO_DO = 157  # at most; only ever lowered
 FOLDERS = ("commands", "datasets", "docs", "evidence", "inference", "models", "plots", "reports", "training")
 WORDS = re.compile(
     r"""\b(?:

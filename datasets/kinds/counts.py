@@ -57,10 +57,12 @@ def _joint(table, columns, name, parts, label):
         return chosen
     if any(column in Called(parts, columns, COUNTS.aliases) for column in table):
         return None
-    found = [column for column in table if column in Called((name,), {}, JOINT)]
-    if len(found) > 1:
-        raise InputError(f"{label}: columns {listed(found)} could each be {name}; choose one with --column {name}=NAME")
-    return found[0] if found else None
+    candidates = [column for column in table if column in Called((name,), {}, JOINT)]
+    if len(candidates) > 1:
+        raise InputError(
+            f"{label}: columns {listed(candidates)} could each be {name}; choose one with --column {name}=NAME"
+        )
+    return candidates[0] if candidates else None
 
 
 def _with_lengths(table, columns, changes):

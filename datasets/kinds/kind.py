@@ -1,4 +1,4 @@
-"""What a kind of table is."""
+"""The description of a kind of table: its columns, its options and its checks."""
 
 import inspect
 import re
@@ -108,7 +108,7 @@ class Kind:
         return columns
 
     def select(self, opened, changes, columns, condition, drop_missing, hint=""):
-        """Rename the columns of an opened table and leave the rows that are wanted.
+        """Rename the columns of an opened table and return the rows that are wanted.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Kind:
             As ``where`` of `read`.
         drop_missing : bool
         hint : str
-            What else may mend a table that lacks a column.
+            Another fix for a table that lacks a column.
 
         Returns
         -------

@@ -39,7 +39,7 @@ def parse(
     best_of,
     drop_highest,
 ):
-    """Check a table of runs, add what follows from its columns, and leave the rows that are wanted."""
+    """Check a table of runs, add what follows from its columns, and return the rows that are wanted."""
     label, sure = changes.label, tuple(unit) if isinstance(unit, Mapping) else ()
     multiple = _multiple(flop_per_parameter_token)
     opened = _without(opened, [ignore] if isinstance(ignore, str) else ignore, label)

@@ -37,7 +37,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         faults += undated
     if in_header and cells["score"].max() <= 1:
         raise InputError(
-            f"{label}: column {quoted(headers['score'])} says percent but holds nothing above 1; say which it is with "
+            f"{label}: column {quoted(headers['score'])} states percent but holds nothing above 1; give its unit with "
             'unit={"score": "share"} or "percent" (--unit score=share)'
         )
     faults += _above(cells["score"], 1 / factor)
@@ -51,7 +51,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
 
     def describe(model, benchmark):
         text = f"model {quoted(model)} has a score on {quoted(benchmark)} before"
-        return f"{text}; keep one of them or give the models names of their own"
+        return f"{text}; leave one of them out or give the models different names"
 
     refuse_duplicate_rows(table, ["model", "benchmark"], describe, label)
     return table.assign(year=fractional_years(table["date"])) if "date" in table else table
@@ -71,8 +71,8 @@ def factor_of(unit):
     """Return the factor of the scores, or refuse a unit that is unknown."""
     for column in unit:
         if column != "score":
-            mend = '{"score": "percent"} (--unit score=percent)'
-            raise InputError(f"unit: {quoted(column)} has none in a table of scores; write {mend}")
+            fix = '{"score": "percent"} (--unit score=percent)'
+            raise InputError(f"unit: {quoted(column)} has none in a table of scores; write {fix}")
     name = unit.get("score", "share")
     if name not in UNITS:
         raise InputError(unknown("unit of score:", name, UNITS))
@@ -80,12 +80,12 @@ def factor_of(unit):
 
 
 def _above(scores, most):
-    mend = "correct it or delete the row"
+    fix = "correct it or delete the row"
     if most == 1 and scores.max() <= 100:
-        mend = 'give shares from 0 to 1, or say unit={"score": "percent"} (--unit score=percent)'
+        fix = 'give shares from 0 to 1, or give unit={"score": "percent"} (--unit score=percent)'
     problem = f"which is above {most:g}"
     return [
-        Fault(row, "score", f"found {quoted(score)}, {problem}", mend) for row, score in scores.items() if score > most
+        Fault(row, "score", f"found {quoted(score)}, {problem}", fix) for row, score in scores.items() if score > most
     ]
 
 

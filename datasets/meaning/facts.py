@@ -100,11 +100,11 @@ class Facts:
         tokens, flop = self.role("tokens"), self.role("training_flop")
         if tokens is None or flop is None:
             return []
-        known = {self.names.get("parameters"), self.names.get("parameters_nonembedding")} - {None}
-        headers = [x for x in self.table if x in known or ("param" in " ".join(words(x)) and not is_rate(x))]
+        counts = {self.names.get("parameters"), self.names.get("parameters_nonembedding")} - {None}
+        headers = [x for x in self.table if x in counts or ("param" in " ".join(words(x)) and not is_rate(x))]
         headers = [x for x in headers if x not in self.derived and self.values(x) is not None]
         ratios = {str(x): flop / (self.multiple * self.values(x) * tokens) for x in headers}
-        parts = [x for x in headers if is_part(x) and x not in known and str(x).isidentifier()][:MOST_PARTS]
+        parts = [x for x in headers if is_part(x) and x not in counts and str(x).isidentifier()][:MOST_PARTS]
         pairs = [(x, y) for i, x in enumerate(parts) for y in parts[i + 1 :]]
         sums = {f"{x}+{y}": flop / (self.multiple * (self.values(x) + self.values(y)) * tokens) for x, y in pairs}
         if not any((abs(ratio - 1) < 0.01).all() for ratio in ratios.values()):

@@ -1,4 +1,4 @@
-"""Warnings of losses that a law would take for what they are not: outliers, scores that rise, settings that differ."""
+"""Warnings of columns that may not be losses of comparable runs: outliers, rising scores, settings that differ."""
 
 import numpy as np
 
@@ -7,13 +7,18 @@ from ..checks import place, warn
 from ..columns import choice
 from ..wording import listed, quoted
 
-APART = 0.03  # losses of one size, as a share
+# Largest spread of losses of one size, as a share.
+APART = 0.03
+
 SETTINGS_SHOWN = 8
 NOT_CAUSES = ("loss", "loss_halfwidth", "perplexity", "training_flop")
-RISING = 0.5  # rank correlation of loss with compute: of tables of losses it is below -0.3, overfitted ones included
-LEAST_ROWS = 10  # for a rank correlation
-OUTLYING = 1.5  # ratio of a loss to that of its neighbours
-SPREADS = 8  # of the residuals
+# Rank correlation of loss with compute; tables of losses have less than -0.3, even with overfitted runs.
+RISING = 0.5
+LEAST_ROWS = 10
+
+# An outlier is a loss this many times that of its neighbours, and so many spreads of the residuals away.
+OUTLYING = 1.5
+SPREADS = 8
 OUTLIERS_SHOWN = 3
 
 
@@ -56,7 +61,7 @@ def warn_of_repeats(runs, sizes, label):
 
 
 def warn_of_rising(runs, label):
-    """Warn where what is called the loss is the higher, the more compute a run had.
+    """Warn where the column of losses rises with compute.
 
     Warns
     -----

@@ -136,7 +136,7 @@ def sounds_like(canonical, name):
 
 @dataclass(frozen=True)
 class Product:
-    """A total that is the product of other columns, each known by words of its name.
+    """A total that is the product of other columns, which are recognised by words of their names.
 
     Parameters
     ----------

@@ -15,13 +15,22 @@ from ..wording import quoted
 from .fixes import Fix
 from .names import words
 
-OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}  # words of a column that names runs
-NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}  # words of a column that may
-MOST_OF_ROWS = 0.8  # share of the rows that belong to readings of runs
-READINGS = 3  # of a run
-WRAPPED = -1e9  # a whole number below this is a 64-bit integer that overflowed
-FEW, MANY = 0.01, 1e7  # tokens a parameter
-STEPS_BELOW = 1e7  # tokens: fewer in every row, on a lattice, are steps
+# Words of a column that names runs, and of one that may name them.
+OF_RUNS = {"run", "runs", "trial", "job", "uid", "runid", "runname"}
+NAMES = {"name", "model", "exp", "experiment", "id", "config", "label"}
+
+# Share of the rows that belong to runs with several readings, and readings of such a run.
+MOST_OF_ROWS = 0.8
+READINGS = 3
+
+# A whole number below this is a 64-bit integer that overflowed.
+WRAPPED = -1e9
+
+# Bounds on tokens per parameter.
+FEW, MANY = 0.01, 1e7
+
+# Fewer tokens in every row, as multiples of one number, are steps.
+STEPS_BELOW = 1e7
 LEAST_STEP = 10
 FEW_TOKENS = 0.1  # a parameter, in the median
 
@@ -51,7 +60,7 @@ def without_copies(runs, table, keep, changes):
     if not copies.any():
         return runs
     count = int(copies.sum())
-    sentence = f"{count} of {len(runs)} rows are exact copies of others and left out; keep_copies=True keeps them"
+    sentence = f"{count} of {len(runs)} rows are exact copies of others and left out; keep_copies=True reads them too"
     changes.add("keep_copies", sentence, value=False, rows_before=len(runs), rows_left_out=count)
     return runs[~copies]
 

@@ -12,6 +12,9 @@ from .noise import WITH_EFFECTS
 from .plan import FamilyPlan
 from .sizes import family_constant
 
+EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
+FAR = 1e3
+MOST_STEPS = 200
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 
 
@@ -65,6 +68,46 @@ class LossTests(Tests):
         """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
         size = self.law.size_column
         return size if size is not None and (rows[size].value_counts() > 1).sum() > 1 else None
+
+    def exact_constants(self, rows, reference):
+        """Return the constants at which the law has the losses of rows to `EXACT`, by least squares.
+
+        Losses that were measured are never on a law: such losses were computed from it, and sampling finds no noise.
+
+        Parameters
+        ----------
+        rows : DataFrame
+        reference : dict
+
+        Returns
+        -------
+        dict of str to float
+            None where the losses are off the law.
+        """
+        from scipy.optimize import least_squares
+
+        law, names = self.law, [q.name for q in self.law.mean_parameters]
+        if law.upstream or law.effects_of:
+            return None
+        priors, sizes = [law.prior_of[name] for name in names], law.sizes(rows)
+        log_loss = np.log(rows[law.observed].to_numpy(float))
+
+        def constants(z):
+            values = {name: prior.from_unconstrained(x)[0] for name, prior, x in zip(names, priors, z, strict=True)}
+            return values | law.constants(values, reference)
+
+        def residual(z):
+            with np.errstate(all="ignore"):
+                difference = np.log(law.mean(constants(z), sizes)) - log_loss
+            return np.where(np.isfinite(difference), difference, FAR)
+
+        start = [float(prior.to_unconstrained(prior.frozen.median())) for prior in priors]
+        if np.ptp(log_loss) == 0:
+            return None
+        best = least_squares(residual, start, x_scale="jac", max_nfev=MOST_STEPS, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        if np.abs(best.fun).max() > EXACT:
+            return None
+        return {name: float(x) for name, x in constants(best.x).items() if name in law.constant_names}
 
 
 class LossGrouping(Grouping):

@@ -71,7 +71,7 @@ def test_a_unit_that_is_given_is_believed_before_the_header():
         found = read(table, "scores", unit={"score": "percent"})["score"]
     assert found.tolist() == pytest.approx((WHOLE["score"] / 100).tolist())
     with pytest.raises(
-        InputError, match=r'column "score_pct" says percent but holds nothing above 1; say.*score=share'
+        InputError, match=r'column "score_pct" states percent but holds nothing above 1; give.*score=share'
     ):
         read(table, "scores")
 
@@ -117,7 +117,7 @@ def test_names_are_text_as_they_are_written(tmp_path):
         (changed(1, "score", 101), "found 101, which is above 1; correct it"),
         (changed(1, "score", None), "found nothing.*--drop-missing"),
         (changed(1, "score", "high"), 'found "high", which is not a number'),
-        (changed(1, "benchmark", "quiz"), 'row 1 .*model "a" has a score on "quiz" before; keep one'),
+        (changed(1, "benchmark", "quiz"), 'row 1 .*model "a" has a score on "quiz" before; leave one'),
         (changed(1, "model", None), 'column "model": found nothing'),
         (changed(1, "date", "2024-01-02"), 'found "2024-01-02.*" where model "a" had "2024-01-01'),
         (changed(1, "date", "last year"), 'found "last year", which is no date; write it as 2019-02-14'),
@@ -204,7 +204,7 @@ def test_the_line_of_the_note_leaves_the_doubtful_scores_out(certain):
     assert set(certain["score_source"]) == {"Epoch evaluations"}
     computes = certain.dropna(subset=["training_compute_flop"])["model"].nunique()
     counts = len(certain), certain["model"].nunique(), certain["benchmark"].nunique(), computes
-    assert "{} scores of {} models on {} benchmarks, {} of the models".format(*counts) in note
+    assert "{} scores of {} models on {} benchmarks. Of these models, {} have".format(*counts) in note
     law = bs.laws.Scores(pace="break")
     assert law.with_compute(certain) and set(certain["year"] < law.break_year) == {True, False}
     guide = (Path(bs.__file__).parent / "docs" / "guides" / "scores.md").read_text(encoding="utf-8")

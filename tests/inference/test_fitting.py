@@ -3,6 +3,7 @@ import json
 import arviz_stats as azs
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.datasets import sha256
@@ -318,3 +319,16 @@ def test_tables_that_cannot_inform_the_law_are_refused(runs, tmp_path):
         bs.fit(bs.laws.Chinchilla(), bs.read(path))
     with pytest.raises(bs.InputError, match='the chinchilla law needs "loss_halfwidth"'):
         bs.fit(bs.laws.Chinchilla(measurement_error=True), runs.drop(columns="loss_halfwidth"))
+
+
+@pytest.mark.parametrize("law", ["chinchilla", "coupled"])
+def test_losses_computed_from_the_law_are_refused_with_its_constants(law):
+    random = np.random.default_rng(0)
+    sizes = {"parameters": 10 ** random.uniform(7, 9.5, 30), "tokens": 10 ** random.uniform(8.5, 11, 30)}
+    loss = 1.8 + 450 / sizes["parameters"] ** 0.35 + 2000 / sizes["tokens"] ** 0.37
+    with pytest.raises(bs.InputError, match=r"computed, not measured") as caught:
+        bs.fit(law, bs.read(pd.DataFrame(sizes | {"loss": loss})), seed=1)
+    assert "alpha 0.35, beta 0.37" in str(caught.value) and "E 1.8, A 450, B 2000" in str(caught.value)
+    noisy = bs.read(pd.DataFrame(sizes | {"loss": loss * np.exp(1e-4 * random.standard_normal(30))}))
+    chosen = bs.laws.Coupled() if law == "coupled" else bs.laws.Chinchilla()
+    assert chosen.tests.exact_constants(noisy, chosen.reference(noisy)) is None

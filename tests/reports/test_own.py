@@ -137,12 +137,12 @@ def test_scores_have_a_page_too(scores_design, tmp_path, quiet, not_in_results):
     [
         (["a.nc", "--data", "t.csv"], "FILE.nc and --data"),
         (["--data", "t.csv", "--evaluations", "e.csv"], "--data and --evaluations"),
-        (["--law", "coupled"], "--law: for a table of one's own; name it with --data or --evaluations"),
-        (["--where", "loss > 2", "--unit", "loss=bits"], "--unit, --where: for a table of one's own"),
+        (["--law", "coupled"], "--law: only for a custom table; name it with --data or --evaluations"),
+        (["--where", "loss > 2", "--unit", "loss=bits"], "--unit, --where: only for a custom table"),
         (["a.nc", "--where", "loss > 2", "--draws", "1000"], "--draws, --where: FILE.nc holds what was fitted"),
         (["a.nc", "--group", "corpus"], "--group: FILE.nc holds what was fitted"),
-        (["--shared", "alpha"], "--shared: for a table of one's own"),
-        (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a table"),
+        (["--shared", "alpha"], "--shared: only for a custom table"),
+        (["--data", "t.csv", "--page", "chinchilla"], "--page: a report on a custom table"),
     ],
 )
 def test_options_that_mean_nothing_together_are_refused(given, message):

@@ -101,6 +101,6 @@ def test_an_interrupt_says_what_is_kept(name, status, kind, tiny, tmp_path):
         os.kill(child.pid, getattr(signal, name))
         out, told = child.communicate()
     if child.returncode == status:
-        assert f"are kept in {tmp_path / 'out'}; the same command goes on" in told and "Traceback" not in told
+        assert f"are saved in {tmp_path / 'out'}; the same command resumes" in told and "Traceback" not in told
     else:
         assert child.returncode == 0 and "finished" in out
