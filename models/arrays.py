@@ -1,8 +1,8 @@
 """One set of elementary functions for every array library that a law meets.
 
-Each takes arrays of NumPy, xarray, PyTensor or JAX, mixed with scalars and NumPy arrays, and gives that library's kind
-back. Arrays broadcast as the library does it: those of xarray by the names of their dimensions, a NumPy array beside
-them along the last dimensions of the first.
+Each takes arrays of NumPy, xarray, PyTensor or JAX, mixed with scalars and NumPy arrays, and returns an array of that
+library. Arrays broadcast as the library does it. Arrays of xarray broadcast by the names of their dimensions; a NumPy
+array among them takes the last dimensions of the first.
 """
 
 import sys
@@ -36,40 +36,40 @@ def _symbolic(arrays):
 def namespace(*arrays):
     """Return the module whose functions apply to `arrays`.
 
-    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``; symbols of the compiler
-    (`inference.engine`) bring functions of their own; everything else, xarray objects among it, is served by NumPy. A
+    PyTensor variables give ``pytensor.tensor`` and JAX arrays (tracers too) give ``jax.numpy``. Symbols of the compiler
+    (`inference.engine`) bring their functions with them. NumPy serves everything else, xarray objects among it. A
     library that was never imported is not imported here.
     """
     return _symbolic(arrays) or _pytensor(arrays) or _jax(arrays) or np
 
 
 def exp(x):
-    """Exponential."""
+    """Return the exponential."""
     return namespace(x).exp(x)
 
 
 def log(x):
-    """Natural logarithm."""
+    """Return the natural logarithm."""
     return namespace(x).log(x)
 
 
 def log1p(x):
-    """Natural logarithm of 1 + x."""
+    """Return the natural logarithm of 1 + x."""
     return namespace(x).log1p(x)
 
 
 def sinh(x):
-    """Hyperbolic sine."""
+    """Return the hyperbolic sine."""
     return namespace(x).sinh(x)
 
 
 def arcsinh(x):
-    """Inverse hyperbolic sine."""
+    """Return the inverse hyperbolic sine."""
     return namespace(x).arcsinh(x)
 
 
 def where(condition, x, y):
-    """Elements of `x` where `condition` holds, of `y` elsewhere.
+    """Return the elements of `x` where `condition` holds, of `y` elsewhere.
 
     Examples
     --------
@@ -83,23 +83,23 @@ def where(condition, x, y):
 
 
 def minimum(x, y):
-    """Lesser of two, element by element; NaN where either is."""
+    """Return the lesser of two, element by element; NaN where either is."""
     return namespace(x, y).minimum(x, y)
 
 
 def maximum(x, y):
-    """Greater of two, element by element; NaN where either is."""
+    """Return the greater of two, element by element; NaN where either is."""
     return namespace(x, y).maximum(x, y)
 
 
 def largest(x):
-    """Largest element along the last axis."""
+    """Return the largest element along the last axis."""
     functions = _symbolic([x])
     return functions.largest(x) if functions else x.max(axis=-1)
 
 
 def clip(x, low, high):
-    """Elements of `x`, those below `low` or above `high` replaced by them.
+    """Return the elements of `x`, those below `low` or above `high` replaced by them.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def clip(x, low, high):
 
 
 def logaddexp(x, y):
-    """Logarithm of exp(x) + exp(y), without overflow.
+    """Return the logarithm of exp(x) + exp(y), without overflow.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def spread(x, like):
 
 
 def pick(x, codes):
-    """Elements of `x`, (..., group), at the places that codes say, (..., row); a scalar is the same everywhere.
+    """Return the elements of `x`, (..., group), at the places in codes, (..., row); a scalar stays a scalar.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def sum_by(x, codes, counts):
     ----------
     x : array_like, shape (..., row)
     codes : array_like of int, shape (row,)
-        From 0, none passed over.
+        From 0, without gaps.
     counts : array_like of float, shape (group,)
         Rows of each code.
 
@@ -184,11 +184,11 @@ def _where_named(xr, arrays):
     named = [
         xr.DataArray(a, dims=of_numpy[len(of_numpy) - a.ndim :]) if isinstance(a, np.ndarray) else a for a in arrays
     ]
-    return xr.where(*named).transpose(*dict.fromkeys(dim for own in dims for dim in own), ...)
+    return xr.where(*named).transpose(*dict.fromkeys(dim for names in dims for dim in names), ...)
 
 
 def gammaln(x):
-    """Logarithm of the gamma function."""
+    """Return the logarithm of the gamma function."""
     xp = namespace(x)
     if xp is np:
         return special.gammaln(x)

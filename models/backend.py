@@ -13,8 +13,8 @@ from pathlib import Path
 def pymc():
     """Import PyMC.
 
-    ArviZ, which PyMC imports, announces its next version at its first import of each day by a FutureWarning that asks
-    nothing of the users of this package; it is not shown. nutpie imports ArviZ too: call this before importing it.
+    ArviZ, which PyMC imports, announces its next version at its first import of each day by a FutureWarning that does
+    not concern users of this package; it is not shown. nutpie imports ArviZ too: call this before importing it.
 
     Returns
     -------
@@ -34,9 +34,9 @@ def pymc():
 
 
 def _find_room():
-    """Send what would be kept in a folder that cannot be written to a temporary one, by environment variables.
+    """Redirect caches from folders that cannot be written to a temporary folder, by environment variables.
 
-    ArviZ, PyTensor, Numba, JAX and Matplotlib keep files in the user's home and fail or complain where they cannot.
+    ArviZ, PyTensor, Numba, JAX and Matplotlib save files in the user's home and fail or complain where they cannot.
     The temporary folder is removed when the process ends.
     """
     homes = {
@@ -59,7 +59,7 @@ def _find_room():
 
 
 def _writable(folder):
-    """Whether a folder is there, or can be made, and takes files; the libraries named above would make it too."""
+    """Return whether a folder is there, or can be made, and takes files; the libraries above would make it too."""
     folder = os.path.expanduser(folder)
     try:
         os.makedirs(folder, exist_ok=True)

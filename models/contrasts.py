@@ -1,7 +1,7 @@
 """Directions in which residuals are summed to test a law, chosen without a look at the observations.
 
-If the law is true and z are its standardised residuals, independent standard normals, then for orthonormal rows u of
-`directions` the sum of ``(u . z)**2`` is chi-square with as many degrees of freedom as there are rows.
+If the law is true, its standardised residuals z are independent standard normals. For orthonormal rows u of
+`directions`, the sum of ``(u . z)**2`` is then chi-square with as many degrees of freedom as there are rows.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ LEAST_ROWS = 3
 
 @dataclass(frozen=True)
 class Contrast:
-    """Some directions and what they ask.
+    """Directions of residuals, and what they test.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Contrast:
 
     @classmethod
     def of_means(cls, codes, of, labels=None):
-        """Mean of z in each group of rows, named by the words `of`; `labels` of rows name the groups."""
+        """Return the mean of z in each group of rows, named by the words `of`; `labels` of rows name the groups."""
         directions = means(codes)
         return cls(f"mean of z in each of {len(directions)} {of}", directions).named(
             codes if labels is None else labels
@@ -56,10 +56,10 @@ class Contrast:
 
 
 def joined(of, contrasts):
-    """Contrasts about different rows as one; what they ask is told once, and `of` what."""
-    told = "; ".join(dict.fromkeys(each.what for each in contrasts))
-    names = tuple(name for each in contrasts for name in each.names)
-    return Contrast(f"{of}: {told}", np.concatenate([each.directions for each in contrasts]), names)
+    """Join contrasts of different rows into one; its text states what they test once, after `of`."""
+    tests = "; ".join(dict.fromkeys(contrast.what for contrast in contrasts))
+    names = tuple(name for contrast in contrasts for name in contrast.names)
+    return Contrast(f"{of}: {tests}", np.concatenate([contrast.directions for contrast in contrasts]), names)
 
 
 def ordinals(codes, what):
@@ -72,24 +72,24 @@ def ordinals(codes, what):
 
 
 def means(codes):
-    """Directions of the mean of each group of rows, (group, row)."""
+    """Return the directions of the mean of each group of rows, (group, row)."""
     codes = np.asarray(codes)
     return np.stack([(codes == code) / np.sqrt((codes == code).sum()) for code in np.unique(codes)])
 
 
 def slopes(codes, x):
-    """Directions of the slope in `x` within each group of rows in which it varies, (group, row)."""
-    codes, x, found = np.asarray(codes), np.asarray(x, float), []
+    """Return the directions of the slope in `x` within each group of rows in which it varies, (group, row)."""
+    codes, x, directions = np.asarray(codes), np.asarray(x, float), []
     for code in np.unique(codes):
-        own = codes == code
-        u = np.where(own, x - x[own].mean(), 0.0)
-        if (u**2).sum() > 1e-12 * max(1.0, (x[own] ** 2).sum()):
-            found.append(u / np.sqrt((u**2).sum()))
-    return np.reshape(found, (len(found), len(codes)))
+        group = codes == code
+        u = np.where(group, x - x[group].mean(), 0.0)
+        if (u**2).sum() > 1e-12 * max(1.0, (x[group] ** 2).sum()):
+            directions.append(u / np.sqrt((u**2).sum()))
+    return np.reshape(directions, (len(directions), len(codes)))
 
 
 def groupings(rows, known=()):
-    """Columns by which rows may form groups that a law takes no account of, by what they have in common.
+    """Return the columns by which rows may form groups that a law ignores.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def groupings(rows, known=()):
     >>> list(groupings(rows, ["loss"]))
     ['lab']
     """
-    found, seen = {}, set()
+    codes_by_column, seen = {}, set()
     for name, column in rows.items():
         if name in known or name in CANONICAL.values() or not _names_groups(column):
             continue
@@ -119,8 +119,8 @@ def groupings(rows, known=()):
             continue
         if codes.tobytes() not in seen:
             seen.add(codes.tobytes())
-            found[name] = codes
-    return found
+            codes_by_column[name] = codes
+    return codes_by_column
 
 
 def _names_groups(column):

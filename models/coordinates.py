@@ -1,4 +1,4 @@
-"""Blocks of coordinates on the real line: where each quantity stands, what its prior says there, its name."""
+"""Blocks of coordinates on the real line: the place, the prior density and the name of each quantity."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from .draws import DRAWS
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Quantities that have priors of their own, each mapped onto the real line, one after the other.
+    """Quantities that have priors, each mapped onto the real line, one after the other.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Coordinates:
     members: int = 1
 
     def _placed(self):
-        """Pairs of a name and its place: an index of the one value, or a slice of several."""
+        """Yield pairs of a name and its place: an index of the one value, or a slice of several."""
         place = 0
         for name in self.priors:
             count = self.several[name][1] if name in self.several else 1
@@ -51,14 +51,14 @@ class Coordinates:
 
     @property
     def start(self):
-        """Medians of the priors, (coordinate,) or (member, coordinate)."""
-        found = np.empty(len(self))
+        """Return the medians of the priors, (coordinate,) or (member, coordinate)."""
+        medians = np.empty(len(self))
         for name, place in self._placed():
-            found[place] = self.priors[name].start
-        return found if self.axis is None else np.tile(found, (self.members, 1))
+            medians[place] = self.priors[name].start
+        return medians if self.axis is None else np.tile(medians, (self.members, 1))
 
     def values(self, z, known=None):
-        """Value and log prior density of each quantity at coordinates of any array library.
+        """Return the value and log prior density of each quantity at coordinates of any array library.
 
         Parameters
         ----------
@@ -76,11 +76,11 @@ class Coordinates:
         return {name: x for name, (x, _) in pairs.items()}, {name: density for name, (_, density) in pairs.items()}
 
     def dims_of(self, name):
-        """Dims of a quantity besides those of draws."""
+        """Return the dims of a quantity besides those of draws."""
         return tuple(dim for dim in (self.several.get(name, (None,))[0], self.axis) if dim)
 
     def named(self, z):
-        """Variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
+        """Return the variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
         z = z if self.axis is None else z.reshape(*z.shape[:2], self.members, len(self))
         return {
             name: ((*DRAWS, *self.dims_of(name)), self.priors[name].from_unconstrained(z[..., place])[0])
@@ -119,5 +119,5 @@ class Units:
         return {self.name: z}, {}
 
     def named(self, z):
-        """Variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
+        """Return the variables of a Dataset by name, from coordinates (chain, draw, coordinate)."""
         return {self.name: ((*DRAWS, *self.dims), z.reshape(*z.shape[:2], *self.start.shape[: len(self.dims)]))}

@@ -17,7 +17,7 @@ class Density(NamedTuple):
     Attributes
     ----------
     blocks : tuple of Coordinates or Units
-        What is sampled: quantities with priors of their own, and what the law gives a density. The first is a vector of
+        What is sampled: quantities that have priors, and what the law gives a density. The first is a vector of
         coordinates. A block with an axis has one row for each member of it, such as a group or a model.
     rest : callable
         ``rest(values, arrays)`` returns a dict of scalars and arrays whose elements sum to the density of all but the
@@ -35,7 +35,7 @@ class Density(NamedTuple):
         Names along the dims of what is sampled.
     used : ndarray of bool, shape (coordinate,), optional
         Which coordinates are sampled; all by default. The others are switched off by data, and the density does not
-        depend on them but for their own standard normal terms.
+        depend on them except by their standard normal terms.
     """
 
     blocks: tuple
@@ -67,8 +67,8 @@ class Density(NamedTuple):
         """Return scalars and arrays whose elements sum to the density, at blocks of coordinates."""
         values, priors = {}, []
         for block, z in zip(self.blocks, coordinates, strict=True):
-            own, densities = block.values(z, values)
-            values |= own
+            constrained, densities = block.values(z, values)
+            values |= constrained
             priors += densities.values()
         return (*priors, *self.rest(values, arrays).values())
 
@@ -78,10 +78,10 @@ class Density(NamedTuple):
             every = np.zeros((*z.shape[:2], len(self.used)))
             every[..., self.used] = z
             z = every
-        found, at = {}, 0
+        variables, at = {}, 0
         for block in self.blocks:
             size = block.start.size
-            found |= block.named(z[..., at : at + size])
+            variables |= block.named(z[..., at : at + size])
             at += size
         labels = {dim: names for dim, names in self.labels.items() if names}
-        return xr.Dataset(found, draw_coordinates(*z.shape[:2]) | labels)
+        return xr.Dataset(variables, draw_coordinates(*z.shape[:2]) | labels)

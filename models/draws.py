@@ -1,4 +1,4 @@
-"""Draws under a law, and what every technique asks of them."""
+"""Draws under a law, with the methods that every technique calls."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ class Draws:
     reference : dict
         From `Law.reference`.
     rows : DataFrame
-        From `Law.rows`: the rows that were fitted, or those that densities are asked of.
+        From `Law.rows`: the rows that were fitted, or those whose densities are requested.
     """
 
     def __init__(self, law, reference, rows):
@@ -38,20 +38,20 @@ class Draws:
 
     def by_draw(self, arrays, coordinates):
         """Name arrays that broadcast to (sample, ...) by chain, draw and coordinates: a Dataset."""
-        own = {dim: self.named()[dim] for dim in DRAWS}
-        draws, lengths = [x.size for x in own.values()], [len(x) for x in coordinates.values()]
+        axes = {dim: self.named()[dim] for dim in DRAWS}
+        draws, lengths = [x.size for x in axes.values()], [len(x) for x in coordinates.values()]
         whole = {name: np.broadcast_to(x, (np.prod(draws), *lengths)) for name, x in arrays.items()}
         dims = (*DRAWS, *coordinates)
-        return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, own | coordinates)
+        return xr.Dataset({n: (dims, x.reshape(*draws, *lengths)) for n, x in whole.items()}, axes | coordinates)
 
     def mean(self, rows=None):
-        """Mean of the observations at the rows, in the unit of the table: a DataArray of dims (chain, draw, row)."""
+        """Return the mean observation at each row, in the table's unit: a DataArray of dims (chain, draw, row)."""
         raise NotImplementedError
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each unit: a DataArray of dims (chain, draw, unit).
+        """Return the log density of each unit: a DataArray of dims (chain, draw, unit).
 
-        Its ``attrs`` hold figures that say how exact the evaluation was; `seed` is that of an evaluation by simulation.
+        Its ``attrs`` hold figures on the precision of the evaluation; `seed` is that of an evaluation by simulation.
         """
         raise NotImplementedError
 
@@ -61,22 +61,22 @@ class Draws:
         Returns
         -------
         list of ndarray of int
-            Positions of the rows of each block, every row in one; all in one where a law does not say otherwise.
+            Positions of the rows of each block, every row in one; by default all in one.
         """
         return [np.arange(len(self.rows if rows is None else rows))]
 
     def log_likelihood_blocks(self, *, seed=0):
-        """Log density of each unit, some at a time: yields what `log_likelihood` gives of each of `blocks`."""
+        """Yield the log density of each unit, some at a time: `log_likelihood` of each of `blocks`."""
         blocks = self.blocks()
         for positions in blocks:
             yield self.log_likelihood(None if len(blocks) == 1 else self.rows.iloc[positions], seed=seed)
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all rows together given each draw, (chain, draw)."""
+        """Return the log density of all rows together given each draw, (chain, draw)."""
         return self.log_likelihood(rows).sum(self.law.unit)
 
     def of_groups(self):
-        """Log density of groups of rows that are independent given the draws, where the rows themselves are not.
+        """Return the log density of groups of rows that are independent given the draws, where rows are not.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Draws:
         """
 
     def exchangeable(self):
-        """Log density of what is exchangeable given the law's free parameters, where that is not the units.
+        """Return the log density of what is exchangeable given the law's free parameters, where that is not the units.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Draws:
         return self.of_groups()
 
     def by_group(self, by=None):
-        """Log density of the rows of each value of a column together.
+        """Return the log density of the rows of each value of a column together.
 
         Parameters
         ----------
@@ -127,14 +127,14 @@ class Draws:
         values = 0.0
         for part, place in zip(parts, places, strict=True):
             part = part.transpose(*DRAWS, ...).values
-            found, own = np.unique(codes[place], return_inverse=True)
+            groups, group_codes = np.unique(codes[place], return_inverse=True)
             summed = np.zeros((*part.shape[:2], len(names)))
-            summed[..., found] = sum_by(part, own, np.bincount(own))
+            summed[..., groups] = sum_by(part, group_codes, np.bincount(group_codes))
             values = values + summed
         return xr.DataArray(values, dims=(*DRAWS, "group"), coords={"group": names.to_numpy()})
 
     def _of_parts(self, grouped, by, codes):
-        """Code of each of the groups that are independent, from those of their rows."""
+        """Return the code of each of the groups that are independent, from those of their rows."""
         name, labels = self.law.grouping.group, grouped[grouped.dims[-1]].values
         pairs = pd.DataFrame({"group": self.rows[name].to_numpy(), "code": codes}).drop_duplicates()
         if len(pairs) > len(labels):
@@ -145,39 +145,40 @@ class Draws:
         return pairs.set_index("group")["code"].loc[labels].to_numpy()
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of an observation of at most each one made: a DataArray of dims (chain, draw, row).
+        """Return the probability of at most each observation: a DataArray of dims (chain, draw, row).
 
-        Where rows share effects, `given` says which others of its group a row is given: the ``"earlier"`` ones, so that
-        probabilities are independent and uniform if the law is true, or all ``"others"``, as leave-one-out needs.
+        Where rows share effects, each probability is given other rows of the row's group, which `given` selects. Given
+        the ``"earlier"`` ones, probabilities are independent and uniform if the law is true. Leave-one-out needs all
+        ``"others"``.
 
         A count is placed uniformly between the probabilities of fewer and of at most as many.
         """
         raise NotImplementedError
 
     def of_planned(self, **planned):
-        """Draws of the law of the runs planned, and what that law is to be told of them: here all."""
+        """Return the draws of the law of planned runs, and the options of these runs for it: here all."""
         return self, planned
 
     def relative_scatter(self, rows=None):
-        """Scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
+        """Return the scatter of each observation about what `cdf` takes it to follow, an ndarray (chain, draw, row).
 
         Of losses it is a share of the mean loss, of counts one of the problems.
         """
         raise NotImplementedError
 
     def log_prior(self):
-        """Log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
+        """Return the log prior density of each sampled quantity: a Dataset of dims (chain, draw, ...)."""
         raise NotImplementedError
 
     def log_density(self):
-        """Log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
+        """Return the log density on the real line, that of the rows included: a DataArray of dims (chain, draw).
 
         It may lack a constant, but one that is the same whatever rows the law is fitted to.
         """
         raise NotImplementedError
 
     def replicate(self, rng, rows=None):
-        """Observations that each draw foretells for the rows, scatter included.
+        """Draw the observations that each draw predicts for the rows, scatter included.
 
         Returns
         -------
@@ -187,14 +188,14 @@ class Draws:
         raise NotImplementedError
 
     def of_unseen(self, rows, rng):
-        """Draws that foretell rows, each of a group that was not fitted.
+        """Return draws that predict rows, each of a group that was not fitted.
 
-        Here the same, of which a replicate draws what each group has of its own; otherwise `rng` draws it.
+        Here the same draws: their replicates draw the quantities of each group. Where they do not, `rng` draws them.
         """
         return self
 
     def real_line(self):
-        """Coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
+        """Return the coordinates of the draws on the real line: a DataArray of dims (chain, draw, coordinate)."""
         raise NotImplementedError
 
     def from_real_line(self, z):
@@ -202,7 +203,7 @@ class Draws:
         raise NotImplementedError
 
     def unit_log_likelihood(self, i):
-        """Log density of unit `i`, (chain, draw)."""
+        """Return the log density of unit `i`, (chain, draw)."""
         return self.log_likelihood().isel({self.law.unit: i}, drop=True)
 
     def informed_by(self, rows):
@@ -213,29 +214,29 @@ class Draws:
         return ()
 
     def without(self, i):
-        """Rows without those of unit `i`."""
+        """Return the rows without those of unit `i`."""
         return self.rows.drop(index=self.rows.index[i]).reset_index(drop=True)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
+        """Return the log predictive density of unit `i` under draws `fitted` to the others, (chain, draw)."""
         raise NotImplementedError
 
     def left_out_group(self, fitted, rows, by=None):
-        """Log predictive density of a group of `rows`, of one value of a column, under draws fitted to the others."""
+        """Return the log predictive density of a group of `rows` under draws fitted to the other rows."""
         return fitted.total_log_likelihood(rows)
 
     def left_out_mean(self, fitted, i):
-        """Mean of the observations of unit `i`, added up, under draws `fitted` to the others."""
+        """Return the mean of the observations of unit `i`, added up, under draws `fitted` to the others."""
         return float(fitted.mean(self.rows.iloc[[i]]).values.mean((0, 1)).sum())
 
     @property
     def can_be_simulated(self):
-        """Whether a table can state what these draws foretell."""
+        """Return whether a table can state what these draws predict."""
         return True
 
 
 def flatten(dataset):
-    """Scalars of a dataset by name, ``alpha_year[ptb]`` where a variable has levels: dict of (chain, draw) arrays.
+    """Return scalars of a dataset by name, ``alpha_year[ptb]`` with levels: dict of (chain, draw) arrays.
 
     Examples
     --------
@@ -255,5 +256,5 @@ def flatten(dataset):
 
 
 def draw_coordinates(chains, draws):
-    """Coordinates of the dims chain and draw, from 0."""
+    """Return the coordinates of the dims chain and draw, from 0."""
     return {"chain": np.arange(chains), "draw": np.arange(draws)}

@@ -1,8 +1,9 @@
 """Effects that the rows of a group share, integrated out: rows together, and each given others of its group.
 
-Residuals r of a group have the scale matrix ``diag(sigma**2) + t``, t the square of the effects' scale, and are normal
-or, with degrees of freedom nu, multivariate Student-t: a group is then far out as a whole. With weights w = 1/sigma**2,
-sums over rows and ``v = t/(1 + t sum(w))``, the effect given those rows is centred at ``v sum(w r)`` with variance v.
+Residuals r of a group have the scale matrix ``diag(sigma**2) + t``, with t the square of the effects' scale. They are
+normal or, with degrees of freedom nu, multivariate Student-t: a group is then far out as a whole. With weights
+w = 1/sigma**2, sums over rows and ``v = t/(1 + t sum(w))``, the effect given those rows is centred at ``v sum(w r)``
+with variance v.
 
 References
 ----------
@@ -28,7 +29,7 @@ class Groups:
     Parameters
     ----------
     codes : array_like of int, shape (row,)
-        From 0, none passed over.
+        From 0, without gaps.
     counts : array_like of float, shape (group,)
         Rows of each.
     """
@@ -55,13 +56,13 @@ class Groups:
         order = np.argsort(self.codes, kind="stable")
         before = np.cumsum(x[..., order], axis=-1) - x[..., order]
         firsts = np.searchsorted(self.codes[order], self.codes[order])
-        found = np.empty_like(before)
-        found[..., order] = before - before[..., firsts]
-        return found
+        sums = np.empty_like(before)
+        sums[..., order] = before - before[..., firsts]
+        return sums
 
 
 def joint_logp(residual, scale, groups, sigma, nu=None):
-    """Log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
+    """Return the log density of the rows of each group together, (..., group); NumPy arrays or PyTensor's.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def joint_logp(residual, scale, groups, sigma, nu=None):
 
 
 def conditional(residual, scale, groups, given, sigma, nu=None):
-    """Residuals less what other rows of the group foretell of them, and the noise that they then have.
+    """Return residuals minus their prediction from other rows of the group, and the noise that remains.
 
     The conditional of a multivariate normal is normal; that of a multivariate Student-t is Student-t with as many more
     degrees of freedom as rows are given, and wider where these are far out [1]_. Given the other rows is what
@@ -118,10 +119,10 @@ def conditional(residual, scale, groups, given, sigma, nu=None):
 
 
 def draw(rng, shape, scale, groups, sigma, nu=None):
-    """Residuals drawn at random, of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
+    """Draw residuals of `shape` (..., row): one effect a group and, with `nu`, one mixing of its rows."""
     of_group = (*shape[:-1], len(groups.counts))
-    found = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
+    residuals = sigma * rng.standard_normal(shape) + (scale * rng.standard_normal(of_group))[..., groups.codes]
     if nu is None:
-        return found
+        return residuals
     mixing = np.broadcast_to(nu, of_group) / rng.chisquare(np.broadcast_to(nu, of_group))
-    return found * mixing[..., groups.codes] ** 0.5
+    return residuals * mixing[..., groups.codes] ** 0.5

@@ -1,6 +1,6 @@
-"""What every law answers: which rows it is fitted to, its PyMC model, its draws.
+"""The interface of every law: the rows that it is fitted to, its PyMC model, its draws.
 
-Techniques (fitting, leave-one-out, calibration, storage, reports) ask a law these things and never what kind it is.
+Techniques (fitting, leave-one-out, calibration, storage, reports) use this interface alone, whatever the kind of law.
 """
 
 import json
@@ -26,11 +26,11 @@ class Effort:
         Targets of the tries that follow while draws diverge.
     least_ess : int
         Where the least bulk ESS is lower, or chains disagree, they are run longer, and thinned; 0 for never. It is of
-        as many draws as usual, less in proportion where fewer are asked for.
+        as many draws as usual, less in proportion where fewer are requested.
     longest : int
         How many times as long chains are run at most.
     quick : bool
-        Whether a fit of a few hundred rows takes seconds, so that others can be tried beside it unasked.
+        Whether a fit of a few hundred rows takes seconds, so that other laws can be fitted automatically to compare.
     low_rank : bool
         Whether nutpie's mass matrix has some directions besides its diagonal: where coordinates are correlated it takes
         fewer steps, elsewhere each step takes longer for nothing.
@@ -54,7 +54,7 @@ class Law:
     kind : str
         The kind of table it is fitted to, a key of `datasets.KINDS`.
     observed : str
-        Column of the table that the law foretells.
+        Column of the table that the law predicts.
     scale : str
         What the residuals or counts are of: the name of the variable in ``observed_data``, ``log_likelihood`` and the
         predictive groups.
@@ -66,11 +66,11 @@ class Law:
     one_prior : bool
         Whether the prior is the same whatever rows are fitted.
     tests : Tests
-        What tests of the law by its rows ask.
+        How the rows test the law.
     grouping : Grouping
         How rows belong together.
     planner : Planner
-        What is asked of the law about runs that are planned.
+        How runs are planned under the law.
     """
 
     name: ClassVar[str]
@@ -89,7 +89,7 @@ class Law:
 
     @property
     def unit_is_row(self):
-        """Whether leave-one-out leaves out single rows."""
+        """Return whether leave-one-out leaves out single rows."""
         return self.unit == KINDS[self.kind].dimension
 
     def rows(self, table):
@@ -98,7 +98,7 @@ class Law:
 
     @property
     def needed(self):
-        """Columns of the table that this law needs, where its reader is to be told."""
+        """Return the columns that this law needs, where its reader needs their names."""
         return ()
 
     def usual_table(self):
@@ -106,11 +106,11 @@ class Law:
         return KINDS[self.kind].load()
 
     def reference(self, rows):
-        """Scalars and names that the sampled quantities refer to; they never depend on what is observed."""
+        """Return the scalars and names that the sampled quantities refer to; they never depend on what is observed."""
         raise NotImplementedError
 
     def on_scale(self, observed):
-        """Observations as the law scores them, such as the logarithms of losses."""
+        """Return the observations as the law scores them, such as the logarithms of losses."""
         return observed
 
     def from_scale(self, values):
@@ -129,7 +129,7 @@ class Law:
 
     @property
     def key(self):
-        """What the code of the density follows from, a hashable: the class, name and options of the law."""
+        """Return what the code of the density follows from, a hashable: the class, name and options of the law."""
         return type(self), self.name, json.dumps(self.options, sort_keys=True)
 
     def draws(self, sampled, rows, reference):
@@ -137,11 +137,11 @@ class Law:
         raise NotImplementedError
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """`Draws` of the prior, dims (chain, draw) with one chain."""
+        """Return `Draws` of the prior, dims (chain, draw) with one chain."""
         raise NotImplementedError
 
     def known_draws(self, values, reference, rows, rng=None):
-        """One draw that holds known values of the free parameters, by name.
+        """Return one draw that holds known values of the free parameters, by name.
 
         What is sampled besides, of groups of rows, is drawn from the law by `rng`.
 
@@ -168,16 +168,16 @@ class Law:
 
     @property
     def free_parameters(self):
-        """Everything with a prior of its own, as `FreeParameter` objects."""
+        """Return everything that has a prior, as `FreeParameter` objects."""
         raise NotImplementedError
 
     @property
     def prior_of(self):
-        """Dict from the name of each free parameter to its `Prior`."""
+        """Return a dict from the name of each free parameter to its `Prior`."""
         return {q.name: q.checked(self.priors.get(q.name, q.prior)) for q in self.free_parameters}
 
     def described_priors(self):
-        """Prior of each sampled quantity as text, by name."""
+        """Return the prior of each sampled quantity as text, by name."""
         return {name: str(prior) for name, prior in self.prior_of.items()}
 
     def _checked_priors(self, derived=()):
@@ -204,7 +204,7 @@ class Law:
 
     @property
     def options(self):
-        """What rebuilds this law: ``models.law(name, **options)``."""
+        """Return the options that rebuild this law: ``models.law(name, **options)``."""
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"priors": dict(self.priors)}
 
     @classmethod
@@ -224,7 +224,7 @@ class Law:
         return ", ".join([self.name, *filter(None, listed), *priors])
 
     def _option_text(self, name, value):
-        """Text of an option in the label; nothing where the law's name says it."""
+        """Return the text of an option in the label; nothing where the law's name states it."""
         if value is True:
             return name
         return f"{name}={value:g}" if isinstance(value, float) else f"{name}={shortened(value)}"

@@ -77,7 +77,7 @@ def names() -> tuple[str, ...]:
 
 
 def register(kind: type[AnyLaw]) -> type[AnyLaw]:
-    """Let a law of one's own be found by its name: by `law`, the command line's process and `open`.
+    """Register a custom law, so that `law`, the command line's process and `open` accept its name.
 
     Parameters
     ----------
@@ -127,15 +127,15 @@ def law(name: str, **options: Any) -> Any:
         kind = LAWS[name]
     else:
         raise InputError(unknown("law", name, names()))
-    known = [f.name for f in fields(kind)]
+    names_of_options = [f.name for f in fields(kind)]
     for option in options:
-        if option not in known:
-            raise InputError(unknown(f"option of the {name} law,", option, known))
+        if option not in names_of_options:
+            raise InputError(unknown(f"option of the {name} law,", option, names_of_options))
     return kind._made(options, law)
 
 
 def as_law(given: AnyLaw | str) -> AnyLaw:
-    """Return a law that is given as it is or by its name.
+    """Return a law from the law itself or from its name.
 
     Raises
     ------

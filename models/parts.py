@@ -1,6 +1,6 @@
-"""Optional parts of a law, each asked by its own technique alone: how rows are tested, grouped and planned.
+"""Optional parts of a law, each for one technique: how rows are tested, grouped and planned.
 
-A part is an attribute of a class of laws, ``tests = LossTests()``; asked of a law it knows that law.
+A part is an attribute of a class of laws, ``tests = LossTests()``. As an attribute of a law it holds that law.
 """
 
 import numpy as np
@@ -22,14 +22,14 @@ class Part:
 
 
 class Tests(Part):
-    """What tests of a law by its rows ask.
+    """How the rows test a law.
 
     Attributes
     ----------
     tolerance : float
-        Such a share from which on a law is said not to fit; below it is said to be off by so much.
+        The misfit, as a share, from which on a law is reported not to fit; a smaller misfit is reported as a number.
     share_of : str
-        What departures of observations from the law are shares of, in words.
+        What residuals are shares of, in words.
     wider : tuple, optional
         A law, a quantity of it and the value of that quantity at which it is this one.
     """
@@ -43,11 +43,11 @@ class Tests(Part):
         return {}
 
     def groupings(self, rows):
-        """Codes of groups of rows that the law takes no account of, by the column that names them; none by default."""
+        """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
         return {}
 
     def wider_laws(self, rows):
-        """Laws that may fit where this one does not, none by default."""
+        """Return the laws that may fit where this one does not, none by default."""
         return ()
 
     def repeated_size(self, rows):
@@ -70,11 +70,11 @@ class Grouping(Part):
         Column whose rows of one value are left out together where groups are left out, such as those of a paper; None
         where units are such groups already.
     by : str, optional
-        Column whose groups of rows have quantities of their own.
+        Column whose groups of rows have separate quantities.
     high_k : str
         What leave-one-out does by default where Pareto k is too high; see `loo`.
     integrates : bool
-        Whether units are of groups that have something sampled of their own, which leaving a group out integrates over.
+        Whether units are of groups with sampled quantities, which leaving a group out integrates over.
     """
 
     clusters: tuple = ()
@@ -85,13 +85,13 @@ class Grouping(Part):
     integrates = False
 
     def together(self, rows, simulated):
-        """Rows and simulated rows of the same design as one table."""
+        """Return the rows and simulated rows of the same design as one table."""
         table = pd.concat([rows, simulated], ignore_index=True)
         table.attrs = dict(rows.attrs)
         return table
 
     def foretold(self, past, rows):
-        """Whether rows `past` say anything of each of other rows, (row,) of bool: here of every one."""
+        """Return whether rows `past` inform each of other rows, (row,) of bool: here every one."""
         return np.ones(len(rows), bool)
 
     def along(self, rows, by):
@@ -129,18 +129,18 @@ class Grouping(Part):
 
 
 class Planner(Part):
-    """What is asked of a law about runs that are planned.
+    """How runs are planned under a law.
 
     Attributes
     ----------
     planned : tuple of str
-        What `plan` and `optimum` may be told of the runs planned.
+        Options of `plan` and `optimum` about the planned runs.
     """
 
     planned: tuple = ()
 
     def optimum(self, draws, compute, **planned):
-        """Compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
+        """Return the compute-optimal sizes at training budgets C = 6 N D in FLOP, a DataArray, for each draw.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class Planner(Part):
         return draws.by_draw(plan.described(*plan.optimum(compute.values)), {"compute": compute.values})
 
     def plan(self, constants, **planned):
-        """Models that may be trained, as a `models.loss.plan.Plan`, given the constants of draws, by name.
+        """Return the models that may be trained, as a `models.loss.plan.Plan`, given constants of draws, by name.
 
         Raises
         ------
@@ -168,5 +168,5 @@ class Planner(Part):
         )
 
     def rows(self, rows, **planned):
-        """Rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
+        """Return the rows that inform what is `planned`, beyond whose sizes it is extrapolated."""
         return rows

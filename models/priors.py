@@ -84,17 +84,17 @@ class Prior:
 
     @functools.cached_property
     def frozen(self):
-        """The same distribution in SciPy."""
+        """Return the same distribution in SciPy."""
         return DISTRIBUTIONS[self.distribution][1](**self.arguments)
 
     @functools.cached_property
     def support(self):
-        """Lower and upper end of the support."""
+        """Return the lower and upper end of the support."""
         return tuple(float(x) for x in self.frozen.support())
 
     @functools.cached_property
     def start(self):
-        """The median on the real line, where chains start."""
+        """Return the median on the real line, where chains start."""
         return self.to_unconstrained(self.frozen.median())
 
     def to_unconstrained(self, x):
@@ -117,7 +117,7 @@ class Prior:
         return (high - np.exp(-z), -z) if np.isfinite(high) else (z, np.zeros_like(z))
 
     def of_coordinate(self, z):
-        """Value at a coordinate on the real line and the log density of that coordinate, on arrays of any library."""
+        """Return the value at a coordinate on the real line and its log density, on arrays of any library."""
         low, high = self.support
         above, below = -logaddexp(0.0, -z), -logaddexp(0.0, z)
         if np.isfinite(low) and np.isfinite(high):
@@ -134,7 +134,7 @@ class Prior:
 
     @functools.cached_property
     def _constant(self):
-        """What the log density is above the kernel, the same everywhere."""
+        """Return what the log density is above the kernel, the same everywhere."""
         low, high = self.support
         x = self.frozen.median()
         with np.errstate(all="ignore"):
@@ -150,10 +150,12 @@ class Prior:
 
 
 def _written(prior):
-    """Text of a prior, with every digit; objects of PreliZ and pymc-extras show few."""
+    """Return the text of a prior, with every digit; objects of PreliZ and pymc-extras show few."""
     if hasattr(prior, "param_names"):  # PreliZ
         name = type(prior).__name__
-        values = {each: getattr(prior, each, None) for each in DISTRIBUTIONS.get(name, (prior.param_names,))[0]}
+        values = {
+            parameter: getattr(prior, parameter, None) for parameter in DISTRIBUTIONS.get(name, (prior.param_names,))[0]
+        }
     elif hasattr(prior, "distribution") and hasattr(prior, "parameters"):  # pymc-extras
         name, values = prior.distribution, prior.parameters
         if getattr(prior, "dims", None) or getattr(prior, "transform", None):
@@ -162,11 +164,11 @@ def _written(prior):
         return str(prior)
     if not all(isinstance(x, int | float | np.number) for x in values.values()):
         raise InputError(f"prior {shown(prior)}: its parameters are not all numbers; give {name} numbers")
-    return f"{name}({', '.join(f'{each}={float(x)!r}' for each, x in values.items())})"
+    return f"{name}({', '.join(f'{key}={float(x)!r}' for key, x in values.items())})"
 
 
 def shown(text):
-    """Text of a prior as messages show it."""
+    """Return the text of a prior as messages show it."""
     text = repr(text) if isinstance(text, str) else printable(text)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -212,7 +214,7 @@ def _check_distribution(prior, told):
 
 
 def _quantiles(prior):
-    """Percentiles of a prior, all NaN where its parameters make no distribution."""
+    """Return the percentiles of a prior, all NaN where its parameters make no distribution."""
     try:
         if not all(map(np.isfinite, prior.arguments.values())):
             raise ValueError
@@ -223,7 +225,7 @@ def _quantiles(prior):
 
 @dataclass(frozen=True)
 class FreeParameter:
-    """Something that is sampled: its name, default prior, support, unit and why the prior is as it is."""
+    """Something that is sampled: its name, default prior, support, unit and the reason for the prior."""
 
     name: str
     prior: str
@@ -232,7 +234,7 @@ class FreeParameter:
     rationale: str
 
     def checked(self, text):
-        """Return the prior that `text` says, refusing one that leaves the support."""
+        """Return the prior that `text` states, refusing one that leaves the support."""
         prior = Prior.parse(text)
         low, high = prior.support
         if low < self.support[0] or high > self.support[1]:

@@ -75,8 +75,8 @@ class _Registered:
         start = np.concatenate([block.start.ravel() for block in self.units])
 
         def logp(value, *given):
-            known = dict(zip(values, given, strict=False)) | self._apart(value)
-            terms = self.density.rest(known, self.data)
+            variables = dict(zip(values, given, strict=False)) | self._apart(value)
+            terms = self.density.rest(variables, self.data)
             return sum(terms[name].sum() for name in names)
 
         random = _RandomUnits(self.law, self.rows, self.reference, tuple(values))
@@ -87,7 +87,7 @@ class _Registered:
         )  # fmt: skip
 
     def _apart(self, vector):
-        """Blocks of units, by name, of the vector of all of them."""
+        """Return the blocks of units, by name, of the vector of all of them."""
         blocks, at = {}, 0
         for block in self.units:
             blocks[block.name] = vector[at : at + len(block)].reshape(block.start.shape)
@@ -117,7 +117,7 @@ class _Registered:
         )  # fmt: skip
 
 
-# What draws knows no variable of PyTensor: PyTensor's Numba mode writes it down to keep what it compiled.
+# The classes that draw hold no PyTensor variable: PyTensor's Numba mode serialises them to cache compiled code.
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class _RandomUnits:
     names: tuple
 
     def __call__(self, *given, rng=None, size=None):
-        known = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
-        drawn = self.law.draw_units(known, self.rows, self.reference, rng)
+        variables = {name: np.asarray(x)[None, None] for name, x in zip(self.names, given, strict=False)}
+        drawn = self.law.draw_units(variables, self.rows, self.reference, rng)
         return np.concatenate([np.ravel(x) for x in drawn])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def density(draws, points=160):
-    """Grid and kernel density of one quantity's draws over its central 99.8%."""
+    """Return the grid and kernel density of one quantity's draws over its central 99.8%."""
     from scipy.stats import gaussian_kde
 
     values = np.ravel(draws)

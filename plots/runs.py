@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 31, 5
-RULE = 20.0  # tokens per parameter, the rule of thumb
-CLOSE = 1.5  # runs of sizes within this factor say how far the curve of a size extends
-NEAR = 1.3  # runs within this factor of a budget are drawn with it
+RULE = 20.0  # Tokens per parameter, the rule of thumb.
+CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
+NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
 COMPUTE = Axis("Training compute C = 6ND (FLOP)", "flop", log=True)
 LOSS = Axis("Loss (nats/token)", log=True)
 PARAMETERS = Axis("Parameters N", "size", log=True)
@@ -113,9 +113,9 @@ def plot_fit(
     three = ends(quoted_loss(fit, at["parameters"], at["tokens"], **planned), level)
     for i, (n, colour) in enumerate(zip(chosen, colours, strict=True)):
         place, look = (at.index.get_level_values(0) == i), Look(colour)
-        own = runs[np.isclose(runs["parameters"], n, rtol=0.02)]
+        near = runs[np.isclose(runs["parameters"], n, rtol=0.02)]
         layers += median_and_band(at["compute"][place], three[:, place], look, f"N = {size(n)}")
-        layers.append(Layer("points", f"runs, N = {size(n)}", frame(x=own["compute"], y=own["loss"]), look, False, 4))
+        layers.append(Layer("points", f"runs, N = {size(n)}", frame(x=near["compute"], y=near["loss"]), look, False, 4))
     others = runs[~np.isclose(runs["parameters"].to_numpy()[:, None], chosen, rtol=0.02).any(1)]
     data = frame(x=others["compute"], y=others["loss"])
     layers.insert(0, Layer("points", "runs of other sizes", data, Look(GREY), width=3, opacity=0.4))
@@ -147,8 +147,8 @@ def _sizes_of(runs):
 def _line_of_size(runs, n):
     """Return the points of one curve: budgets about those of the runs of nearly this size."""
     near = runs["compute"][np.abs(np.log(runs["parameters"] / n)) < np.log(CLOSE)]
-    own = near if len(near) else pd.Series([training_compute(n, RULE * n)])
-    budgets = np.geomspace(own.min(), own.max() * 1.5, POINTS // 2)
+    compute = near if len(near) else pd.Series([training_compute(n, RULE * n)])
+    budgets = np.geomspace(compute.min(), compute.max() * 1.5, POINTS // 2)
     return pd.DataFrame({"compute": budgets, "parameters": n, "tokens": tokens_at(budgets, n)})
 
 
@@ -207,16 +207,18 @@ def plot_isoflop(
     nearest, layers, curves = distance.argmin(1), [], []
     near = distance.min(1) <= np.log(NEAR)
     for i, c in enumerate(budgets):
-        own = runs[near & (nearest == i)]
-        span = [*own["parameters"], n_best[0, i], n_best[2, i], n_best[1, i] / 4, n_best[1, i] * 4]
+        group = runs[near & (nearest == i)]
+        span = [*group["parameters"], n_best[0, i], n_best[2, i], n_best[1, i] / 4, n_best[1, i] * 4]
         n = np.geomspace(min(span), max(span), POINTS)
         curves.append(pd.DataFrame({"parameters": n, "tokens": tokens_at(c, n)}))
     at = pd.concat(curves, keys=range(len(budgets)))
     three = ends(quoted_loss(fit, at["parameters"], at["tokens"], **planned), level)
     for i, (c, colour) in enumerate(zip(budgets, ramp(len(budgets)), strict=True)):
-        place, look, own = at.index.get_level_values(0) == i, Look(colour), runs[near & (nearest == i)]
+        place, look, group = at.index.get_level_values(0) == i, Look(colour), runs[near & (nearest == i)]
         layers += median_and_band(at["parameters"][place], three[:, place], look, flop(c))
-        layers.append(Layer("points", f"runs, {flop(c)}", frame(x=own["parameters"], y=own["loss"]), look, False, 4))
+        layers.append(
+            Layer("points", f"runs, {flop(c)}", frame(x=group["parameters"], y=group["loss"]), look, False, 4)
+        )
     level_ends = frame(x=n_best[1], y=loss_best[1], low=n_best[0], high=n_best[2])
     layers.append(Layer("level", "best size", level_ends, Look(GREEN, marker="x"), width=6))
     if published and fit.record["data"]["source"] == SOURCE:

@@ -29,7 +29,7 @@ PUBLISHED = {
     "Besiroglu et al. 2024": Look(BLACK, "dot", "diamond"),
     "Ho et al. 2024": Look(ORANGE, "dashdot", "triangle-up"),
 }
-OTHER = Look(GREEN, "dashdot", "cross")  # a source without a look of its own
+OTHER = Look(GREEN, "dashdot", "cross")  # a source that has no entry in PUBLISHED
 RUNS = Look(GREY)
 
 

@@ -141,7 +141,7 @@ def write(figure, path):
 
 
 def compact(svg):
-    r"""Return an SVG without what a reader does not see: decimals, breaks, and styles said once a marker.
+    r"""Return an SVG without what a reader does not see: decimals, breaks, and the style of a marker after the first.
 
     Examples
     --------

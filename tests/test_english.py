@@ -18,13 +18,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 TO_DO = Path(__file__).with_name("english_to_do.txt")
 LONGEST, MOST_NUMBERS = 28, 3
-STILL_TO_DO = 205  # at most; only ever lowered
+STILL_TO_DO = 157  # at most; only ever lowered
 FOLDERS = ("commands", "datasets", "docs", "evidence", "inference", "models", "plots", "reports", "training")
 WORDS = re.compile(
     r"""\b(?:
     says|said|told|asks|asked|kept|keeps?|keeping|judg(?:e|es|ed|ing)|verdicts?|mends?|mended|(?:its|one's)\ own|beside
-    |foretells?|foretold|rests?\ on|hangs?\ on|hung\ on|off\ by|effects\ of\ papers|pace|without\ trusting\ the\ law
-    |(?:do|does)\ not\ trust\ the\ law|decades\ beyond|moved|pieces?\ of\ work|crew
+    |foretells?|foretold|rests?\ on|hangs?\ on|hung\ on|off\ by|effects\ of\ papers|pace(?!=)
+    |without\ trusting\ the\ law|(?:do|does)\ not\ trust\ the\ law|decades\ beyond|moved|pieces?\ of\ work|crew
     |as\ (?:it\ is|it\ stands|they\ stand)
     |not\ to\ be\ trusted|gone\ on\ with|go\ on|goes\ on|hardly|baked|spoilt|unasked|to\ be\ had|passed\ over
     |departures?|anew)\b""",

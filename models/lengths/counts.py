@@ -9,7 +9,7 @@ SEED = 0  # of the places between two probabilities, one for each cell
 
 
 def cumulative(right, wrong, precision, correct, total):
-    """Probability of a count below the one made, and of that count.
+    """Return the probability of a count below the observed one, and of the observed count.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def cumulative(right, wrong, precision, correct, total):
     at = density(k, np.arange(len(k)))
     upper = k > n / 2  # those are counted from above, which takes fewer terms
     terms = np.where(upper, n - k, k).astype(int)
-    found = np.zeros(shape)
+    lower_tail = np.zeros(shape)
     for j in range(terms.max(initial=0)):
         own = np.flatnonzero(terms > j)
-        found[..., own] += density(np.where(upper[own], n[own] - j, j), own)
-    return np.clip(np.where(upper, 1 - found - at, found), 0, 1), at
+        lower_tail[..., own] += density(np.where(upper[own], n[own] - j, j), own)
+    return np.clip(np.where(upper, 1 - lower_tail - at, lower_tail), 0, 1), at
 
 
 def between(below, at):

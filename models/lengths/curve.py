@@ -2,13 +2,11 @@
 
 A run's curve has five parameters, each on the whole real line:
 
-================= ==================================================================================================
-log_reach         log of h/T, h the length at which the falling part is at one half and T the training length
-log_steepness     log of s, by how much the logit falls for each e-fold of length at h
-logit_lapse       logit of the share of problems that are wrong at any length, 1 - the plateau
-logit_shorter     logit of w, the weight of the shorter operand in the effective length
-log_precision     log of the precision of the beta-binomial counts, the sum of the two shapes of its beta
-================= ==================================================================================================
+* ``log_reach``: log of h/T, h the length at which the falling part is at one half and T the training length;
+* ``log_steepness``: log of s, by how much the logit falls for each e-fold of length at h;
+* ``logit_lapse``: logit of the share of problems that are wrong at any length, 1 - the plateau;
+* ``logit_shorter``: logit of w, the weight of the shorter operand in the effective length;
+* ``log_precision``: log of the precision of the beta-binomial counts, the sum of the two shapes of its beta.
 
 Lengths i and j have effective length ``ell = max(i, j)**(1-w) min(i, j)**w``, which is i on the diagonal. Accuracy is
 ``p = (1 - lapse) / (1 + exp(-eta))`` with ``eta = -s log(ell/h)``, or ``eta = -s (ell/h - 1)`` where the shape is
@@ -21,22 +19,22 @@ from ..arrays import clip, exp, gammaln, log
 
 PARTS = ("log_reach", "log_steepness", "logit_lapse", "logit_shorter", "log_precision")
 SHAPES = ("log", "linear")
-LARGEST_LOG_PRECISION = 16.0  # there counts are binomial; far beyond, differences of log gammas have no digit left
-LARGEST_LOGIT = 150.0  # beyond it an accuracy is 0 or 1 for any count, and derivatives of its logarithms overflow
+LARGEST_LOG_PRECISION = 16.0  # There counts are binomial. Far beyond, differences of log gammas lose all digits.
+LARGEST_LOGIT = 150.0  # Beyond it an accuracy is 0 or 1 for any count, and derivatives of its logs overflow.
 
 
 def sigmoid(x):
-    """Logistic function."""
+    """Return the logistic function."""
     return 1 / (1 + exp(-x))
 
 
 def log_effective(log_longer, log_ratio, weight):
-    """Log of the effective length, from the log of the longer length and that of the shorter over it."""
+    """Return the log of the effective length, from the log of the longer length and that of the shorter over it."""
     return log_longer + weight * log_ratio
 
 
 def logit_fall(log_length, log_half, steepness, shape):
-    """Logit of the falling part at an effective length."""
+    """Return the logit of the falling part at an effective length."""
     excess = log_length - log_half
     eta = -steepness * (excess if shape == "log" else exp(clip(excess, -LARGEST_LOGIT, LARGEST_LOGIT)) - 1)
     return clip(eta, -LARGEST_LOGIT, LARGEST_LOGIT)
@@ -58,18 +56,18 @@ def natural(curve, log_train):
     dict of str to array_like
         ``log_half``, ``steepness`` and, where they are, ``lapse``, ``plateau``, ``weight``, ``precision``.
     """
-    found = {"log_half": log_train + curve["log_reach"], "steepness": exp(curve["log_steepness"])}
+    constants = {"log_half": log_train + curve["log_reach"], "steepness": exp(curve["log_steepness"])}
     if "logit_lapse" in curve:
-        found |= {"lapse": sigmoid(curve["logit_lapse"]), "plateau": sigmoid(-curve["logit_lapse"])}
+        constants |= {"lapse": sigmoid(curve["logit_lapse"]), "plateau": sigmoid(-curve["logit_lapse"])}
     if "logit_shorter" in curve:
-        found["weight"] = sigmoid(curve["logit_shorter"])
+        constants["weight"] = sigmoid(curve["logit_shorter"])
     if "log_precision" in curve:
-        found["precision"] = exp(clip(curve["log_precision"], -LARGEST_LOG_PRECISION, LARGEST_LOG_PRECISION))
-    return found
+        constants["precision"] = exp(clip(curve["log_precision"], -LARGEST_LOG_PRECISION, LARGEST_LOG_PRECISION))
+    return constants
 
 
 def right_and_wrong(constants, log_longer, log_ratio, shape):
-    """Probabilities that a problem is right and that it is wrong.
+    """Return the probabilities that a problem is right and that it is wrong.
 
     Parameters
     ----------
@@ -96,7 +94,7 @@ def right_and_wrong(constants, log_longer, log_ratio, shape):
 
 
 def length_at(curve, log_train, share, shape):
-    """Length of two equal operands at which accuracy is `share`.
+    """Return the length of two equal operands at which accuracy is `share`.
 
     Parameters
     ----------
@@ -123,12 +121,12 @@ def length_at(curve, log_train, share, shape):
 
 
 def log_rising(x, k):
-    """Log of ``x (x + 1) ... (x + k - 1)``."""
+    """Return the log of ``x (x + 1) ... (x + k - 1)``."""
     return gammaln(x + k) - gammaln(x)
 
 
 def log_likelihood(curve, log_train, groups, shape, total):
-    """Log density of counts but for binomial coefficients, added up by `total`.
+    """Return the log density of counts but for binomial coefficients, added up by `total`.
 
     Parameters
     ----------
@@ -146,7 +144,7 @@ def log_likelihood(curve, log_train, groups, shape, total):
 
 
 def terms(curve, log_train, groups, shape):
-    """Terms of the log density of counts but for binomial coefficients.
+    """Return the terms of the log density of counts but for binomial coefficients.
 
     Parameters
     ----------
@@ -169,10 +167,10 @@ def terms(curve, log_train, groups, shape):
     right, wrong = right_and_wrong(of_pairs, groups["pair_log_longer"], groups["pair_log_ratio"], shape)
     if precision is None:
         return [(groups["pair_correct"] * log(right) + groups["pair_wrong"] * log(wrong), run)]
-    found = []
+    densities = []
     for side, share in (("right", right), ("wrong", wrong)):
         pair = groups[f"{side}_pair"]
         beta_shape = (precision[..., run] * share)[..., pair]
-        found.append((groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"]), run[pair]))
+        densities.append((groups[f"{side}_cells"] * log_rising(beta_shape, groups[f"{side}_count"]), run[pair]))
     of_all = groups["total_cells"] * log_rising(precision[..., groups["total_run"]], groups["total_count"])
-    return [*found, (-of_all, groups["total_run"])]
+    return [*densities, (-of_all, groups["total_run"])]

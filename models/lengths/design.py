@@ -21,7 +21,7 @@ def terms(effects):
     InputError
         If a column is unknown.
     """
-    found = []
+    names_by_term = []
     for text in filter(None, (part.strip() for part in effects.split("+"))):
         if text == "1":
             continue
@@ -31,15 +31,15 @@ def terms(effects):
                 raise InputError(unknown("column of the effects,", name, KNOWN))
         if len(set(names)) < len(names) or len(names) > 2:
             raise InputError(f"effects: {quoted(text)} is no interaction of two columns")
-        found += [(name,) for name in names] if "*" in text else []
-        found.append(names)
-    return tuple(sorted(dict.fromkeys(found), key=len))
+        names_by_term += [(name,) for name in names] if "*" in text else []
+        names_by_term.append(names)
+    return tuple(sorted(dict.fromkeys(names_by_term), key=len))
 
 
 def runs_of_counts(counts):
-    """One row a run in order of appearance, indexed by its name: its condition and seed."""
-    known = [column for column in (*KNOWN, "seed", "parameters", "samples", "flop", "task") if column in counts]
-    return counts.drop_duplicates("run").set_index("run")[known]
+    """Return one row a run in order of appearance, indexed by its name: its condition and seed."""
+    columns = [column for column in (*KNOWN, "seed", "parameters", "samples", "flop", "task") if column in counts]
+    return counts.drop_duplicates("run").set_index("run")[columns]
 
 
 def reference(counts, effects):
@@ -60,30 +60,30 @@ def reference(counts, effects):
         coefficient because runs cannot tell them from others.
     """
     runs = runs_of_counts(counts)
-    asked = terms(effects)
+    effect_terms = terms(effects)
     architectures = sorted(runs["architecture"].unique())
-    found = {
+    names = {
         "runs": [str(name) for name in runs.index],
         "conditions": {column: runs[column].tolist() for column in runs},
-        "levels": sorted(runs["embedding"].unique()) if ("embedding",) in asked else ["all"],
+        "levels": sorted(runs["embedding"].unique()) if ("embedding",) in effect_terms else ["all"],
         "embeddings": sorted(runs["embedding"].unique()),
         "architectures": architectures,
         "plain": min(architectures, key=lambda name: (not name.startswith(PLAIN), name)),
         "arms": sorted(runs[ARM].unique()) if ARM in runs else [],
         "centres": {name: float(np.log2(runs[name].astype(float)).mean()) for name in DOUBLINGS if name in runs},
     }
-    matrix, kept, confounded = levels_matrix(runs, found), [], []
-    for term in asked:
+    matrix, effect_labels, confounded = levels_matrix(runs, names), [], []
+    for term in effect_terms:
         if term == ("embedding",) or any(name not in runs for name in term):
             continue
-        for label, column in _columns(term, runs, found).items():
+        for label, column in _columns(term, runs, names).items():
             wider = np.column_stack([matrix, column])
             if np.linalg.matrix_rank(wider) > matrix.shape[1]:
                 matrix = wider
-                kept.append(label)
+                effect_labels.append(label)
             elif np.abs(column).max() > 1e-9:
                 confounded.append(label)
-    return found | {"effects": kept, "confounded": confounded}
+    return names | {"effects": effect_labels, "confounded": confounded}
 
 
 def runs_of(reference):
@@ -99,17 +99,17 @@ def check_runs(counts, reference, effects):
     InputError
         If a run is another, or is of another condition.
     """
-    own, known = runs_of_counts(counts), runs_of(reference)
+    table_runs, fitted_runs = runs_of_counts(counts), runs_of(reference)
     place = counts.attrs.get("source", "the table")
-    strange = [name for name in own.index if name not in known.index]
+    strange = [name for name in table_runs.index if name not in fitted_runs.index]
     if strange:
         raise InputError(
             f"{place}: run {quoted(strange[0])} is not among the runs of the table that was compiled for; "
             "make a new Fitter"
         )
-    columns = condition_columns(known, effects)
-    for name in own.index:
-        if any(own.at[name, c] != known.at[name, c] for c in columns if c in own):
+    columns = condition_columns(fitted_runs, effects)
+    for name in table_runs.index:
+        if any(table_runs.at[name, c] != fitted_runs.at[name, c] for c in columns if c in table_runs):
             raise InputError(
                 f"{place}: run {quoted(name)} is of another condition than in the table that was compiled for; make a "
                 "new Fitter"
@@ -117,24 +117,24 @@ def check_runs(counts, reference, effects):
 
 
 def log_train(runs):
-    """Logarithm of the training length of each run or condition."""
+    """Return the logarithm of the training length of each run or condition."""
     return np.log(runs["train_digits"].to_numpy(float))
 
 
 def _columns(term, runs, found):
-    """Columns of a term by label: embeddings, architectures but the plain one, arms but the first, doublings."""
+    """Return a term's columns by label: embeddings, architectures but the plain one, arms but the first, doublings."""
     product = {"": np.ones(len(runs))}
     for name in term:
         if name == "embedding":
-            own = {level: (runs[name] == level).to_numpy(float) for level in found["embeddings"]}
+            factors = {level: (runs[name] == level).to_numpy(float) for level in found["embeddings"]}
         elif name == "architecture":
             others = [level for level in found["architectures"] if level != found["plain"]]
-            own = {level: (runs[name] == level).to_numpy(float) for level in others}
+            factors = {level: (runs[name] == level).to_numpy(float) for level in others}
         elif name == ARM:
-            own = {level: (runs[name] == level).to_numpy(float) for level in found["arms"][1:]}
+            factors = {level: (runs[name] == level).to_numpy(float) for level in found["arms"][1:]}
         else:
-            own = {name: np.log2(runs[name].to_numpy(float)) - found["centres"][name]}
-        product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in own.items()}
+            factors = {name: np.log2(runs[name].to_numpy(float)) - found["centres"][name]}
+        product = {":".join(filter(None, (a, b))): x * y for a, x in product.items() for b, y in factors.items()}
     return product
 
 
@@ -146,16 +146,16 @@ def levels_matrix(runs, found):
 
 
 def effects_matrix(runs, found, effects):
-    """Columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
+    """Return the columns of the coefficients in ``found["effects"]``, (run, effect), for runs or conditions.
 
     Raises
     ------
     InputError
         If a condition has a level that no run had.
     """
-    asked = {name for term in terms(effects) for name in term}
+    factors = {name for term in terms(effects) for name in term}
     levels_of = {"embedding": found["embeddings"], "architecture": found["architectures"]}
-    if ARM in asked and ARM in runs:
+    if ARM in factors and ARM in runs:
         levels_of[ARM] = found["arms"]
     for name, levels in levels_of.items():
         for level in runs[name]:
@@ -182,29 +182,29 @@ def alike(runs, effects):
     effects : str
         Arms tell runs apart where this formula names them.
     """
-    known = condition_columns(runs, effects)
+    columns = condition_columns(runs, effects)
     if "seed" not in runs:
         return None
-    again = runs.duplicated([*known, "seed"])
+    again = runs.duplicated([*columns, "seed"])
     if not again.any():
         return None
     second = again.idxmax()
-    same = (runs[[*known, "seed"]] == runs.loc[second, [*known, "seed"]]).all(axis=1)
+    same = (runs[[*columns, "seed"]] == runs.loc[second, [*columns, "seed"]]).all(axis=1)
     return str(same.idxmax()), str(second)
 
 
 def condition_columns(runs, effects):
-    """Columns that make up a condition: those there are, and the arm where the effects name it."""
+    """Return the columns that make up a condition: those there are, and the arm where the effects name it."""
     arm = (ARM,) if any(ARM in term for term in terms(effects)) else ()
     return [name for name in (*CONDITION, *arm) if name in runs]
 
 
 def conditions(counts, effects):
-    """Conditions of runs, each once and sorted, indexed by labels such as ``abacus, looped, 2 recurrences``."""
+    """Return the conditions of runs, each once and sorted, with labels such as ``abacus, looped, 2 recurrences``."""
     runs = runs_of_counts(counts)
-    known = condition_columns(runs, effects)
-    found = runs[known].drop_duplicates().sort_values(known).reset_index(drop=True)
-    varying = [name for name in known if name == "embedding" or found[name].nunique() > 1]
+    columns = condition_columns(runs, effects)
+    table = runs[columns].drop_duplicates().sort_values(columns).reset_index(drop=True)
+    varying = [name for name in columns if name == "embedding" or table[name].nunique() > 1]
     words = {
         "recurrences": "{} recurrences",
         "layers": "{} layers",
@@ -214,16 +214,16 @@ def conditions(counts, effects):
     }
     labels = [
         ", ".join(words.get(name, "{}").format(f"{v:g}" if isinstance(v, float) else v) for name, v in row.items())
-        for row in found[varying].to_dict("records")
+        for row in table[varying].to_dict("records")
     ]
-    return found.set_index(pd.Index(labels, name="condition"))
+    return table.set_index(pd.Index(labels, name="condition"))
 
 
 def groups(counts, run_names, *, longest=False):
-    """Cells of the same run and lengths, and of the same counts, put together.
+    """Return the cells of the same run and lengths, and of the same counts, put together.
 
     The likelihood needs of them no more: a term for each pair of lengths that gives the accuracies, and for each
-    different number right, number wrong and number asked.
+    different number right, number wrong and total.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def groups(counts, run_names, *, longest=False):
     dict of str to ndarray
         ``pair_run``, ``pair_log_longer``, ``pair_log_ratio``, ``pair_correct``, ``pair_wrong``, (pair,); for `side`
         right and wrong ``side_pair``, ``side_count``, ``side_cells`` (how many cells), (group,), of counts above 0; for
-        numbers asked ``total_run``, ``total_count``, ``total_cells``.
+        totals ``total_run``, ``total_count``, ``total_cells``.
     """
     a, b, correct, total = (counts[c].to_numpy(np.int64) for c in ("length_a", "length_b", "correct", "total"))
     longer, shorter = np.maximum(a, b), np.minimum(a, b)
@@ -259,6 +259,6 @@ def groups(counts, run_names, *, longest=False):
         ("total", total, run, "run"),
     ):
         some = count > 0
-        found, cells = np.unique(np.column_stack([of[some], count[some]]), axis=0, return_counts=True)
-        out |= {f"{side}_{place}": found[:, 0], f"{side}_count": found[:, 1], f"{side}_cells": cells}
+        distinct, cells = np.unique(np.column_stack([of[some], count[some]]), axis=0, return_counts=True)
+        out |= {f"{side}_{place}": distinct[:, 0], f"{side}_count": distinct[:, 1], f"{side}_cells": cells}
     return {name: x if name.endswith(("run", "pair")) else x.astype(float) for name, x in out.items()}

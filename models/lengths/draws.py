@@ -55,10 +55,10 @@ class LengthsDraws(Draws):
         """Read a Dataset: coefficients, and the units ``z`` of a sampler or the runs' parameters of a stored fit."""
         coefficients = sampled[[name for name in sampled.data_vars if name in law.prior_of]]
         coefficients = coefficients.drop_vars([n for n in coefficients.coords if n not in coefficients.dims])
-        known = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
-        if known:
+        curve = {part: sampled[f"{part}_{RUN}"].values for part in law.parts if f"{part}_{RUN}" in sampled}
+        if curve:
             real = sampled[UNITS].values if UNITS in sampled else None
-            return cls(law, reference, rows, coefficients, known, real)
+            return cls(law, reference, rows, coefficients, curve, real)
         units = sampled[UNITS].values if law.seeds else None
         return cls._from_units(law, reference, rows, coefficients, units)
 
@@ -70,33 +70,33 @@ class LengthsDraws(Draws):
             return cls(law, reference, rows, coefficients, curve, real, 0.0)
         arrays = law.design_arrays(rows, reference)
         curve, log_units = law.curves(values | {UNITS: units}, arrays)
-        found = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
+        draws = cls(law, reference, rows, coefficients, curve, real, log_units.sum(-1))
         if real is None:
-            found._real = np.concatenate([found._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
-        return found
+            draws._real = np.concatenate([draws._real_coefficients(), units.reshape(*units.shape[:2], -1)], axis=-1)
+        return draws
 
     def _array(self, values, dim, coordinate):
         coords = {name: self.sampled[name].values for name in DRAWS} | {dim: coordinate}
         return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
 
     def named(self):
-        """Coefficients and, where runs differ, each run's parameters."""
+        """Return the coefficients and, where runs differ, each run's parameters."""
         if not self.law.seeds:
             return self.sampled
         names = self.reference["runs"]
-        own = {
+        variables = {
             f"{part}_{RUN}": xr.DataArray(x, dims=(*DRAWS, RUN), coords={RUN: names}) for part, x in self.curve.items()
         }
-        return self.sampled.assign(own)
+        return self.sampled.assign(variables)
 
     # Curves ----------------------------------------------------------------------------------------------------------
 
     def typical(self, conditions):
-        """Parameters of the median run of each condition: dict of (chain, draw, condition)."""
+        """Return the parameters of the median run of each condition: dict of (chain, draw, condition)."""
         return self.law.typical(self.values, self.law.matrices(conditions, self.reference))
 
     def new(self, conditions, rng):
-        """Parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
+        """Return the parameters of a new run of each condition, one for each draw: dict of (chain, draw, condition)."""
         curve = self.typical(conditions)
         if not self.law.seeds:
             return curve
@@ -110,13 +110,13 @@ class LengthsDraws(Draws):
         return LengthsDraws(self.law, self.reference, rows, self.sampled, self.curve)
 
     def mean(self, rows=None):
-        """Mean number of problems right in each cell: dims (chain, draw, cell)."""
+        """Return the mean number of problems right in each cell: dims (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         right, _, _ = self.law.probabilities(self.curve, rows, self.runs)
         return self._array(right * rows["total"].to_numpy(float), "cell", np.arange(len(rows)))
 
     def log_choose(self):
-        """Logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
+        """Return the logarithms of the binomial coefficients of the counts, added up by run, (run,)."""
         k, m = (self.rows[c].to_numpy(float) for c in ("correct", "total"))
         run = pd.Index(self.reference["runs"]).get_indexer(self.rows["run"])
         of_cells = special.gammaln(m + 1) - special.gammaln(k + 1) - special.gammaln(m - k + 1)
@@ -124,16 +124,16 @@ class LengthsDraws(Draws):
 
     @cached_property
     def present(self):
-        """Places in the reference of the runs that have rows: the units that can be left out."""
-        own = set(self.rows["run"])
-        return [place for place, run in enumerate(self.reference["runs"]) if run in own]
+        """Return the places in the reference of the runs that have rows: the units that can be left out."""
+        names = set(self.rows["run"])
+        return [place for place, run in enumerate(self.reference["runs"]) if run in names]
 
     def points(self, seed=0):
-        """Draw importance points of each run about its own draws; see `integrals.Points`."""
+        """Draw importance points of each run about the draws of its parameters; see `integrals.Points`."""
         return Points(self, seed=seed)
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each run's counts, the run's own parameters integrated out: dims (chain, draw, run).
+        """Return the log density of each run's counts, the run's parameters integrated out: dims (chain, draw, run).
 
         The runs are those that have rows, in order of the reference.
 
@@ -144,9 +144,9 @@ class LengthsDraws(Draws):
         names = [self.reference["runs"][run] for run in at.present]
         if self.law.seeds:
             points = at.points(seed)
-            found = [of_run(at, points, run, seed) for run in at.present]
-            efficiency = min(effective for _, effective in found)
-            densities = [density for density, _ in found]
+            results = [of_run(at, points, run, seed) for run in at.present]
+            efficiency = min(effective for _, effective in results)
+            densities = [density for density, _ in results]
         else:
             log_choose, efficiency = at.log_choose(), None
             densities = [without_spread(at, at.rows, run) + log_choose[run] for run in at.present]
@@ -154,19 +154,19 @@ class LengthsDraws(Draws):
         return array.assign_attrs(integration_efficiency_min=efficiency)
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all counts given the runs' own curves, binomial coefficients left out: dims (chain, draw)."""
+        """Return the log density of all counts given the runs' curves, without binomial coefficients: (chain, draw)."""
         groups = self.law.groups(self.rows if rows is None else rows, self.reference)
         log_train = design.log_train(self.runs)
-        found = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
-        return xr.DataArray(found, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
+        densities = log_likelihood(self.curve, log_train, groups, self.law.shape, lambda values, _: values.sum(-1))
+        return xr.DataArray(densities, dims=DRAWS, coords={name: self.sampled[name].values for name in DRAWS})
 
     def log_prior(self):
-        """Log prior density of each coefficient and spread; runs' own deviations have the law's, not a prior's."""
+        """Return the log prior density of each coefficient and spread; runs' deviations have the law's density."""
         priors = self.law.prior_of
         return xr.Dataset({n: xr.apply_ufunc(priors[n].frozen.logpdf, x) for n, x in self.sampled.data_vars.items()})
 
     def log_density(self):
-        """Log joint density of the coordinates and the counts, binomial coefficients included: dims (chain, draw)."""
+        """Return the log joint density of coordinates and counts, with binomial coefficients: dims (chain, draw)."""
         if self._log_units is None:
             return self.from_real_line(self.real_line()).log_density()
         total, _ = self._unconstrained_prior()
@@ -180,7 +180,7 @@ class LengthsDraws(Draws):
         return self._array(counts, "cell", np.arange(len(rows))).rename(self.law.scale)
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Place of each count between the probabilities of fewer and of at most as many: dims (chain, draw, cell)."""
+        """Return the place of each count between the probabilities of fewer and of at most it: (chain, draw, cell)."""
         rows = self.rows if rows is None else rows
         below, at = cumulative(
             *self.law.probabilities(self.curve, rows, self.runs), *(rows[c].to_numpy() for c in ("correct", "total"))
@@ -196,8 +196,8 @@ class LengthsDraws(Draws):
 
     def _real_coefficients(self):
         priors, shape = self.law.prior_of, tuple(self.sampled.sizes[name] for name in DRAWS)
-        moved = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
-        return np.concatenate(moved, axis=-1)
+        values = [priors[n].to_unconstrained(x.values).reshape(*shape, -1) for n, x in self.sampled.data_vars.items()]
+        return np.concatenate(values, axis=-1)
 
     @cached_property
     def _coordinates(self):
@@ -209,12 +209,12 @@ class LengthsDraws(Draws):
         return names
 
     def real_line(self):
-        """Coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
+        """Return the coordinates on the real line: coefficients, their spreads' logarithms and the runs' units."""
         values = self._real_coefficients() if self._real is None else self._real
         return self._array(values, COORDINATE, self._coordinates)
 
     def _unconstrained_prior(self):
-        """Log prior density of the coefficients on the real line, (chain, draw), and their number."""
+        """Return the log prior density of the coefficients on the real line, (chain, draw), and their number."""
         priors, real, at, total = self.law.prior_of, self.real_line().values, 0, 0.0
         for name, x in self.sampled.data_vars.items():
             size = int(np.prod(x.shape[2:], dtype=int))
@@ -225,14 +225,14 @@ class LengthsDraws(Draws):
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
-        values, priors, at, found = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
+        values, priors, at, variables = z.transpose(*DRAWS, COORDINATE).values, self.law.prior_of, 0, {}
         for name, x in self.sampled.data_vars.items():
             size = int(np.prod(x.shape[2:], dtype=int))
             constrained, _ = priors[name].from_unconstrained(values[..., at : at + size])
-            found[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
+            variables[name] = (x.dims, constrained.reshape(*values.shape[:2], *x.shape[2:]))
             at += size
         levels = {d: self.sampled[d].values for d in self.sampled.dims if d not in DRAWS}
-        coefficients = xr.Dataset(found, draw_coordinates(*values.shape[:2]) | levels)
+        coefficients = xr.Dataset(variables, draw_coordinates(*values.shape[:2]) | levels)
         units = values[..., at:].reshape(*values.shape[:2], -1, len(self.law.parts)) if self.law.seeds else None
         return self._from_units(self.law, self.reference, self.rows, coefficients, units, values)
 
@@ -242,16 +242,16 @@ class LengthsDraws(Draws):
         return self.reference["runs"][self.present[i]]
 
     def without(self, i):
-        """Cells of all runs but the `i`-th that has rows."""
+        """Return the cells of all runs but the `i`-th that has rows."""
         return self.rows[self.rows["run"] != self._name(i)].reset_index(drop=True)
 
     def left_out_mean(self, fitted, i):
-        """Mean number of problems that run `i` gets right under draws fitted to the others."""
-        own = self.rows[self.rows["run"] == self._name(i)]
-        return float(fitted.mean(own).values.mean((0, 1)).sum())
+        """Return the mean number of problems that run `i` gets right under draws fitted to the others."""
+        cells = self.rows[self.rows["run"] == self._name(i)]
+        return float(fitted.mean(cells).values.mean((0, 1)).sum())
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of the counts of run `i` under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of run `i`'s counts under draws fitted to the others, (chain, draw)."""
         if self.law.seeds:
             if seed not in self._own_points:
                 self._own_points[seed] = self.points(seed)

@@ -1,11 +1,13 @@
-"""The density of a whole run's counts, its own parameters integrated out: what leaving out a run needs.
+"""The density of a whole run's counts, the run's parameters integrated out: what leaving out a run needs.
 
-Given a draw of the coefficients and spreads, a run that nobody has seen has parameters u that are normal about its
-condition's. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are
-drawn once for each run, from a mixture q of two Student t about what its own draws say, the wider to reach conditions
-far from the run; p(y | u) is computed once at each, and for every draw the integral is the mean of
-``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling). A part of u on which the counts do not depend,
-as what the shorter operand weighs where operands are as long, integrates to 1 and is left out.
+Given a draw of the coefficients and spreads, an unseen run has parameters u that are normal about those of its
+condition. Its counts have density ``p(y | draw) = integral of p(y | u) N(u; mean, spread) du``. The points u are drawn
+once for each run from q, a mixture of two Student t about the draws of the run's parameters. The wider one reaches
+conditions far from the run. The density p(y | u) is computed once at each point. For every draw, the integral is the
+mean of ``p(y | u) N(u; mean, spread) / q(u)`` over points (importance sampling).
+
+The counts may not depend on a part of u, such as the weight of the shorter operand where operands are equally long.
+Such a part integrates to 1 and is left out.
 """
 
 import numpy as np
@@ -31,7 +33,7 @@ class Points:
     Parameters
     ----------
     draws : LengthsDraws
-        Whose draws of the runs' parameters say where the points lie.
+        The points lie about their draws of the runs' parameters.
     points : int
         A power of two, for a Sobol sequence.
     seed : int
@@ -73,7 +75,7 @@ class Points:
             self.log_ratio[run] = of_counts(whole) + log_choose[run] - log_q
 
     def log_density(self, mean, spread, run):
-        """Log density of a run's counts under draws of the coefficients.
+        """Return the log density of a run's counts under draws of the coefficients.
 
         Parameters
         ----------
@@ -110,9 +112,9 @@ class Points:
 
 
 def _felt(of_counts, u):
-    """Tell on which parts a density of counts depends, (part,): it changes where those of other points are taken.
+    """Return on which parts a density of counts depends, (part,): it changes if a part is taken from other points.
 
-    All parts of a run whose counts say nothing.
+    If the counts depend on none, all parts are returned.
     """
     here = of_counts(u)
 
@@ -126,7 +128,7 @@ def _felt(of_counts, u):
 
 
 def _drawn(draws, points, seed):
-    """Points of a mixture of two Student t at the mean and covariance of draws, and its log density there."""
+    """Draw points of a mixture of two Student t at the mean and covariance of draws; also return its log density."""
     dimension = draws.shape[1]
     mean, covariance = draws.mean(0), np.atleast_2d(np.cov(draws, rowvar=False))
     covariance = covariance + 1e-10 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(dimension)
@@ -141,7 +143,7 @@ def _drawn(draws, points, seed):
 
 
 def of_draws(draws, points, run):
-    """Log density of one run's counts under every draw, (chain, draw), and its efficiency.
+    """Return the log density of one run's counts under every draw, (chain, draw), and its efficiency.
 
     Parameters
     ----------
@@ -169,16 +171,16 @@ def of_run(draws, points, run, seed=0):
 
 
 def without_spread(draws, rows, run):
-    """Log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
+    """Return the log density of one run's counts in `rows` where runs of a condition do not differ, (chain, draw)."""
     law, parts = draws.law, draws.law.parts
     groups = law.groups(rows, draws.reference)
-    own = modes.of_run(groups, run)
+    run_groups = modes.of_run(groups, run)
     typical = draws.typical(draws.runs)
     values = np.stack([typical[part][..., run] for part in parts], axis=-1)
     log_train = float(log_train_of(draws.runs)[run])
-    size = max(1, values[..., 0].size * max(len(own["wrong_count"]), len(own["right_count"])) // CHUNK)
+    size = max(1, values[..., 0].size * max(len(run_groups["wrong_count"]), len(run_groups["right_count"])) // CHUNK)
     flat = [
-        modes.run_log_likelihood(part, parts, log_train, own, law.shape)
+        modes.run_log_likelihood(part, parts, log_train, run_groups, law.shape)
         for part in np.array_split(values.reshape(-1, len(parts)), size)
     ]
     return np.concatenate(flat).reshape(values.shape[:-1])

@@ -45,10 +45,10 @@ class Lengths(Law):
     log_precision      Normal(3.4, 1.5)   the same for all embeddings; ``log_precision_sd`` Gamma(2, 4)
     ================== ================== ==============================================================================
 
-    Why each prior is as it is stands in `lengths.priors.FREE_PARAMETERS`. Effects are relative to the architecture
+    `lengths.priors.FREE_PARAMETERS` states the reason for each prior. Effects are relative to the architecture
     ``standard`` (or the next that begins so) and to the mean number of doublings over runs. Conditions that the runs
-    cannot tell apart share a coefficient; `reference` names those. A run that was judged at several offsets of Abacus
-    embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
+    cannot tell apart share a coefficient; `reference` names those. A run that was evaluated at several offsets of
+    Abacus embeddings counts as one at each: at offset 8 its embedding is "abacus at offset 8".
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Lengths(Law):
 
     @property
     def parts(self):
-        """Names of the curve's parameters under these options."""
+        """Return the names of the curve's parameters under these options."""
         absent = {
             "logit_lapse": not self.lapse,
             "logit_shorter": self.operands == "longest",
@@ -130,13 +130,13 @@ class Lengths(Law):
 
     @property
     def free_parameters(self):
-        """Everything with a prior of its own, as `FreeParameter` objects."""
+        """Return everything that has a prior, as `FreeParameter` objects."""
         with_effects = [f"{part}_effect" for part in WITH_EFFECTS if part in self.parts]
         spreads = [f"{part}_sd" for part in self.parts] if self.seeds else []
         return tuple(FREE_PARAMETERS[name] for name in (*self.parts, *with_effects, *spreads))
 
     def dimension_of(self, name):
-        """Dimension along which a quantity has several values, or None."""
+        """Return the dimension along which a quantity has several values, or None."""
         if name.endswith("_effect"):
             return EFFECT
         return LEVEL if name in self.parts and name != "log_precision" else None
@@ -161,12 +161,12 @@ class Lengths(Law):
         if twins:
             first, second = twins
             arms = [runs[design.ARM].get(name) for name in twins] if design.ARM in runs else []
-            mend = "tell them apart in a column 'arm' and name it in the effects, or delete one"
+            fix = "tell them apart in a column 'arm' and name it in the effects, or delete one"
             if len(set(arms)) > 1:
-                mend = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
+                fix = f"name 'arm' in the effects (--option \"effects={self.effects} + arm\"), or delete one"
             raise InputError(
                 f"{place}, column 'seed': runs {quoted(first)} and {quoted(second)} have one condition and one seed, "
-                f"{runs.at[second, 'seed']:g}, so they differ in what the law is not told; {mend}"
+                f"{runs.at[second, 'seed']:g}, so they differ in what the law does not know; {fix}"
             )
         return rows
 
@@ -183,20 +183,20 @@ class Lengths(Law):
             return counts
         if self.task not in tasks:
             raise InputError(f"{place}: {unknown('task', self.task, tasks or ['none'])}")
-        kept = counts[counts["task"] == self.task].reset_index(drop=True)
-        kept.attrs = dict(counts.attrs)
-        return kept
+        cells = counts[counts["task"] == self.task].reset_index(drop=True)
+        cells.attrs = dict(counts.attrs)
+        return cells
 
     def reference(self, rows):
         """Describe runs with their conditions, names and centres that coefficients refer to; see `design.reference`."""
         return design.reference(rows, self.effects)
 
     def groups(self, rows, reference):
-        """Cells put together; see `design.groups`."""
+        """Return the cells put together; see `design.groups`."""
         return design.groups(rows, reference["runs"], longest=self.operands == "longest")
 
     def design_arrays(self, rows, reference):
-        """Arrays of the density: columns of runs, groups of cells, and each run's centre.
+        """Return the arrays of the density: columns of runs, groups of cells, and each run's centre.
 
         Parameters
         ----------
@@ -210,15 +210,15 @@ class Lengths(Law):
             If a run is not one of the reference's, or is of another condition.
         """
         design.check_runs(rows, reference, self.effects)
-        found = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
+        data = self.matrices(design.runs_of(reference), reference) | self.groups(rows, reference)
         if self.seeds:
             priors = [self.prior_of[part].frozen for part in self.parts]
             wide = [(float(p.median()), 1.5 * float(np.diff(p.ppf([0.16, 0.84]))[0])) for p in priors]
-            found["centre"], found["information"] = modes.modes(found, found["log_train"], self.parts, wide, self.shape)
-        return found
+            data["centre"], data["information"] = modes.modes(data, data["log_train"], self.parts, wide, self.shape)
+        return data
 
     def matrices(self, runs, reference):
-        """Columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
+        """Return the columns of runs or conditions: ``levels``, ``effects`` and ``log_train``."""
         return {
             "levels": design.levels_matrix(runs, reference),
             "effects": design.effects_matrix(runs, reference, self.effects),
@@ -228,7 +228,7 @@ class Lengths(Law):
     # The curve -------------------------------------------------------------------------------------------------------
 
     def typical(self, values, matrices):
-        """Parameters of the curve of a run that deviates in nothing, by run or condition.
+        """Return the parameters of the curve of a run that deviates in nothing, by run or condition.
 
         Parameters
         ----------
@@ -241,20 +241,20 @@ class Lengths(Law):
         -------
         dict of str to array_like, shape (..., run)
         """
-        found = {}
+        parameters = {}
         for part in self.parts:
             if part == "log_precision":
-                found[part] = spread(values[part][..., None], matrices["log_train"])
+                parameters[part] = spread(values[part][..., None], matrices["log_train"])
                 continue
-            found[part] = values[part] @ matrices["levels"].T
+            parameters[part] = values[part] @ matrices["levels"].T
             if f"{part}_effect" in values:
-                found[part] = found[part] + values[f"{part}_effect"] @ matrices["effects"].T
-        return found
+                parameters[part] = parameters[part] + values[f"{part}_effect"] @ matrices["effects"].T
+        return parameters
 
     def density(self, rows, reference):
         """Return the `Density`; runs start where their counts and conditions put them.
 
-        A run's parameters u are sampled as ``z``, by what its counts and its condition say together: with counts that
+        A run's parameters u are sampled as ``z``, given what its counts and its condition imply: with counts that
         put u at m with information i, and a condition that puts it at mu with spread s, u has mean
         ``(mu + i s**2 m) / (1 + i s**2)`` and deviation ``z s / sqrt(1 + i s**2)``. z is then nearly standard normal
         whatever the spread, from a run of many cells to one of none.
@@ -269,29 +269,29 @@ class Lengths(Law):
         return Density(blocks, self._rest, arrays, axes, self.key, labels)
 
     def _rest(self, values, data):
-        """Log density of the runs' units, and of the counts."""
+        """Return the log density of the runs' units, and of the counts."""
         curve, of_units = self.curves(values, data)
         counted = terms(curve, data["log_train"], data, self.shape)
         return {UNITS: of_units} | {f"counts {i}": x for i, (x, _) in enumerate(counted)}
 
     def draw_units(self, values, rows, reference, rng):
         """Draw the runs' units z given coefficients and spreads, a list of one array (..., run, part)."""
-        arrays, found = self.design_arrays(rows, reference), []
+        arrays, units = self.design_arrays(rows, reference), []
         for i, (part, typical) in enumerate(self.typical(values, arrays).items()):
             sd, away = values[f"{part}_sd"][..., None], arrays["centre"][..., i] - typical
-            known = arrays["information"][..., i] * sd**2
+            ratio = arrays["information"][..., i] * sd**2
             deviation = sd * rng.standard_normal(typical.shape)
-            found.append((deviation - known / (1 + known) * away) * (1 + known) ** 0.5 / sd)
-        return [np.stack(found, -1)]
+            units.append((deviation - ratio / (1 + ratio) * away) * (1 + ratio) ** 0.5 / sd)
+        return [np.stack(units, -1)]
 
     def _coordinates(self, levels, effects):
-        """Coordinates of all but the runs' units, for so many embeddings and effects."""
+        """Return the coordinates of all but the runs' units, for so many embeddings and effects."""
         count = {LEVEL: levels, EFFECT: effects}
         several = {name: self.dimension_of(name) for name in self.prior_of if self.dimension_of(name)}
         return Coordinates(self.prior_of, {name: (dim, count[dim]) for name, dim in several.items()})
 
     def curves(self, values, arrays):
-        """Parameters of the curve of each run, and the log density of the units that they were sampled in.
+        """Return the parameters of the curve of each run, and the log density of the units that they were sampled in.
 
         Parameters
         ----------
@@ -312,11 +312,11 @@ class Lengths(Law):
             for i, (part, typical) in enumerate(curve.items()):
                 sd, z = values[f"{part}_sd"][..., None], values[UNITS][..., i]
                 centre, information = arrays["centre"][..., i], arrays["information"][..., i]
-                known = information * sd**2
-                deviation = known / (1 + known) * (centre - typical) + sd * z / (1 + known) ** 0.5
-                scaled = information * sd / (1 + known) * (centre - typical) + z / (1 + known) ** 0.5
+                ratio = information * sd**2
+                deviation = ratio / (1 + ratio) * (centre - typical) + sd * z / (1 + ratio) ** 0.5
+                scaled = information * sd / (1 + ratio) * (centre - typical) + z / (1 + ratio) ** 0.5
                 curve[part] = typical + deviation
-                log_density = log_density - 0.5 * scaled**2 - 0.5 * log1p(known)
+                log_density = log_density - 0.5 * scaled**2 - 0.5 * log1p(ratio)
         return curve, log_density
 
     def simulate(self, curve, rows, rng, runs=None):
@@ -344,7 +344,7 @@ class Lengths(Law):
         return draw_counts(right, wrong, precision, rows["total"].to_numpy(int), rng)
 
     def probabilities(self, curve, rows, runs=None):
-        """Probabilities that a problem of each cell is right and wrong, and the precision of counts, (..., cell)."""
+        """Return probabilities that a problem of each cell is right and wrong, and counts' precision, (..., cell)."""
         runs = design.runs_of_counts(rows) if runs is None else runs
         run = runs.index.get_indexer(rows["run"])
         a, b = (rows[c].to_numpy(float) for c in ("length_a", "length_b"))
@@ -361,29 +361,29 @@ class Lengths(Law):
         return LengthsDraws.of(self, reference, rows, sampled)
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
+        """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
         labels = {LEVEL: reference["levels"], EFFECT: reference["effects"]}
         values = {}
         for name, prior in self.prior_of.items():
-            own = [self.dimension_of(name)] if self.dimension_of(name) else []
-            shape = (1, draws, *(len(labels[d]) for d in own))
+            dims = [self.dimension_of(name)] if self.dimension_of(name) else []
+            shape = (1, draws, *(len(labels[d]) for d in dims))
             if 0 not in shape:
-                values[name] = ((*DRAWS, *own), prior.frozen.rvs(shape, random_state=rng))
-        known = {d: names for d, names in labels.items() if names}
-        sampled = xr.Dataset(values, draw_coordinates(1, draws) | known)
-        found = LengthsDraws(self, reference, rows, sampled, curve={})
-        found.curve = found.new(found.runs, rng)
-        return found
+                values[name] = ((*DRAWS, *dims), prior.frozen.rvs(shape, random_state=rng))
+        coordinates = {d: names for d, names in labels.items() if names}
+        sampled = xr.Dataset(values, draw_coordinates(1, draws) | coordinates)
+        result = LengthsDraws(self, reference, rows, sampled, curve={})
+        result.curve = result.new(result.runs, rng)
+        return result
 
 
 def _axis(name):
-    """Columns of runs are of runs; groups of cells name in their first word what they are of."""
+    """Return the axis of an array: the first word of its name for groups of cells, ``run`` for columns of runs."""
     axis = name.split("_")[0]
     return axis if axis in ("pair", "right", "wrong", "total") else "run"
 
 
 def _by_offset(counts):
-    """Give a run that was judged at an offset other than 0 a name and an embedding that say so."""
+    """Add the offset to the name and the embedding of a run that was evaluated at an offset other than 0."""
     if "offset" not in counts:
         return counts
     shifted, text = counts["offset"] != 0, " at offset " + counts["offset"].astype(str)

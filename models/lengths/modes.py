@@ -1,4 +1,4 @@
-"""Where the counts of each run, on their own, put the parameters of its curve: what a sampler takes as units."""
+"""The parameters of each run's curve by its counts alone: location and scale of the units that are sampled."""
 
 from functools import lru_cache
 
@@ -14,21 +14,21 @@ REMEMBERED = 4096  # runs
 
 
 def of_run(groups, run):
-    """Pick the groups of one run, numbered anew."""
+    """Return the groups of one run, renumbered from 0."""
     pairs = groups["pair_run"] == run
     number = np.cumsum(pairs) - 1
     out = {name: x[pairs] for name, x in groups.items() if name.startswith("pair_")}
     for side in ("right", "wrong"):
-        kept = pairs[groups[f"{side}_pair"]]
-        out |= {name: groups[name][kept] for name in (f"{side}_count", f"{side}_cells")}
-        out[f"{side}_pair"] = number[groups[f"{side}_pair"][kept]]
-    kept = groups["total_run"] == run
-    out |= {name: groups[name][kept] for name in ("total_run", "total_count", "total_cells")}
+        rows = pairs[groups[f"{side}_pair"]]
+        out |= {name: groups[name][rows] for name in (f"{side}_count", f"{side}_cells")}
+        out[f"{side}_pair"] = number[groups[f"{side}_pair"][rows]]
+    rows = groups["total_run"] == run
+    out |= {name: groups[name][rows] for name in ("total_run", "total_count", "total_cells")}
     return {name: np.zeros_like(x) if name.endswith("_run") else x for name, x in out.items()}
 
 
 def run_log_likelihood(values, parts, log_train, groups, shape):
-    """Log density of one run's counts but for binomial coefficients.
+    """Return the log density of one run's counts but for binomial coefficients.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def run_log_likelihood(values, parts, log_train, groups, shape):
 
 
 def modes(groups, log_train, parts, priors, shape):
-    """Mode of each run's likelihood under a wide prior, and the information that its counts alone give there.
+    """Return the mode of each run's likelihood under a wide prior, and the information of its counts alone there.
 
     Parameters
     ----------
@@ -74,15 +74,15 @@ def modes(groups, log_train, parts, priors, shape):
     # The matrices of a search are of a few rows: several threads take up to eight times as long.
     with threadpool_limits(1, user_api="blas"):
         for run in np.unique(groups["pair_run"]):
-            own = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
+            run_groups = tuple((name, x.tobytes(), x.dtype.str) for name, x in of_run(groups, run).items())
             priors = tuple(map(tuple, (location.tolist(), spread.tolist())))
-            centre[run], information[run] = _mode_of_run(own, float(log_train[run]), tuple(parts), priors, shape)
+            centre[run], information[run] = _mode_of_run(run_groups, float(log_train[run]), tuple(parts), priors, shape)
     return centre, information
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _mode_of_run(own, log_train, parts, priors, shape):
-    """Mode and information of one run; a refit to the same counts of a run does not search again."""
+    """Return the mode and information of one run; a refit to the same counts of a run does not search again."""
     own = {name: np.frombuffer(x, dtype) for name, x, dtype in own}
     location, spread = (np.array(x) for x in priors)
     farthest = np.full(len(parts), FARTHEST)
@@ -106,15 +106,15 @@ def _mode_of_run(own, log_train, parts, priors, shape):
     starts[:, 0] = (np.array(STARTS) - location[0]) / spread[0]
     likely = sorted(starts, key=cost)[:TRIED]
     tried = [minimize(with_slope, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in likely]
-    found = min(tried, key=lambda end: end.fun).x
-    variance = np.diag(np.linalg.inv(_curvature(cost, found)))
+    mode = min(tried, key=lambda end: end.fun).x
+    variance = np.diag(np.linalg.inv(_curvature(cost, mode)))
     # The wide prior has information 1 in z; what exceeds it is the counts'.
     information = np.where(variance > 0, np.maximum(1 / variance - 1, 0), 0) / spread**2
-    return location + spread * found, information
+    return location + spread * mode, information
 
 
 def _curvature(cost, z):
-    """Second derivatives by central differences, at least those of the wide prior in every direction."""
+    """Return the second derivatives by central differences, at least those of the wide prior in every direction."""
     n = len(z)
     steps = STEP * np.eye(n)
     matrix = np.empty((n, n))

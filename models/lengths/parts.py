@@ -9,19 +9,19 @@ LENGTH_BINS = 10  # of levels, in the tests of the law
 
 
 class LengthsTests(Tests):
-    """What tests of the law of lengths ask."""
+    """How counts test the law of lengths."""
 
     share_of = "the problems"
     tolerance = 0.05
 
     def contrasts(self, rows):
-        """Means of cells by length and by embedding, within and beyond training, and slopes in the shorter operand."""
+        """Return means of cells by length and embedding, within and beyond training, and shorter operands' slopes."""
         a, b = (rows[name].to_numpy(float) for name in ("length_a", "length_b"))
         longer = np.maximum(a, b)
         lengths = _bins(longer)
         beyond = np.where(longer > rows["train_digits"].to_numpy(float), "beyond", "within").astype(object)
         named, embedding = ordinals(lengths, "length"), rows["embedding"].astype(str).to_numpy(object)
-        found = {
+        contrasts = {
             "means by length": Contrast.of_means(lengths, "bins of the longer operand", named),
             "means by embedding": Contrast.of_means(
                 embedding + beyond,
@@ -32,11 +32,11 @@ class LengthsTests(Tests):
         within = slopes(lengths, np.log(np.minimum(a, b) / longer))
         if len(within):
             what = f"slope of z in the log of shorter over longer operand in each of {len(within)} bins of the longer"
-            found["slopes by shorter operand"] = Contrast(what, within).named(named)
-        return found
+            contrasts["slopes by shorter operand"] = Contrast(what, within).named(named)
+        return contrasts
 
 
 def _bins(longer):
-    """Code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
+    """Return the code of each cell's longer operand: levels where at most 10, else 10 bins of neighbouring levels."""
     levels, codes = np.unique(longer, return_inverse=True)
     return codes * min(LENGTH_BINS, len(levels)) // len(levels)

@@ -7,7 +7,7 @@ from ..priors import FreeParameter
 REAL = (-np.inf, np.inf)
 POSITIVE = (0, np.inf)
 SEEDS = (
-    "Spread between runs that differ in nothing but the seed. Two or three seeds hardly inform it, so the prior "
+    "Spread between runs that differ in nothing but the seed. Two or three seeds barely inform it, so the prior "
     "matters: it avoids zero, for no two seeds end with one curve, "
 )
 
@@ -50,7 +50,7 @@ FREE_PARAMETERS = {
         "Normal(3.4, 1.5)",
         REAL,
         "",
-        "Precision of the beta-binomial: 1.6 to 570; cells of one accuracy scatter almost from 0 to 1, or hardly more "
+        "Precision of the beta-binomial: 1.6 to 570; cells of one accuracy scatter almost from 0 to 1, or barely more "
         "than a binomial does.",
     ),
     "log_reach_effect": FreeParameter(

@@ -13,12 +13,12 @@ LEAST_IN_BIN = 8
 
 
 def log_slots(compute):
-    """Logarithm of the product N D that a budget C pays for."""
+    """Return the logarithm of the product N D that a budget C pays for."""
     return log(compute) - log(FLOP_PER_PARAMETER_TOKEN)
 
 
 def tokens_at(compute, parameters):
-    """Tokens D that a budget C pays for at N parameters."""
+    """Return the tokens D that a budget C pays for at N parameters."""
     return exp(log_slots(compute) - log(parameters))
 
 

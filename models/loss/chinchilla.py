@@ -23,7 +23,7 @@ EXPONENT_RATIONALE = (
 
 
 def loss(parameters, tokens, *, E, A, B, alpha, beta):
-    """Mean loss ``E + A / N**alpha + B / D**beta``, equation 2 of Hoffmann et al. (2022).
+    """Return the mean loss ``E + A / N**alpha + B / D**beta``, equation 2 of Hoffmann et al. (2022).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def loss(parameters, tokens, *, E, A, B, alpha, beta):
 
 
 def optimum(compute, *, A, B, alpha, beta, **_):
-    """Parameters and tokens of least loss at a compute budget, section 3.3 of Hoffmann et al. (2022).
+    """Return the parameters and tokens of least loss at a compute budget, section 3.3 of Hoffmann et al. (2022).
 
     ``N* = G (C/6)**(beta/(alpha+beta))`` with ``G = (alpha A / (beta B))**(1/(alpha+beta))``, and ``D* = C/(6 N*)``.
 
@@ -68,12 +68,12 @@ def returns(parameters, tokens, *, A, B, alpha, beta, **_):
 
 
 def parameter_exponent(*, alpha, beta, **_):
-    """Exponent ``beta/(alpha+beta)`` of N* in C, equation 4 of Hoffmann et al. (2022)."""
+    """Return the exponent ``beta/(alpha+beta)`` of N* in C, equation 4 of Hoffmann et al. (2022)."""
     return beta / (alpha + beta)
 
 
 def constants(loss_centre, reducible_share, parameter_share, alpha, beta, *, reference_parameters, reference_tokens):
-    """Textbook constants from what a table of runs informs.
+    """Return the textbook constants from what a table of runs informs.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ class Chinchilla(LossLaw):
     ================= ======================== ==================================================================
 
     Derived, draw by draw: E, A, B, ``exponent_parameters = beta/(alpha+beta)``, nu, and sigma at the runs of the least
-    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma keeps its
-    value at the end of their range, or takes that at (N0, D0) where this is larger. With ``run_effects`` also
+    and the greatest N D, ``sigma_smallest_run`` and ``sigma_largest_run``. Beyond the table's sizes sigma has its
+    value at the end of their range, or that at (N0, D0) where this is larger. With ``run_effects`` also
     ``rho = run_sd**2/(run_sd**2 + sigma**2)``, the share of the scatter at (N0, D0) that rows of a run have in common;
     with ``size_effects`` the same of ``size_sd``.
 
@@ -188,17 +188,17 @@ class Chinchilla(LossLaw):
 
     @property
     def wider(self):
-        """The same law with coupled terms; see `LossLaw.wider`."""
+        """Return the same law with coupled terms; see `LossLaw.wider`."""
         options = {name: x for name, x in self.options.items() if name != "priors"}
         return Coupled(**options), "kappa", 1.0
 
     def centre(self, table):
-        """Geometric means of N and D."""
+        """Return the geometric means of N and D."""
         parameters, tokens = geometric_means(table, ("parameters", "tokens"))
         return {"reference_parameters": parameters, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D; see `best`. The family of sizes decides N_x alone."""
+        """Return the compute-optimal N_x, N_T and D; see `best`. The family of sizes decides N_x alone."""
         parameters, tokens = self.best(compute, **{name: constants[name] for name in self.constant_names})
         return embeddings.nonembedding(parameters, gamma, delta), parameters, tokens
 
@@ -209,7 +209,7 @@ class Coupled(Chinchilla):
 
     This is the form of Busbridge et al. (2025): one constant more than the Chinchilla law, which it is at kappa = 1.
     Kaplan's law is the case E = 0, kappa = beta. Where kappa is below 1 the scarcer of parameters and data decides more
-    of the loss than their sum says. Sampled are the quantities of `Chinchilla`, whose options it has, and
+    of the loss than in their sum. Sampled are the quantities of `Chinchilla`, whose options it has, and
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why

@@ -20,12 +20,12 @@ KAPPA = Sampled(
 
 
 def log_terms(parameters, tokens, *, A, B, alpha, beta, kappa):
-    """Logarithms of ``(A/N**alpha)**(1/kappa)`` and ``(B/D**beta)**(1/kappa)``, whose sum is raised to kappa."""
+    """Return the logs of ``(A/N**alpha)**(1/kappa)`` and ``(B/D**beta)**(1/kappa)``; their sum is raised to kappa."""
     return (log(A) - alpha * log(parameters)) / kappa, (log(B) - beta * log(tokens)) / kappa
 
 
 def loss(parameters, tokens, *, E, A, B, alpha, beta, kappa):
-    """Mean loss ``E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa``.
+    """Return the mean loss ``E + ((A/N**alpha)**(1/kappa) + (B/D**beta)**(1/kappa))**kappa``.
 
     It is the form of [1]_. At kappa = 1 it is `chinchilla.loss`; at E = 0 and kappa = beta equation 1.5 of [2]_. As
     kappa goes to 0 the larger of ``A/N**alpha`` and ``B/D**beta`` alone counts. Alpha is the exponent where tokens
@@ -55,7 +55,7 @@ def loss(parameters, tokens, *, E, A, B, alpha, beta, kappa):
 
 
 def optimum(compute, *, A, B, alpha, beta, kappa, **_):
-    """Parameters and tokens of least loss at a compute budget, N* and D*.
+    """Return the parameters and tokens of least loss at a compute budget, N* and D*.
 
     On ``N D = C/6`` the loss is least where ``alpha u = beta v``, u and v the terms of `log_terms`:
     ``N* = G (C/6)**(beta/(alpha+beta))``, ``G = (alpha A**(1/kappa) / (beta B**(1/kappa)))**(kappa/(alpha+beta))``.
@@ -74,7 +74,7 @@ def returns(parameters, tokens, *, A, B, alpha, beta, kappa, **_):
 def constants(
     loss_centre, reducible_share, parameter_share, alpha, beta, kappa, *, reference_parameters, reference_tokens
 ):
-    """Textbook constants from what a table of runs informs; parameters as for `chinchilla.constants`.
+    """Return the textbook constants from what a table of runs informs; parameters as for `chinchilla.constants`.
 
     With R the reducible loss at the centre and s the share of the parameters in the sum that is raised to kappa,
     ``A = R s**kappa N0**alpha`` and ``B = R (1-s)**kappa D0**beta``.

@@ -28,7 +28,7 @@ PUBLISHED = {"repetition_decay": 15.387756, "excess_decay": 5.309743}
 
 
 def decayed(distinct, repetitions, decay):
-    """Effective amount of something repeated, ``X (1 + R* (1 - exp(-R/R*)))``, equation 5 of [1]_.
+    """Return the effective amount of something repeated, ``X (1 + R* (1 - exp(-R/R*)))``, equation 5 of [1]_.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def decayed(distinct, repetitions, decay):
 
 
 def optimal_parameters(unique_tokens, *, A, B, alpha, beta):
-    """U_N, the parameters that are compute-optimal where U distinct tokens are: ``G (G U)**(beta/alpha)``.
+    """Return U_N, the parameters that are compute-optimal where U distinct tokens are: ``G (G U)**(beta/alpha)``.
 
     ``G = (alpha A/(beta B))**(1/(alpha+beta))``, as in `chinchilla.optimum`.
     """
@@ -48,7 +48,7 @@ def optimal_parameters(unique_tokens, *, A, B, alpha, beta):
 
 
 def loss(parameters, tokens, unique_tokens, *, E, A, B, alpha, beta, repetition_decay, excess_decay):
-    """Mean loss ``E + A/N'**alpha + B/D'**beta``, equations 5 and 6 of Muennighoff et al. (2023).
+    """Return the mean loss ``E + A/N'**alpha + B/D'**beta``, equations 5 and 6 of Muennighoff et al. (2023).
 
     D' is the effective data, ``decayed(U, R_D, R_D*)``, and N' the effective parameters, ``decayed(U_N, R_N, R_N*)``
     where N is above U_N and N itself below. Its first derivatives are continuous there.
@@ -95,21 +95,21 @@ class RepeatedPlan(Plan):
         return tokens if self.unique_tokens is None else self.unique_tokens
 
     def loss(self, model, tokens):
-        """Mean loss; see `loss`."""
+        """Return the mean loss; see `loss`."""
         return super().loss(model | {"unique_tokens": self._distinct(tokens)}, tokens)
 
     def described(self, model, tokens):
-        """Add ``epochs`` to what is said of models planned."""
+        """Add ``epochs`` to the description of planned models."""
         return super().described(model, tokens) | {"epochs": maximum(tokens / self._distinct(tokens), 1.0)}
 
 
 class RepeatedPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     planned = ("unique_tokens",)
 
     def plan(self, constants, *, unique_tokens=None):
-        """Models of any size where only so many distinct tokens are to be had.
+        """Return a plan of models of any size where only so many distinct tokens are available.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class DataConstrained(Chinchilla):
     repetition_decay = Sampled(
         "LogNormal(2.5, 1.5)",
         "Repetitions after which a token is worth 1/e of a new one: 0.6 to 230, from data that are used up at once to "
-        "data that hardly age.",
+        "data that barely age.",
         "repetitions",
     )
     excess_decay = Sampled(

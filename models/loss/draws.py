@@ -22,9 +22,9 @@ class LossDraws(Draws):
     rows : DataFrame
     sampled : Dataset
         The sampled quantities and, where it has them, those that the law takes from upstream, of any dims; other
-        variables are passed over.
+        variables are ignored.
     real : DataArray, optional
-        The draws' coordinates on the real line, where they were moved there.
+        The draws' coordinates on the real line, where they are at hand.
     """
 
     def __init__(self, law, reference, rows, sampled, real=None):
@@ -44,18 +44,18 @@ class LossDraws(Draws):
         return self._named
 
     def mean(self, rows=None):
-        """Mean loss at each row, nats per token: the dims of the draws and ``run``."""
+        """Return the mean loss at each row, nats per token: the dims of the draws and ``run``."""
         rows = self.rows if rows is None else rows
         return self.law.mean(
             self._constants(rows), {name: xr.DataArray(x, dims="run") for name, x in self.law.sizes(rows).items()}
         )
 
     def _constants(self, rows):
-        """Named quantities that broadcast against the rows by their dims."""
+        """Return the named quantities that broadcast against the rows by their dims."""
         return self._named
 
     def _values(self, rows, *, of_effects=False):
-        """Quantities of the law as arrays that broadcast against the rows or, of effects, against these."""
+        """Return the quantities of the law as arrays that broadcast against the rows or, of effects, against these."""
         return {name: x.values[..., None] for name, x in self.sampled.items()}
 
     def _origin(self, rows):
@@ -67,17 +67,17 @@ class LossDraws(Draws):
         return mean.copy(data=self.law.on_scale(mean).values)
 
     def noise_arguments(self, rows, *, of_effects=False):
-        """Arguments of the noise at each row, of the dims of the draws and ``run``; see `Noise.arguments`."""
+        """Return the noise's arguments at each row: the dims of the draws and ``run``; see `Noise.arguments`."""
         values = self._values(rows, of_effects=of_effects)
         return self.law.residuals.arguments(values, self._origin(rows), self.law.sizes(rows))
 
     def _observed(self, rows):
-        """Residuals at the rows, as a DataArray of the dims of the draws and ``run``."""
+        """Return the residuals at the rows, as a DataArray of the dims of the draws and ``run``."""
         mean = self._mean_on_scale(rows)
         return mean.copy(data=self.law.on_scale(rows[self.law.observed].to_numpy(float)) - mean.values)
 
     def _given(self, residual, rows, given):
-        """Residuals and the arguments of their noise; with effects given the ``"others"`` or ``"earlier"`` rows."""
+        """Return residuals and the arguments of their noise, with effects given ``"others"`` or ``"earlier"`` rows."""
         arguments = self.noise_arguments(rows)
         if not self.law.effects_of:
             return residual, *arguments
@@ -102,7 +102,7 @@ class LossDraws(Draws):
         return np.split(order, cuts)
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each observed loss on the scale of the residuals: the dims of the draws and ``run``.
+        """Return the log density of each observed loss on the residuals' scale: the dims of the draws and ``run``.
 
         Where rows share effects, each is given the others of its run or size, which is what leave-one-out needs: their
         sum is not the density of all, which `total_log_likelihood` gives.
@@ -120,10 +120,10 @@ class LossDraws(Draws):
         return observed.copy(data=values).rename(law.scale)
 
     def of_groups(self):
-        """Log density of the rows of each effect together: the dims of the draws and ``run_id`` or ``size_id``."""
+        """Return the log density of each effect's rows: the dims of the draws and ``run_id`` or ``size_id``."""
         if not self.law.effects_of:
             return None
-        return xr.concat([self._by_effect(self.rows.iloc[own]) for own in self.blocks()], dim=self._effect_id)
+        return xr.concat([self._by_effect(self.rows.iloc[block]) for block in self.blocks()], dim=self._effect_id)
 
     @property
     def _effect_id(self):
@@ -139,13 +139,13 @@ class LossDraws(Draws):
         return xr.DataArray(values, dims=(*observed.dims[:-1], effect_id), coords=coords | {effect_id: names})
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all rows together; rows that share an effect are not independent."""
+        """Return the log density of all rows together; rows that share an effect are not independent."""
         rows = self.rows if rows is None else rows
         density, dim = (self._by_effect, self._effect_id) if self.law.effects_of else (self.log_likelihood, "run")
-        return sum(density(rows.iloc[own]).sum(dim) for own in self.blocks(rows))
+        return sum(density(rows.iloc[block]).sum(dim) for block in self.blocks(rows))
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of a loss of at most each one observed: the dims of the draws and ``run``.
+        """Return the probability of a loss of at most each one observed: the dims of the draws and ``run``.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class LossDraws(Draws):
         return observed.copy(data=self.law.residuals.cdf(residual, *arguments, halfwidth=self.law.halfwidth(rows)))
 
     def relative_scatter(self, rows=None):
-        """Scale of the residuals as a share of the mean loss, an ndarray of the dims of the draws and ``run``."""
+        """Return the residuals' scale as a share of the mean loss, an ndarray of the draws' dims and ``run``."""
         rows = self.rows if rows is None else rows
         observed = self._observed(rows)
         _, sigma, *_ = self._given(observed.values, rows, "earlier")
@@ -199,42 +199,42 @@ class LossDraws(Draws):
         sizes, origin = law.sizes(self.rows), self._origin(self.rows) | upstream
 
         def mean(name, factor):
-            moved = values | {name: values[name] * factor}
-            return law.on_scale(law.mean(law.constants(moved, origin), sizes))
+            shifted = values | {name: values[name] * factor}
+            return law.on_scale(law.mean(law.constants(shifted, origin), sizes))
 
         return {name: (mean(name, 1 + step) - mean(name, 1 - step)) / (2 * step) for name in names}
 
     def log_prior(self):
-        """Log prior density of each sampled quantity, on its own scale."""
+        """Return the log prior density of each sampled quantity, on the quantity's scale."""
         priors = self.law.prior_of
         return xr.Dataset({n: xr.apply_ufunc(prior.frozen.logpdf, self.sampled[n]) for n, prior in priors.items()})
 
     def log_potential(self):
-        """Log density of what informs the law besides the rows, 0 where nothing does: the dims of the draws."""
+        """Return the log density of what informs the law besides the rows, else 0: the dims of the draws."""
         name, place = next(iter(self.law.labels(self.reference).values()))
         first = self.sampled[name].isel(place, drop=True)
         values = {name: x.values[..., None] for name, x in self._named.items()}
-        found = self.law.potential(values, self.reference)
-        return xr.zeros_like(first) if found is None else first.copy(data=found)
+        potential = self.law.potential(values, self.reference)
+        return xr.zeros_like(first) if potential is None else first.copy(data=potential)
 
     def log_prior_of(self, labels):
-        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
-        real, priors, found = self.real_line(), self.law.prior_of, 0.0
-        known = self.law.labels(self.reference)
+        """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
+        real, priors, total = self.real_line(), self.law.prior_of, 0.0
+        places = self.law.labels(self.reference)
         for label in labels:
-            name, place = known[label]
+            name, place = places[label]
             _, slope = priors[name].from_unconstrained(real.sel({COORDINATE: label}, drop=True))
             value = self.sampled[name].isel(place, drop=True)
-            found = found + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
-        return found
+            total = total + xr.apply_ufunc(priors[name].frozen.logpdf, value) + slope
+        return total
 
     def log_density(self):
-        """Log posterior density on the real line up to a constant, the Jacobian included."""
+        """Return the log posterior density on the real line up to a constant, the Jacobian included."""
         log_prior = self.log_prior_of(self.law.labels(self.reference))
         return log_prior + self.log_potential() + self.total_log_likelihood()
 
     def replicate(self, rng, rows=None):
-        """Losses of new runs on the scale of the residuals: the dims of the draws and ``run``.
+        """Draw losses of new runs on the scale of the residuals: the dims of the draws and ``run``.
 
         Where rows share effects, each run or size draws a new effect, one that was fitted too.
         """
@@ -244,14 +244,14 @@ class LossDraws(Draws):
         return mean.copy(data=scattered).rename(self.law.scale)
 
     def real_line(self):
-        """Coordinates on the real line: logarithms and log-odds of the sampled quantities."""
+        """Return the coordinates on the real line: logarithms and log-odds of the sampled quantities."""
         if self._real is not None:
             return self._real
         priors, labels = self.law.prior_of, self.law.labels(self.reference)
-        moved = [
+        unconstrained = [
             priors[name].to_unconstrained(self.sampled[name].isel(place, drop=True)) for name, place in labels.values()
         ]
-        return xr.concat(moved, dim=pd.Index(list(labels), name=COORDINATE)).transpose(..., COORDINATE)
+        return xr.concat(unconstrained, dim=pd.Index(list(labels), name=COORDINATE)).transpose(..., COORDINATE)
 
     def from_real_line(self, z):
         """Return draws at coordinates as `real_line` gives them."""
@@ -261,18 +261,18 @@ class LossDraws(Draws):
         return type(self)(self.law, self.reference, self.rows, values.merge(self.upstream, join="left"), z)
 
     def unit_log_likelihood(self, i):
-        """Log density of row `i`, given the other rows of its effect: of the dims of the draws."""
+        """Return the log density of row `i`, given the other rows of its effect: of the dims of the draws."""
         return self.left_out_density(self, i)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of row `i` under draws fitted to the others, given those of its effect."""
+        """Return the log predictive density of row `i` under draws fitted to the others, given those of its effect."""
         rows, place = self._company(i)
         return fitted.log_likelihood(rows).isel(run=place, drop=True)
 
     def _company(self, i):
-        """Rows that say of row `i` what the quantities of the law do not, itself among them, and its place there."""
+        """Return the rows that share an effect with row `i`, itself among them, and its place there."""
         if not self.law.effects_of:
             return self.rows.iloc[[i]], 0
         codes = self.law.groups(self.rows).codes
-        own = np.flatnonzero(codes == codes[i])
-        return self.rows.iloc[own], int(np.searchsorted(own, i))
+        group = np.flatnonzero(codes == codes[i])
+        return self.rows.iloc[group], int(np.searchsorted(group, i))

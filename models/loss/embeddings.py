@@ -17,7 +17,7 @@ LAYER_PARAMETERS = 12.0  # parameters of one layer over the square of its width
 
 
 def embedding_constant(vocabulary, aspect_ratio):
-    """Constant gamma of ``N_E = gamma N_x**(1/3)`` for models of one shape.
+    """Return the constant gamma of ``N_E = gamma N_x**(1/3)`` for models of one shape.
 
     With ``N_x = 12 L d**2``, ``N_E = vocabulary d`` and aspect ratio ``d/L``, gamma is ``vocabulary
     (aspect_ratio/12)**(1/3)`` (section 2 of Pearce and Song 2024).
@@ -38,12 +38,12 @@ def aspect_ratio(gamma, vocabulary):
 
 
 def embedding(nonembedding, gamma, delta=PROPORTIONAL):
-    """N_E at N_x: ``gamma N_x**delta``."""
+    """Return N_E at N_x: ``gamma N_x**delta``."""
     return gamma * exp(delta * log(nonembedding))
 
 
 def total(nonembedding, gamma, delta=PROPORTIONAL):
-    """N_T at N_x: ``N_x + gamma N_x**delta``, equation 7 of Pearce and Song (2024)."""
+    """Return N_T at N_x: ``N_x + gamma N_x**delta``, equation 7 of Pearce and Song (2024)."""
     return nonembedding + embedding(nonembedding, gamma, delta)
 
 
@@ -71,7 +71,7 @@ def elasticity(nonembedding, gamma, delta=PROPORTIONAL, weight=1.0):
 
 
 def compute_of_optimum(nonembedding, *, A, B, alpha, beta, gamma, delta=PROPORTIONAL, **_):
-    """Budget C_x at which a size N_x is optimal, equation 16 of Pearce and Song (2024), there for delta = 1/3.
+    """Return the budget C_x at which N_x is optimal: equation 16 of Pearce and Song (2024), whose delta is 1/3.
 
     The Chinchilla loss of ``N_T = N_x + gamma N_x**delta`` is least on ``6 N_x D = C_x`` where
     ``D = (beta B N_T**(1+alpha)/(alpha A M))**(1/beta)`` with ``M = N_x + delta gamma N_x**delta``.
@@ -91,13 +91,13 @@ def compute_of_optimum(nonembedding, *, A, B, alpha, beta, gamma, delta=PROPORTI
         C_x in FLOP.
     """
     n_total = total(nonembedding, gamma, delta)
-    moved = nonembedding + delta * embedding(nonembedding, gamma, delta)
-    log_tokens = (log(beta * B / (alpha * A)) + (1 + alpha) * log(n_total) - log(moved)) / beta
+    marginal = nonembedding + delta * embedding(nonembedding, gamma, delta)
+    log_tokens = (log(beta * B / (alpha * A)) + (1 + alpha) * log(n_total) - log(marginal)) / beta
     return FLOP_PER_PARAMETER_TOKEN * nonembedding * exp(log_tokens)
 
 
 def local_exponent(nonembedding, *, alpha, beta, gamma, delta=PROPORTIONAL, **_):
-    """Exponent ``g = dlog N_x*/dlog C_x`` at a size, equation 17 of Pearce and Song (2024), there for delta = 1/3.
+    """Return ``g = dlog N_x*/dlog C_x`` at a size: equation 17 of Pearce and Song (2024), whose delta is 1/3.
 
     ``1/g = 1 + ((1+alpha) M/N_T - M'/M)/beta`` with ``M' = N_x + delta**2 gamma N_x**delta``. It goes to
     ``beta/(alpha delta + beta)`` for small and to ``beta/(alpha+beta)`` for large N_x.
@@ -112,13 +112,13 @@ def local_exponent(nonembedding, *, alpha, beta, gamma, delta=PROPORTIONAL, **_)
         Of the embedding parameters.
     """
     part = embedding(nonembedding, gamma, delta)
-    moved = nonembedding + delta * part
-    inverse = 1 + ((1 + alpha) * moved / (nonembedding + part) - (nonembedding + delta**2 * part) / moved) / beta
+    marginal = nonembedding + delta * part
+    inverse = 1 + ((1 + alpha) * marginal / (nonembedding + part) - (nonembedding + delta**2 * part) / marginal) / beta
     return 1 / inverse
 
 
 def exponent_of_small_models(*, alpha, beta, delta=PROPORTIONAL, **_):
-    """Limit of `local_exponent` for small models, ``beta/(alpha delta + beta)``."""
+    """Return the limit of `local_exponent` for small models, ``beta/(alpha delta + beta)``."""
     return beta / (alpha * delta + beta)
 
 
@@ -127,7 +127,7 @@ BISECTIONS = 60
 
 
 def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
-    """Size of least loss on ``6 N_T D = C`` over models of one family, for a law that may count N_x and N_E apart.
+    """Find the size of least loss on ``6 N_T D = C`` in one family, for a law that may count N_x and N_E apart.
 
     A grid over all sizes finds the cell of the global minimum, bisection of the derivative of the loss the minimum
     within it: a weight of embedding parameters above 1 allows several local minima.
@@ -159,9 +159,9 @@ def optimum(compute, loss, returns, *, gamma, delta=PROPORTIONAL):
 
     best, least = 0 * most, loss(*at(0 * most))
     for k in range(1, GRID + 1):
-        found = loss(*at(most * (k / GRID)))
-        lower = 1.0 * (found < least)
-        best, least = best + lower * (k / GRID - best), least + lower * (found - least)
+        value = loss(*at(most * (k / GRID)))
+        lower = 1.0 * (value < least)
+        best, least = best + lower * (k / GRID - best), least + lower * (value - least)
     log_n, width = best * most, most / GRID
     for _ in range(BISECTIONS):
         width = width / 2

@@ -10,7 +10,7 @@ from .law import CENTRE_RATIONALE, LossLaw, Sampled, geometric_means
 
 
 def loss(training_flop, *, E, A, gamma):
-    """Mean loss ``E + A/C**gamma`` along a frontier of best runs.
+    """Return the mean loss ``E + A/C**gamma`` along a frontier of best runs.
 
     Parameters
     ----------
@@ -27,10 +27,10 @@ def loss(training_flop, *, E, A, gamma):
 
 
 class FrontierPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     def optimum(self, draws, compute):
-        """Mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""
+        """Return the mean loss of the best run at budgets in FLOP: a Dataset of ``loss``."""
         return xr.Dataset({"loss": self.law.mean(draws.named(), {"training_flop": compute})})
 
 
@@ -67,10 +67,10 @@ class Frontier(LossLaw):
     loss = staticmethod(loss)
 
     def derive(self, loss_centre, reducible_share, gamma, reference_compute):
-        """E and A."""
+        """Return E and A."""
         reducible = loss_centre * reducible_share
         return {"E": loss_centre - reducible, "A": reducible * exp(gamma * log(reference_compute))}
 
     def centre(self, rows):
-        """Geometric mean of C."""
+        """Return the geometric mean of C."""
         return {"reference_compute": geometric_means(rows, self.columns)[0]}

@@ -23,12 +23,12 @@ TARGET_ACCEPT, CAREFUL = 0.99, (0.998, 0.9995)  # of groups that agree the sprea
 
 @dataclass(frozen=True)
 class Grouped(Law):
-    """A law of the loss with quantities of their own for the groups of rows that a column names, such as corpora.
+    """A law of the loss whose quantities may differ by group of rows, such as corpora; a column names the groups.
 
     A *shared* quantity is one number. A *pooled* quantity q has one value a group, drawn from a population: on the
     scale on which q has no bounds, the logarithm of what is positive or the log-odds of a share, they are normal about
-    that of the typical value. Every other quantity of the law and of its noise is each group's own, with the prior that
-    the law gives it and nothing learned from other groups. Sampled are
+    that of the typical value. Every other quantity of the law and of its noise is separate in each group, with the
+    prior that the law gives it and nothing learned from other groups. Sampled are
 
     ================= ======================== ==================================================================
     quantity          default prior            what it is and why
@@ -42,10 +42,10 @@ class Grouped(Law):
     ================= ======================== ==================================================================
 
     Derived, draw by draw and by group: what the law derives. Exponents are pooled by default; E, A, B and sigma are
-    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. Of
-    two or three groups a spread is hardly more than its prior either: a prediction for a new group rests on it. Chains
-    sample the groups' values themselves, which mix better than their distances from the typical one, in spreads, where
-    each group has tens of rows.
+    not, since a text, its tokeniser and a recipe make them what they are and a few of them tell little of a next. From
+    two or three groups a spread is barely more than its prior: a prediction for a new group depends on that prior.
+    Chains sample the groups' values themselves. Where each group has tens of rows, these mix better than their
+    distances from the typical value in spreads.
 
     Quantities that are defined at the centre of the runs (a loss at N0, D0; shares of it; sigma where it depends on the
     sizes) are defined at each group's own centre. Where one of these is shared or pooled it is the whole table's, for
@@ -108,12 +108,12 @@ class Grouped(Law):
         if both:
             raise InputError(f"{', '.join(both)}: a quantity is shared or pooled, not both")
         if not self.law.groupable:
-            raise InputError(f"the {self.law.name} law rests on sizes of other models and cannot be grouped")
+            raise InputError(f"the {self.law.name} law depends on sizes of other models and cannot be grouped")
         spreads = {name: x for name, x in self.priors.items() if name in map(SPREAD.format, pooled)}
         others = {name: x for name, x in self.priors.items() if name not in spreads}
-        own = {"shared": shared, "pooled": pooled, "priors": spreads}
-        own["law"] = replace(self.law, priors={**self.law.priors, **others})
-        for option, value in own.items():
+        options = {"shared": shared, "pooled": pooled, "priors": spreads}
+        options["law"] = replace(self.law, priors={**self.law.priors, **others})
+        for option, value in options.items():
             object.__setattr__(self, option, value)
         object.__setattr__(self, "priors", self._checked_priors())
         for name in pooled:
@@ -128,7 +128,7 @@ class Grouped(Law):
         return cls(**options | {"law": make(inner["name"], **inner.get("options", {}))})
 
     def __getattr__(self, name):
-        """Answer what a law of the loss is asked and this one does not say as the law of the groups does."""
+        """Return the attribute of the law of the groups where this law has none."""
         if name.startswith("_") or "law" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.law, name)
@@ -141,21 +141,21 @@ class Grouped(Law):
     effort = property(lambda self: replace(self.law.effort, target_accept=TARGET_ACCEPT, careful=CAREFUL))
 
     def on_scale(self, observed):
-        """Losses on the scale of the residuals."""
+        """Return the losses on the scale of the residuals."""
         return self.law.on_scale(observed)
 
     def from_scale(self, values):
-        """Losses from values on the scale of the residuals."""
+        """Return the losses from values on the scale of the residuals."""
         return self.law.from_scale(values)
 
     @property
     def needed(self):
-        """Columns that a table must have."""
+        """Return the columns that a table must have."""
         return (*self.law.needed, self.by)
 
     @property
     def without_reading_error(self):
-        """The same law of the losses themselves, before they are read off with an error."""
+        """Return the same law of the losses themselves, before they are read off with an error."""
         return replace(self, law=self.law.without_reading_error)
 
     def usual_table(self):
@@ -171,25 +171,25 @@ class Grouped(Law):
         ------
         InputError
             As the law does, and if the column is missing or empty in a row, names fewer than two groups or one of fewer
-            rows than the mean has quantities of its own there, or a run is of two groups.
+            rows than the mean has quantities by group, or a run is of two groups.
         """
         grouping.check_column(table, self.by)
         table = self.law.rows(self._sized(table))
-        own = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
-        grouping.check_groups(table, self.by, own)
+        by_group = [q.name for q in self.law.mean_parameters if q.name not in (*self.shared, *self.pooled)]
+        grouping.check_groups(table, self.by, by_group)
         if self.effects_of:
             grouping.check_runs(table, self.by, self.effect_column)
         return table
 
     def _sized(self, rows):
-        """Rows with a column that names the size within its group: equal sizes of two groups share no effect."""
+        """Return rows with a column for the size within its group: equal sizes of two groups share no effect."""
         if not self.size_effects or self.effect_column in rows:
             return rows
         pairs = zip(labelled(rows[self.by]), rows[self.size_column], strict=True)
         return rows.assign(**{self.effect_column: [f"{group}, {float(size)!r}" for group, size in pairs]})
 
     def groups(self, rows):
-        """Rows that share an effect; see the law's."""
+        """Return the rows that share an effect; see the law's."""
         return self.law.groups(self._sized(rows))
 
     def effect_labels(self, rows):
@@ -201,51 +201,51 @@ class Grouped(Law):
         return self.law.scattered(mean, values, reference, self._sized(rows), rng)
 
     def reference(self, rows):
-        """Names of the groups and, of each, the scalars that its quantities refer to."""
+        """Return the names of the groups and, of each, the scalars that its quantities refer to."""
         labels, law = labelled(rows[self.by]), self.law
         names = sorted(set(labels))
         one = {*self.shared, *self.pooled}
-        found = {GROUPS: names}
+        scalars = {GROUPS: names}
         for of_table, centre in (
             (one & set(law.centred), law.centre),
             (one & {law.residuals.scale_name} if law.residuals.sizes else (), law.residuals.centre),
         ):
             parts = [centre(rows if of_table else rows[labels == name]) for name in names]
-            found |= {key: [part[key] for part in parts] for key in parts[0]}
-        return found
+            scalars |= {key: [part[key] for part in parts] for key in parts[0]}
+        return scalars
 
     def codes(self, rows, reference):
-        """Place of each row's group among those of the reference, (row,); see `grouping.codes`."""
+        """Return the place of each row's group among those of the reference, (row,); see `grouping.codes`."""
         return grouping.codes(rows, self.by, reference[GROUPS])
 
     # Quantities ------------------------------------------------------------------------------------------------------
 
     @property
     def free_parameters(self):
-        """Everything that is sampled, as `FreeParameter` objects."""
-        found, priors = [], self.law.prior_of
+        """Return everything that is sampled, as `FreeParameter` objects."""
+        parameters, priors = [], self.law.prior_of
         for q in self.law.free_parameters:
-            known = replace(q, prior=str(priors[q.name]))
+            parameter = replace(q, prior=str(priors[q.name]))
             if q.name in self.pooled:
-                found += [replace(known, name=TYPICAL.format(q.name)), spread(q.name)]
-            found.append(known)
-        return tuple(found)
+                parameters += [replace(parameter, name=TYPICAL.format(q.name)), spread(q.name)]
+            parameters.append(parameter)
+        return tuple(parameters)
 
     def described_priors(self):
-        """Prior of each sampled quantity as text, by name; that of a pooled one is its population."""
+        """Return the prior of each sampled quantity as text, by name; that of a pooled one is its population."""
         return super().described_priors() | {name: f"population({', '.join(population(name))})" for name in self.pooled}
 
     @property
     def of_groups(self):
-        """Names of the sampled quantities that have a value for each group."""
+        """Return the names of the sampled quantities that have a value for each group."""
         return tuple(name for name in self.law.prior_of if name not in self.shared)
 
     def derived(self, values, reference):
-        """Named results by group: the law's constants and the noise's."""
-        own = {name: values[name] for name in self.law.prior_of}
+        """Return the named results by group: the law's constants and the noise's."""
+        sampled = {name: values[name] for name in self.law.prior_of}
         at = {GROUP: reference[GROUPS]}
         origin = {name: xr.DataArray(x, at, [GROUP]) for name, x in reference.items() if name != GROUPS}
-        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(own, origin).items()}
+        return {name: x.transpose(*DRAWS, ...) for name, x in self.law.derived(sampled, origin).items()}
 
     def check(self, rows, reference):
         """Refuse priors whose medians give a loss that is not finite; see the law's."""
@@ -290,19 +290,19 @@ class Grouped(Law):
 
     @property
     def options(self):
-        """What rebuilds this law."""
+        """Return the options that rebuild this law."""
         inner = {"name": self.law.name, "options": self.law.options}
-        own = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
-        return {"law": inner, "by": self.by} | own
+        options = {"pooled": list(self.pooled), "shared": list(self.shared), "priors": dict(self.priors)}
+        return {"law": inner, "by": self.by} | options
 
     @property
     def label(self):
         """Name of the law in a sentence, with what is pooled and shared."""
-        told = [
+        texts = [
             f"{word} {', '.join(names)}" for word, names in (("pooled", self.pooled), ("shared", self.shared)) if names
         ]
         priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
-        return ", ".join([self.law.label, f"by {self.by}", *told, *priors])
+        return ", ".join([self.law.label, f"by {self.by}", *texts, *priors])
 
 
 def _names(given, option):

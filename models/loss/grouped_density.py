@@ -28,23 +28,23 @@ class OfGroups(Coordinates):
     pooled: tuple = ()
 
     def values(self, z, known=None):
-        """Value and log prior density of each quantity; see `Coordinates.values`."""
+        """Return the value and log prior density of each quantity; see `Coordinates.values`."""
         values, densities = super().values(z)
-        for name, own in zip(self.priors, z.T, strict=True):
+        for name, column in zip(self.priors, z.T, strict=True):
             if name in self.pooled:
-                densities[name] = populations.logp(name, self.priors[name], own, known)
+                densities[name] = populations.logp(name, self.priors[name], column, known)
         return values, densities
 
     def variables(self, known):
         """Register the quantities in the PyMC model of the context; see `Coordinates.variables`."""
-        found = {}
+        variables = {}
         for name, prior in self.priors.items():
             if name in self.pooled:
                 kind = getattr(pymc(), populations.DISTRIBUTIONS[prior.support])
-                found[name] = kind(name, *populations.about(name, prior, known), dims=GROUP)
+                variables[name] = kind(name, *populations.about(name, prior, known), dims=GROUP)
             else:
-                found[name] = prior.variable(name, dims=GROUP)
-        return found
+                variables[name] = prior.variable(name, dims=GROUP)
+        return variables
 
 
 def density(law, rows, reference):
@@ -70,7 +70,7 @@ def _axis(name):
 
 
 def _rest(law, values, data):
-    """Log density of the rows or effects."""
+    """Return the log density of the rows or effects."""
     # What depends on no size is computed once a group, not once a row.
     constants = law.law.constants(values, _origin(data))
     constants = {name: pick(x, data[CODES]) for name, x in constants.items()}

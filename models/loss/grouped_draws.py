@@ -15,7 +15,7 @@ from .noise import OF_EFFECTS
 
 
 class GroupedDraws(LossDraws):
-    """Draws of the sampled quantities of a `Grouped` law; what each group has of its own has the dim ``group``."""
+    """Draws of the sampled quantities of a `Grouped` law; quantities by group have the dim ``group``."""
 
     @cached_property
     def _named(self):
@@ -24,11 +24,11 @@ class GroupedDraws(LossDraws):
 
     @property
     def _own(self):
-        """Quantities of the law of the groups: scalars where shared, else by group."""
+        """Return the quantities of the law of the groups: scalars where shared, else by group."""
         return {name: self.sampled[name] for name in self.law.law.prior_of}
 
     def of(self, group):
-        """Draws of the law of one group, with its rows.
+        """Return the draws of the law of one group, with its rows.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class GroupedDraws(LossDraws):
         return self.law.law.draws(sampled.drop_vars(GROUP, errors="ignore"), rows, reference)
 
     def of_planned(self, *, group=None, **planned):
-        """Draws of the law of the group that the runs planned are of, and what that law is to be told."""
+        """Return the draws of the law of the planned runs' group, and the options of these runs for it."""
         return self.of(group), planned
 
     def _picked(self, x, codes):
@@ -75,46 +75,46 @@ class GroupedDraws(LossDraws):
 
     def slopes(self, law, names, **options):
         """Differentiate the mean by each group's quantities of a law, and by shared ones; see `LossDraws.slopes`."""
-        codes, found = self.law.codes(self.rows, self.reference), {}
+        codes, slopes = self.law.codes(self.rows, self.reference), {}
         for name, slope in super().slopes(law, names, **options).items():
             if name in law.shared:
-                found[name] = slope
+                slopes[name] = slope
             else:
-                found |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference[GROUPS])}
-        return found
+                slopes |= {f"{name}[{g}]": slope * (codes == i) for i, g in enumerate(self.reference[GROUPS])}
+        return slopes
 
     def log_prior(self):
-        """Log prior density of each sampled quantity, on its own scale; of a pooled one given its population."""
-        found, priors = super().log_prior(), self.law.prior_of
+        """Return each sampled quantity's log prior density, on that quantity's scale; pooled: given its population."""
+        densities, priors = super().log_prior(), self.law.prior_of
         for name in self.law.pooled:
             z, slope = self._of_population(name)
-            found[name] = z - slope
-        return found[list(priors)]
+            densities[name] = z - slope
+        return densities[list(priors)]
 
     def _of_population(self, name):
-        """Log density of a pooled quantity on the real line given its population, and the log slope of its value."""
+        """Return a pooled quantity's log density on the real line given its population, and its value's log slope."""
         prior, x = self.law.prior_of[name], self.sampled[name]
         z = prior.to_unconstrained(x)
         _, slope = prior.from_unconstrained(z)
         return populations.logp(name, prior, z, self.sampled).transpose(*x.dims), slope
 
     def log_prior_of(self, labels):
-        """Log prior density, on the real line, of the coordinates of these labels together: the dims of the draws."""
-        known, pooled = self.law.labels(self.reference), self.law.pooled
-        theirs = [label for label in labels if known[label][0] in pooled]
-        found = super().log_prior_of([label for label in labels if label not in theirs])
-        for label in theirs:
-            name, place = known[label]
-            found = found + self._of_population(name)[0].isel(place, drop=True)
-        return found
+        """Return the log prior density, on the real line, of these labels' coordinates: the dims of the draws."""
+        places, pooled = self.law.labels(self.reference), self.law.pooled
+        pooled_labels = [label for label in labels if places[label][0] in pooled]
+        total = super().log_prior_of([label for label in labels if label not in pooled_labels])
+        for label in pooled_labels:
+            name, place = places[label]
+            total = total + self._of_population(name)[0].isel(place, drop=True)
+        return total
 
     def informed_by(self, rows):
         """Name the coordinates of the groups whose rows are all among these."""
         names = self.reference[GROUPS]
-        counts, theirs = (
-            np.bincount(self.law.codes(each, self.reference), minlength=len(names)) for each in (self.rows, rows)
+        counts, counts_among = (
+            np.bincount(self.law.codes(table, self.reference), minlength=len(names)) for table in (self.rows, rows)
         )
-        whole = set(np.flatnonzero((theirs > 0) & (theirs == counts)))
+        whole = set(np.flatnonzero((counts_among > 0) & (counts_among == counts)))
         labels = self.law.labels(self.reference)
         return tuple(label for label, (_, place) in labels.items() if place.get(GROUP) in whole)
 
@@ -126,7 +126,7 @@ class GroupedDraws(LossDraws):
             parts.setdefault(name, []).append(value if place else (value,))
         along = pd.Index(self.reference[GROUPS], name=GROUP)
         values = {
-            name: each[0][0] if isinstance(each[0], tuple) else xr.concat(each, dim=along).transpose(..., GROUP)
-            for name, each in parts.items()
+            name: groups[0][0] if isinstance(groups[0], tuple) else xr.concat(groups, dim=along).transpose(..., GROUP)
+            for name, groups in parts.items()
         }
         return GroupedDraws(self.law, self.reference, self.rows, xr.Dataset(values), z)

@@ -8,11 +8,11 @@ from .grouping import GROUP, labelled
 
 
 class GroupedTests(Tests):
-    """What tests of a grouped law ask: those of the law of the groups, within each group."""
+    """How runs test a grouped law: by the tests of the law of the groups, within each group."""
 
     @property
     def wider(self):
-        """The wider law of the groups, its further quantity one for all of them."""
+        """Return the wider law of the groups, its further quantity one for all of them."""
         law, inner = self.law, self.law.law.tests.wider
         if inner is None:
             return None
@@ -20,19 +20,19 @@ class GroupedTests(Tests):
         return type(law)(wider, law.by, law.pooled, (*law.shared, name), law.priors), name, value
 
     def contrasts(self, rows):
-        """Those of the law, within each group."""
-        by, found = self.law.by, {}
+        """Return the contrasts of the law, within each group."""
+        by, contrasts = self.law.by, {}
         labels = labelled(rows[by])
         for name in sorted(set(labels)):
-            own = labels == name
-            for test, contrast in self.law.law.tests.contrasts(rows[own]).items():
-                found.setdefault(test, []).append(contrast.among(own, f" of {by} {name}"))
-        return {test: joined(f"of each value of {by}", each) for test, each in found.items()}
+            group = labels == name
+            for test, contrast in self.law.law.tests.contrasts(rows[group]).items():
+                contrasts.setdefault(test, []).append(contrast.among(group, f" of {by} {name}"))
+        return {test: joined(f"of each value of {by}", of_groups) for test, of_groups in contrasts.items()}
 
     def groupings(self, rows):
-        """Codes of the groups that other columns name; see the law's."""
-        found = self.law.law.tests.groupings(rows)
-        return {name: codes for name, codes in found.items() if name != self.law.by}
+        """Return the codes of the groups that other columns name; see the law's."""
+        codes_by_column = self.law.law.tests.groupings(rows)
+        return {name: codes for name, codes in codes_by_column.items() if name != self.law.by}
 
     def wider_laws(self, rows):
         """Give those of the law, of the same groups."""
@@ -56,20 +56,20 @@ class GroupedGrouping(Grouping):
         return self.law.law.grouping.along(rows, by)
 
     def together(self, rows, simulated):
-        """Rows and simulated rows as one table; see the law's."""
+        """Return the rows and simulated rows as one table; see the law's."""
         return self.law.law.grouping.together(rows, simulated)
 
 
 class GroupedPlanner(Planner):
-    """What is asked of a grouped law about runs that are planned, which are of one group."""
+    """How runs, all of one group, are planned under a grouped law."""
 
     @property
     def planned(self):
-        """What `optimum` may be told: which group the runs planned are of, and what the law may be told."""
+        """Return what `optimum` accepts: the group of the planned runs, and what the law accepts."""
         return (GROUP, *self.law.law.planner.planned)
 
     def optimum(self, draws, compute, *, group=None, **planned):
-        """Compute-optimal sizes in one group; see the law's.
+        """Return the compute-optimal sizes in one group; see the law's.
 
         Raises
         ------
@@ -79,9 +79,9 @@ class GroupedPlanner(Planner):
         return self.law.law.planner.optimum(draws.of(group), compute, **planned)
 
     def plan(self, constants, **planned):
-        """Models that may be trained; see the law's."""
+        """Return the models that may be trained; see the law's."""
         return self.law.law.planner.plan(constants, **planned)
 
     def rows(self, rows, *, group=None, **planned):
-        """Rows of the group that the runs planned are of."""
+        """Return the rows of the group that the runs planned are of."""
         return rows if group is None else rows[labelled(rows[self.law.by]) == str(group)]

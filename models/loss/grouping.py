@@ -12,7 +12,7 @@ GROUPS = "groups"  # entry of the reference: their names, in order
 
 
 def labelled(column):
-    """Names of the groups of rows as text, (row,): whole numbers without a point.
+    """Return the names of the groups of rows as text, (row,): whole numbers without a point.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def check_column(table, by):
 
 
 def check_groups(table, by, own):
-    """Refuse a table of one group, or with a group of fewer rows than it has quantities of its own.
+    """Refuse a table of one group, or with a group of fewer rows than quantities by group.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_groups(table, by, own):
         few = int(np.argmin(counts))
         raise InputError(
             f"{place}: group {quoted(names[few])} of column {by!r} has {counts[few]} rows, fewer than the {len(own)} "
-            f"quantities of its own ({', '.join(own)}); leave it out, or share or pool some of them"
+            f"quantities of each group ({', '.join(own)}); leave it out, or share or pool some of them"
         )
 
 
@@ -81,7 +81,7 @@ def check_runs(table, by, run):
 
 
 def codes(rows, by, names):
-    """Place of each row's group among the names, which are in order, (row,).
+    """Return the place of each row's group among the names, which are in order, (row,).
 
     Raises
     ------

@@ -25,7 +25,7 @@ EXPONENT_RATIONALE = (
 
 
 def loss(parameters_nonembedding, tokens, *, Nc, Dc, aN, aD):
-    """Mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, equation 1.5 of Kaplan et al. (2020).
+    """Return the mean loss ``((Nc/N)**(aN/aD) + Dc/D)**aD``, equation 1.5 of Kaplan et al. (2020).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def returns(parameters, tokens, *, Nc, Dc, aN, aD):
 
 
 def constants(loss_centre, parameter_share, aN, aD, *, reference_parameters, reference_tokens):
-    """Textbook constants from what a table of runs informs.
+    """Return the textbook constants from what a table of runs informs.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def constants(loss_centre, parameter_share, aN, aD, *, reference_parameters, ref
 
 
 def optimum(compute, *, Nc, Dc, aN, aD):
-    """Parameters and tokens of least loss at a compute budget.
+    """Return the parameters and tokens of least loss at a compute budget.
 
     The loss rises with ``(Nc/N)**r + Dc/D``, r = aN/aD, which on ``N D = C/6`` is least where ``r (Nc/N)**r = Dc/D``:
     ``N* = (r Nc**r C/(6 Dc))**(1/(1+r))`` and ``D* = C/(6 N*)``.
@@ -105,7 +105,7 @@ def optimum(compute, *, Nc, Dc, aN, aD):
 
 
 def parameter_exponent(*, aN, aD, **_):
-    """Exponent ``aD/(aN+aD)`` of N* in C, .575 at the published constants.
+    """Return the exponent ``aD/(aN+aD)`` of N* in C, .575 at the published constants.
 
     The exponent .73 of Kaplan et al. (2020) comes from their fit of the loss to compute and steps, not from this law.
     """
@@ -147,12 +147,12 @@ class Kaplan(LossLaw):
     exponent = staticmethod(parameter_exponent)
 
     def centre(self, table):
-        """Geometric means of N_x and D."""
+        """Return the geometric means of N_x and D."""
         nonembedding, tokens = geometric_means(table, self.columns)
         return {"reference_parameters": nonembedding, "reference_tokens": tokens}
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
+        """Return the compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
         named = {name: constants[name] for name in ("Nc", "Dc", "aN", "aD")}
         return embeddings.optimum(
             compute,

@@ -32,7 +32,7 @@ CENTRE_RATIONALE = (
 
 
 def geometric_means(table, columns):
-    """Geometric mean of each column, a list of float."""
+    """Return the geometric mean of each column, a list of float."""
     return [float(np.exp(np.log(table[column].to_numpy(float)).mean())) for column in columns]
 
 
@@ -40,7 +40,7 @@ def geometric_means(table, columns):
 class LossLaw(Simulates, Law):
     """A law of the loss of training runs, with the options that `Chinchilla` describes.
 
-    A law of one's own is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
+    A custom law is a subclass with a ``name``, its sampled quantities as attributes of class `Sampled`, and two
     functions:
 
     ``loss(columns, ..., *, constants, ...)``
@@ -92,18 +92,18 @@ class LossLaw(Simulates, Law):
         "loss_centre",
         "reducible_share",
         "parameter_share",
-    )  # defined at the centre of the runs
-    groupable: ClassVar[bool] = True  # whether groups of rows may have quantities of their own; see `Grouped`
-    in_all_parameters: ClassVar[bool] = False  # whether the mean loss is a function of N_T and D alone
-    sum_of_terms: ClassVar[bool] = False  # whether it is ``E + A/N_T**alpha + B/D**beta``
+    )  # Defined at the centre of the runs.
+    groupable: ClassVar[bool] = True  # Whether quantities may differ by group of rows; see `Grouped`.
+    in_all_parameters: ClassVar[bool] = False  # Whether the mean loss is a function of N_T and D alone.
+    sum_of_terms: ClassVar[bool] = False  # Whether it is ``E + A/N_T**alpha + B/D**beta``.
 
     def __init_subclass__(cls, **options):
         """Read what is sampled from attributes, and columns and constants from the signature of `loss`."""
         super().__init_subclass__(**options)
-        own = {name: x for name, x in vars(cls).items() if isinstance(x, Sampled)}
-        if own:
-            others = [q for q in cls.mean_parameters if q.name not in own]
-            cls.mean_parameters = (*others, *(x.named(name) for name, x in own.items()))
+        sampled = {name: x for name, x in vars(cls).items() if isinstance(x, Sampled)}
+        if sampled:
+            others = [q for q in cls.mean_parameters if q.name not in sampled]
+            cls.mean_parameters = (*others, *(x.named(name) for name, x in sampled.items()))
         if "loss" in vars(cls):
             parameters = parameters_of(cls.loss)
             cls.constant_names = tuple(name for name, kind in parameters.items() if kind is KEYWORD)
@@ -127,17 +127,17 @@ class LossLaw(Simulates, Law):
                 "size_effects=False"
             )
 
-    # What a law says -------------------------------------------------------------------------------------------------
+    # What a law states -----------------------------------------------------------------------------------------------
 
     @property
     def derived_names(self):
-        """Names of what follows from what is sampled."""
+        """Return the names of what follows from what is sampled."""
         sampled = {q.name for q in self.mean_parameters}
         exponent = () if self.exponent is None else (EXPONENT,)
         return (*(name for name in self.constant_names if name not in sampled), *exponent)
 
     def centre(self, rows):
-        """Scalars by name that the sampled quantities refer to; never the losses.
+        """Return the scalars by name that the sampled quantities refer to; never the losses.
 
         They are the typical values that `derive` takes: ``typical_tokens`` is the geometric mean of the column
         ``tokens``.
@@ -146,16 +146,16 @@ class LossLaw(Simulates, Law):
         return dict(zip(names, geometric_means(rows, [name.removeprefix(TYPICAL) for name in names]), strict=True))
 
     def constants(self, values, reference):
-        """Named constants from sampled `values` and the `reference` of `self.reference`."""
+        """Return the named constants from sampled `values` and the `reference` of `self.reference`."""
         taken = parameters_of(self.derive)
-        given = {name: values[name] if name in values else reference.get(name) for name in taken}
-        missing = [name for name, x in given.items() if x is None]
+        arguments = {name: values[name] if name in values else reference.get(name) for name in taken}
+        missing = [name for name, x in arguments.items() if x is None]
         if missing:
             raise InputError(
                 f"derive of the {self.name} law takes {', '.join(missing)}; sampled are "
                 f"{', '.join(q.name for q in self.mean_parameters)}, and known {', '.join(reference)}"
             )
-        constants = self.derive(**given)
+        constants = self.derive(**arguments)
         sampled = [name for name in self.constant_names if name in values and name not in constants]
         constants = constants | {name: values[name] for name in sampled}
         if {*self.constant_names} - {*constants}:
@@ -166,70 +166,70 @@ class LossLaw(Simulates, Law):
         return constants if self.exponent is None else constants | {EXPONENT: self.exponent(**constants)}
 
     def mean(self, constants, columns):
-        """Mean loss in nats per token from named `constants` at the sizes in `columns`."""
+        """Return the mean loss in nats per token from named `constants` at the sizes in `columns`."""
         sizes = (columns[name] for name in self.columns)
         return self.loss(*sizes, **{name: constants[name] for name in self.constant_names})
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
-        """Mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
+        """Return the mean loss of models of known N_x and N_T, whatever columns the law was fitted to."""
         return self.mean(constants, {"parameters_nonembedding": nonembedding, "parameters": total, "tokens": tokens})
 
     # What follows ----------------------------------------------------------------------------------------------------
 
     @property
     def residuals(self):
-        """The `Noise` of this law."""
+        """Return the `Noise` of this law."""
         sizes = (self.sized_by or self.columns) if self.scatter == "by_size" else ()
         return Noise(self.noise, self.scale, self.threshold, self.measurement_error, sizes, self.skew, self.effects_of)
 
     @property
     def effects_of(self):
-        """What rows share effects of, ``"run"`` or ``"size"``; None where rows are independent."""
+        """Return what has the effects that rows share, ``"run"`` or ``"size"``; None where rows are independent."""
         return next((what for what in EFFECT_SDS if getattr(self, f"{what}_effects")), None)
 
     @property
     def size_column(self):
-        """Column of the law that holds the size of a model; None where it has none."""
+        """Return the column of the law that holds the size of a model; None where it has none."""
         return next((column for column in SIZES if column in self.columns), None)
 
     @property
     def effect_column(self):
-        """Column that names the run of each row or, under size effects, its size."""
+        """Return the column that names the run of each row or, under size effects, its size."""
         return SIZE_GROUP if self.size_effects else "run"
 
     @property
     def free_parameters(self):
-        """Everything that is sampled, as `FreeParameter` objects."""
+        """Return everything that is sampled, as `FreeParameter` objects."""
         return (*self.mean_parameters, *self.residuals.free_parameters)
 
     def reference(self, rows):
-        """Scalars that the sampled quantities of the law and of its noise refer to."""
+        """Return the scalars that the sampled quantities of the law and of its noise refer to."""
         return self.centre(rows) | self.residuals.centre(rows)
 
     def potential(self, values, reference):
-        """Log density of what informs the sampled `values` besides the observations; None where nothing does."""
+        """Return the log density of what informs sampled `values` besides the observations; else None."""
 
     @property
     def without_reading_error(self):
-        """The same law of the losses themselves, before they are read off with an error."""
+        """Return the same law of the losses themselves, before they are read off with an error."""
         return replace(self, measurement_error=False)
 
     def derived(self, values, reference):
-        """Named results that follow from sampled `values`: the law's constants and the noise's."""
+        """Return the named results that follow from sampled `values`: the law's constants and the noise's."""
         constants = self.constants(values, reference)
         return {k: v for k, v in constants.items() if k not in values} | self.residuals.derived(values, reference)
 
     def on_scale(self, observed):
-        """Losses on the scale of the residuals."""
+        """Return the losses on the scale of the residuals."""
         return log(observed) if self.scale.startswith("log_") else observed
 
     def from_scale(self, values):
-        """Losses from values on the scale of the residuals."""
+        """Return the losses from values on the scale of the residuals."""
         return np.exp(values) if self.scale.startswith("log_") else values
 
     @property
     def needed(self):
-        """Columns that a table of runs must have."""
+        """Return the columns that a table of runs must have."""
         return (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
 
     def rows(self, table):
@@ -289,11 +289,11 @@ class LossLaw(Simulates, Law):
             )
 
     def sizes(self, rows):
-        """Columns that the mean is a function of, as arrays of float."""
+        """Return the columns that the mean is a function of, as arrays of float."""
         return {column: rows[column].to_numpy(float) for column in self.columns}
 
     def design_arrays(self, rows, reference=None):
-        """Arrays of the density: sizes, the observations and their reading errors."""
+        """Return the arrays of the density: sizes, the observations and their reading errors."""
         arrays = self.sizes(rows) | {"observed": self.on_scale(rows[self.observed].to_numpy(float))}
         if self.measurement_error:
             arrays["halfwidth"] = self.halfwidth(rows)
@@ -303,11 +303,11 @@ class LossLaw(Simulates, Law):
         return arrays
 
     def groups(self, rows):
-        """Rows that share an effect, as `effects.Groups`; see `effect_labels`."""
+        """Return the rows that share an effect, as `effects.Groups`; see `effect_labels`."""
         return effects.Groups.of(self.effect_labels(rows))
 
     def effect_labels(self, rows):
-        """Return the run or size of each row, (row,): where a table names no runs every row is a run of its own.
+        """Return the run or size of each row, (row,): where a table names no runs, every row is one run.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class LossLaw(Simulates, Law):
         return rows[self.size_column].to_numpy() if self.size_effects else np.arange(len(rows))
 
     def halfwidth(self, rows):
-        """Half-widths of the readings on the scale of the residuals, or None without measurement error."""
+        """Return the half-widths of the readings on the scale of the residuals, or None without measurement error."""
         if not self.measurement_error:
             return None
         width = np.asarray(rows["loss_halfwidth"], float)
@@ -335,13 +335,13 @@ class LossLaw(Simulates, Law):
         return Density((Coordinates(self.prior_of),), self._rest, arrays, axes, self.key)
 
     def _rest(self, values, data):
-        """Log density of what else informs the law, and of the rows or effects."""
+        """Return the log density of what else informs the law, and of the rows or effects."""
         potential = self.potential(values, data)
         informed = {} if potential is None else {POTENTIAL: potential}
         return informed | {self.scale: self.density_of_rows(values, data)}
 
     def density_of_rows(self, values, data, constants=None):
-        """Log density of each row or of the rows of each effect together, from the arrays of `density`.
+        """Return the log density of each row or of the rows of each effect together, from the arrays of `density`.
 
         The `constants` may be given where they are known already.
         """
@@ -367,9 +367,9 @@ class LossLaw(Simulates, Law):
 
 
 def describe(law):
-    """Lines that state each sampled quantity's prior and why it is as it is."""
+    """Return the lines that state each sampled quantity's prior and the reason for it."""
     priors = law.prior_of
     return [
-        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as asked")
+        (q.name, str(priors[q.name]), q.unit, q.rationale if q.name not in law.priors else "as requested")
         for q in law.free_parameters
     ]

@@ -51,12 +51,12 @@ def slope_of(column):
 
 
 def normal_logp(residual, sigma):
-    """Log density of a normal residual."""
+    """Return the log density of a normal residual."""
     return -0.5 * (residual / sigma) ** 2 - log_of(sigma) - 0.5 * log(2 * pi)
 
 
 def student_t_logp(residual, sigma, nu):
-    """Log density of a Student-t residual with scale `sigma` and `nu` degrees of freedom."""
+    """Return the log density of a Student-t residual with scale `sigma` and `nu` degrees of freedom."""
     return (
         gammaln((nu + 1) / 2)
         - gammaln(nu / 2)
@@ -67,19 +67,19 @@ def student_t_logp(residual, sigma, nu):
 
 
 def huber_normaliser(threshold):
-    """Integral of ``exp(-rho_k(u))``: ``sqrt(2 pi) (2 Phi(k) - 1) + (2/k) exp(-k**2/2)`` at threshold k."""
+    """Return the integral of ``exp(-rho_k(u))``: ``sqrt(2 pi) (2 Phi(k) - 1) + (2/k) exp(-k**2/2)``, threshold k."""
     return sqrt(2 * pi) * erf(threshold / sqrt(2)) + 2 / threshold * exp(-(threshold**2) / 2)
 
 
 def huber_logp(residual, sigma, threshold):
-    """Log density whose negative is Huber's loss of ``residual/sigma``, normalised."""
+    """Return the log density whose negative is Huber's loss of ``residual/sigma``, normalised."""
     u = abs(residual / sigma)
     rho = where(u <= threshold, 0.5 * u**2, threshold * u - 0.5 * threshold**2)
     return -rho - log_of(sigma) - log(huber_normaliser(threshold))
 
 
 def huber_draw(rng, threshold, shape):
-    """Draws of the unit-scale Huber density: a truncated normal in the middle, exponential in the tails."""
+    """Draw from the unit-scale Huber density: a truncated normal in the middle, exponential in the tails."""
     tail = 2 / threshold * exp(-(threshold**2) / 2) / huber_normaliser(threshold)
     middle = st.truncnorm.rvs(-threshold, threshold, size=shape, random_state=rng)
     tails = (threshold + rng.exponential(1 / threshold, shape)) * rng.choice([-1.0, 1.0], shape)
@@ -151,7 +151,7 @@ class Noise:
 
     @property
     def free_parameters(self):
-        """The sampled quantities of this noise with their default priors."""
+        """Return the sampled quantities of this noise with their default priors."""
         typical = -4.6 if self.scale == "log_loss" else -3.5
         unit = "relative" if self.scale == "log_loss" else "nats/token"
         if self.family == "huber":
@@ -194,7 +194,7 @@ class Noise:
         )
 
     def derived(self, values, reference):
-        """Named results that follow from the sampled quantities of the noise."""
+        """Return the named results that follow from the sampled quantities of the noise."""
         nu = {"nu": 1 + values["nu_minus_one"]} if self.family == "student_t" else {}
         skew = {"skew": exp_of(values["log_skew"])} if self.skew else {}
         ends = {
@@ -204,7 +204,7 @@ class Noise:
         return nu | skew | ends | self._shared(values)
 
     def _shared(self, values):
-        """Share of the scatter that rows with one effect have in common where sigma is that at the centre."""
+        """Return the share of the scatter that rows of one effect have in common where sigma is the centre's."""
         if self.effects_of is None:
             return {}
         between = values[self.effect_sd] ** 2
@@ -217,23 +217,23 @@ class Noise:
         those of the least and the greatest product of the sizes.
         """
         logs = {column: np.log(np.asarray(columns[column], float)) for column in self.sizes}
-        found, total = {}, sum(logs.values())
+        scalars, total = {}, sum(logs.values())
         for column, x in logs.items():
             figures = {"mean": x.mean(), "min": x.min(), "max": x.max()}
             figures |= {"smallest": x[np.argmin(total)], "largest": x[np.argmax(total)]}
-            found |= {f"log_{column}_{name}": float(figure) for name, figure in figures.items()}
-        return found
+            scalars |= {f"log_{column}_{name}": float(figure) for name, figure in figures.items()}
+        return scalars
 
     def _scatter(self, values, reference, logs):
-        """Sigma at logarithms of the sizes, those beyond the fitted range moved to its end."""
-        moved = {
+        """Return sigma at logarithms of the sizes, those beyond the fitted range set to its end."""
+        logs_from_centre = {
             name: clip(x, reference[f"log_{name}_min"], reference[f"log_{name}_max"]) - reference[f"log_{name}_mean"]
             for name, x in logs.items()
         }
-        return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in moved.items()))
+        return values[self.scale_name] * exp_of(sum(values[slope_of(name)] * x for name, x in logs_from_centre.items()))
 
     def _beyond(self, reference, logs):
-        """Whether rows are outside the fitted range of one of the sizes."""
+        """Return whether rows are outside the fitted range of one of the sizes."""
         below = [reference[f"log_{name}_min"] - x > BEYOND for name, x in logs.items()]
         above = [x - reference[f"log_{name}_max"] > BEYOND for name, x in logs.items()]
         return reduce(or_, below + above)
@@ -241,7 +241,7 @@ class Noise:
     def arguments(self, values, reference=None, columns=None, *, fitted=False):
         """Return what `logp`, `cdf` and `draw` take after the residual, in order.
 
-        Outside the fitted range of a size, sigma keeps its value at the end of the range, but is at least the sigma at
+        Outside the fitted range of a size, sigma has its value at the end of the range, but is at least the sigma at
         the centre of the runs. A scatter that falls with size would otherwise predict the next size almost exactly,
         which no run supports.
 
@@ -280,7 +280,7 @@ class Noise:
         return huber_logp(residual, *arguments, self.threshold)
 
     def cdf(self, residual, *arguments, halfwidth=None):
-        """Probability of a residual of at most `residual`; parameters as for `logp`, NumPy arrays."""
+        """Return the probability of a residual of at most `residual`; parameters as for `logp`, NumPy arrays."""
         sigma, *rest = arguments
         if not self.measurement_error:
             return self._unit_cdf(residual / sigma, rest)
@@ -315,7 +315,7 @@ class Noise:
         return np.where(u > 0, 1 - upper, upper)
 
     def logp(self, residual, *arguments, halfwidth=None):
-        """Log density of residuals on the noise's scale.
+        """Return the log density of residuals on the noise's scale.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ class Noise:
         return self._convolved(residual, arguments, halfwidth)
 
     def _convolved(self, residual, arguments, halfwidth):
-        """Mean density over readings within `halfwidth`, the scatter being ``sigma sinh(v)`` and v the variable."""
+        """Return the mean density over readings within `halfwidth`: scatter ``sigma sinh(v)``, v the variable."""
         sigma = arguments[0]
         halfwidth = where(halfwidth > LEAST_HALFWIDTH * sigma, halfwidth, LEAST_HALFWIDTH * sigma)
         low, high = arcsinh((residual - halfwidth) / sigma), arcsinh((residual + halfwidth) / sigma)
@@ -348,7 +348,7 @@ class Noise:
         return _log_mean_over_nodes(log_density, weights / 2) + log_of((high - low) / (2 * halfwidth))
 
     def draw(self, rng, shape, *arguments, halfwidth=None):
-        """Residuals drawn at random, of `shape`."""
+        """Draw residuals of `shape`."""
         sigma, *rest = arguments
         if self.family == "normal":
             noise = rng.standard_normal(shape)

@@ -15,15 +15,15 @@ SHIFTS = ("parameters_shift", "tokens_shift")
 
 
 def shifted(size, offset, shift):
-    """Size that counts, ``X + x0``, but not below the share of it that counts at the least size of the table."""
+    """Return the size that counts: ``X + x0``, but at least ``min(shift, 1) X``."""
     return maximum(size + offset, minimum(shift, 1.0) * size)
 
 
 class OffsetsPlanner(Planner):
-    """What is asked of the law about runs that are planned."""
+    """How runs are planned under this law."""
 
     def plan(self, constants):
-        """Models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
+        """Return a plan of models of any size: ``parameters``, ``tokens`` and ``loss``, the optimum searched for."""
         return Plan(self.law, constants)
 
 
@@ -31,7 +31,7 @@ class OffsetsPlanner(Planner):
 class Offsets(Chinchilla):
     """The Chinchilla law of shifted sizes, ``loss = E + A/(N + n0)**alpha + B/(D + d0)**beta``.
 
-    Small models may be worth more than their parameters say (n0 > 0), and the first tokens of a run, seen while the
+    Small models may be worth more than their parameters (n0 > 0), and the first tokens of a run, seen while the
     rate of learning is raised, may count for nothing (d0 < 0). Sampled are the quantities of `Chinchilla`, whose
     options it has, centred at the shifted sizes, and
 
@@ -43,7 +43,7 @@ class Offsets(Chinchilla):
     ================= ======================== ==================================================================
 
     Derived, draw by draw: those of `Chinchilla`, ``n0`` (parameters) and ``d0`` (tokens). Below the sizes of the table
-    the shift keeps its share of the size, so that no size passes zero.
+    the shift remains the same share of the size, so that no size passes zero.
 
     Examples
     --------
@@ -60,17 +60,17 @@ class Offsets(Chinchilla):
 
     @property
     def derived_names(self):
-        """Names of what follows from what is sampled."""
+        """Return the names of what follows from what is sampled."""
         return (*super().derived_names, *OFFSETS)
 
     def centre(self, table):
-        """Geometric means and least values of N and D."""
+        """Return the geometric means and least values of N and D."""
         return super().centre(table) | {
             least: float(table[column].min()) for least, column in zip(LEAST, self.columns, strict=True)
         }
 
     def constants(self, values, reference):
-        """E, A, B, alpha, beta, n0, d0, both shifts, and the exponent of the optimal size for large budgets."""
+        """Return E, A, B, alpha, beta, n0, d0, both shifts, and the exponent of the optimal size for large budgets."""
         shifts = {name: values[name] for name in SHIFTS}
         offsets = {
             name: (values[shift] - 1) * reference[least]
@@ -80,7 +80,7 @@ class Offsets(Chinchilla):
         return super().constants(values, centre) | offsets | shifts
 
     def mean(self, constants, columns):
-        """Mean loss of shifted sizes; see `chinchilla.loss` and `shifted`."""
+        """Return the mean loss of shifted sizes; see `chinchilla.loss` and `shifted`."""
         sizes = {
             column: shifted(columns[column], constants[offset], constants[shift])
             for column, offset, shift in zip(self.columns, OFFSETS, SHIFTS, strict=True)

@@ -19,50 +19,50 @@ SIZE_GROUP = "size_group"  # column that names the model size of each row under 
 
 
 class LossTests(Tests):
-    """What tests of a law of the loss ask."""
+    """How runs test a law of the loss."""
 
     @property
     def wider(self):
-        """A law that is this one at a value of a quantity, with both; None where there is none."""
+        """Return a law that is this one at a value of a quantity, with both; None where there is none."""
         return self.law.wider
 
     def contrasts(self, rows):
-        """Means of the residuals in bins of compute and slopes in N/D there, and means of sizes with several rows."""
+        """Return residuals' means in bins of compute, slopes in N/D there, and means of sizes with several rows."""
         size = self.law.size_column
         if size is None or "tokens" not in self.law.columns:
             return {}
         n, d = (rows[name].to_numpy(float) for name in (size, "tokens"))
         bins = compute_bins(FLOP_PER_PARAMETER_TOKEN * n * d)
         named = ordinals(bins, "compute")
-        found = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
+        contrasts = {"means by compute": Contrast.of_means(bins, "bins of compute", named)}
         within = slopes(bins, np.log(n / d))
         if len(within):
             what = f"slope of z in log(N/D) in each of {len(within)} bins"
-            found["slopes by compute"] = Contrast(what, within).named(named)
+            contrasts["slopes by compute"] = Contrast(what, within).named(named)
         if self.repeated_size(rows):
             codes = pd.factorize(n)[0]
             several = means(codes)[np.bincount(codes) > 1]
             what = f"mean of z in each of {len(several)} sizes of several rows"
-            found["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
-        return found
+            contrasts["means by size"] = Contrast(what, several).named([f"size {x:.3g}" for x in n])
+        return contrasts
 
     def groupings(self, rows):
-        """Codes of the groups that other columns of the table name, but for runs where they share effects."""
+        """Return codes of the groups that the table's other columns name, but for runs that share effects."""
         return groupings(rows, (SIZE_GROUP, *((self.law.effect_column,) if self.law.effects_of else ())))
 
     def wider_laws(self, rows):
         """Widen the law, with a scatter by size; where runs or sizes have several rows, with their effects too."""
-        own = self.law
-        law = own if own.wider is None else own.wider[0]
+        narrow = self.law
+        law = narrow if narrow.wider is None else narrow.wider[0]
         law = law if law.scatter == "by_size" else replace(law, scatter="by_size")
-        found = [law] if law != own else []
-        if own.effects_of or own.noise not in WITH_EFFECTS or own.skew or own.measurement_error:
-            return found
+        laws = [law] if law != narrow else []
+        if narrow.effects_of or narrow.noise not in WITH_EFFECTS or narrow.skew or narrow.measurement_error:
+            return laws
         if "run" in rows and rows["run"].notna().all() and rows["run"].duplicated().any():
-            found.append(replace(law, run_effects=True))
+            laws.append(replace(law, run_effects=True))
         if self.repeated_size(rows):
-            found.append(replace(law, size_effects=True))
-        return found
+            laws.append(replace(law, size_effects=True))
+        return laws
 
     def repeated_size(self, rows):
         """Return the column of model sizes of which at least two have several rows, None where there are fewer."""
@@ -118,7 +118,7 @@ class LossGrouping(Grouping):
 
     @property
     def group(self):
-        """Column whose rows of one value are left out together: the run or, under size effects, the size."""
+        """Return the column whose rows of one value are left out together: the run or, under size effects, the size."""
         return self.law.effect_column
 
     def along(self, rows, by):
@@ -128,21 +128,21 @@ class LossGrouping(Grouping):
         return super().along(rows, by)
 
     def together(self, rows, simulated):
-        """Rows and simulated rows as one table; a simulated run or size has another effect than the one it is like."""
-        found = super().together(rows, simulated)
+        """Return rows and simulated rows as one table; a simulated run or size has a new effect."""
+        table = super().together(rows, simulated)
         if not self.law.effects_of:
-            return found
+            return table
         codes, others = (self.law.groups(part).codes for part in (rows, simulated))
-        return found.assign(**{self.law.effect_column: np.concatenate([codes, codes.max() + 1 + others])})
+        return table.assign(**{self.law.effect_column: np.concatenate([codes, codes.max() + 1 + others])})
 
 
 class LossPlanner(Planner):
-    """What is asked of a law of the loss about runs that are planned."""
+    """How runs are planned under a law of the loss."""
 
     planned = ("vocabulary", "aspect_ratio")
 
     def plan(self, constants, *, vocabulary=None, aspect_ratio=None):
-        """Models of one family, whose embeddings grow with their size.
+        """Return a plan of models of one family, whose embeddings grow with their size.
 
         Parameters
         ----------

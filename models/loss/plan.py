@@ -45,15 +45,15 @@ class Plan:
         return {"parameters": size}
 
     def loss(self, model, tokens):
-        """Mean loss of models in nats per token; it falls with parameters and with tokens."""
+        """Return the mean loss of models in nats per token; it falls with parameters and with tokens."""
         return self.law.mean(self.constants, model | {"tokens": tokens})
 
     def described(self, model, tokens):
-        """Name what is said of models planned: sizes, tokens and mean loss."""
+        """Return planned models by name: sizes, tokens and mean loss."""
         return model | {"tokens": tokens, "loss": self.loss(model, tokens)}
 
     def optimum(self, compute):
-        """Models of least loss on ``6 N D = C``, and their tokens."""
+        """Return the models of least loss on ``6 N D = C``, and their tokens."""
         size, tokens = least_on_budget(compute, lambda n, d: self.loss(self.model(n), d))
         return self.model(size), tokens
 
@@ -71,35 +71,35 @@ class FamilyPlan(Plan):
     gamma: float
 
     def size(self, parameters):
-        """N_x of models of N_T parameters."""
+        """Return N_x of models of N_T parameters."""
         return embeddings.nonembedding(parameters, self.gamma)
 
     def model(self, size):
-        """N_T and N_x."""
+        """Return N_T and N_x."""
         return {"parameters": embeddings.total(size, self.gamma), "parameters_nonembedding": size}
 
     def loss(self, model, tokens):
-        """Mean loss; see `LossLaw.mean_of_sizes`."""
+        """Return the mean loss; see `LossLaw.mean_of_sizes`."""
         return self.law.mean_of_sizes(self.constants, model["parameters_nonembedding"], model["parameters"], tokens)
 
     def optimum(self, compute):
-        """Models of least loss on ``6 N_T D = C``, by the law's own form."""
+        """Return the models of least loss on ``6 N_T D = C``, by the law's own form."""
         nonembedding, parameters, tokens = self.law.optimal_sizes(self.constants, compute, gamma=self.gamma)
         return {"parameters": parameters, "parameters_nonembedding": nonembedding}, tokens
 
 
 def inference_compute(parameters, demand):
-    """FLOP ``2 N D_inf`` that models take to serve a demand, section 2 of Sardana et al. (2023)."""
+    """Return FLOP ``2 N D_inf`` that models take to serve a demand, section 2 of Sardana et al. (2023)."""
     return FLOP_PER_PARAMETER_TOKEN_SERVED * parameters * demand
 
 
 def training_compute(parameters, tokens):
-    """FLOP ``6 N D`` that models take to train."""
+    """Return FLOP ``6 N D`` that models take to train."""
     return FLOP_PER_PARAMETER_TOKEN * parameters * tokens
 
 
 class Spending:
-    """A choice among the models of a plan: one size for each draw and each thing asked, the least of an objective.
+    """A choice among the models of a plan: the size of least objective for each draw and each target.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Spending:
         self.plan, self.demand = plan, demand
 
     def tokens(self, model):
-        """Tokens that each model is trained on."""
+        """Return the tokens that each model is trained on."""
         raise NotImplementedError
 
     def value(self, model, tokens):
@@ -120,22 +120,22 @@ class Spending:
         raise NotImplementedError
 
     def objective(self, log_size):
-        """`value` at the logarithm of a size."""
+        """Return `value` at the logarithm of a size."""
         model = self.plan.model(exp(log_size))
         return self.value(model, self.tokens(model))
 
     def best(self):
-        """Logarithm of the best size."""
+        """Return the logarithm of the best size."""
         return least(self.objective, self.low, self.high)
 
     def near(self, best, tolerance):
-        """Logarithms of the least and the greatest size whose value is at most ``1 + tolerance`` times the best."""
+        """Return logs of the least and greatest size whose value is at most ``1 + tolerance`` times the best."""
         most = (1 + tolerance) * self.objective(best)
         ends = self.low, np.maximum(self.highest(most), best)
         return tuple(farthest(lambda x: self.objective(x) <= most, best, end) for end in ends)
 
     def highest(self, most):
-        """Logarithm of a size beyond which the value is above `most`, or that ends the range."""
+        """Return the logarithm of a size beyond which the value is above `most`, or that ends the range."""
         return self.high
 
 
@@ -154,12 +154,12 @@ class OnBudget(Spending):
         self.high = log(plan.size(compute / served))
 
     def tokens(self, model):
-        """Tokens that the rest of the budget pays for."""
+        """Return the tokens that the rest of the budget pays for."""
         left = self.compute / model["parameters"] - inference_compute(1.0, self.demand)
         return np.maximum(left / FLOP_PER_PARAMETER_TOKEN, 1.0)
 
     def value(self, model, tokens):
-        """Mean loss."""
+        """Return the mean loss."""
         return self.plan.loss(model, tokens)
 
 
@@ -186,21 +186,21 @@ class ToTarget(Spending):
         self.high = np.maximum(self.highest(self.objective(will_do)), will_do)
 
     def _large_enough(self, target, low, high):
-        """Logarithm of the least size that reaches a loss with endless tokens."""
+        """Return the logarithm of the least size that reaches a loss with endless tokens."""
         plan = self.plan
         return first_true(lambda x: plan.loss(plan.model(exp(x)), LIMIT) <= target, low, high)
 
     def highest(self, most):
-        """Logarithm of a size that takes more than `most` even with the fewest tokens that any size needs."""
-        each = training_compute(1.0, self.fewest) + inference_compute(1.0, self.demand)
-        return log(self.plan.size(np.maximum(most / each, 1.0)))
+        """Return the log of a size that takes more than `most` even with the fewest tokens that any size needs."""
+        flop = training_compute(1.0, self.fewest) + inference_compute(1.0, self.demand)
+        return log(self.plan.size(np.maximum(most / flop, 1.0)))
 
     def tokens(self, model):
-        """Fewest tokens with which each model reaches the target."""
+        """Return the fewest tokens with which each model reaches the target."""
         start, end = 0 * self.target, np.log(LIMIT) + 0 * self.target
         return exp(root(lambda x: self.plan.loss(model, exp(x)) - self.target, start, end))
 
     def value(self, model, tokens):
-        """Training and inference compute in FLOP."""
+        """Return the training and inference compute in FLOP."""
         parameters = model["parameters"]
         return training_compute(parameters, tokens) + inference_compute(parameters, self.demand)

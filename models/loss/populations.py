@@ -11,7 +11,7 @@ SPREAD, TYPICAL = "spread_{}", "typical_{}"
 
 
 def population(name):
-    """Names of the typical value and of the spread of a pooled quantity.
+    """Return the names of the typical value and of the spread of a pooled quantity.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def population(name):
 
 
 def spread(name):
-    """Sd of a pooled quantity between groups, as a `FreeParameter`."""
+    """Return the sd of a pooled quantity between groups, as a `FreeParameter`."""
     return FreeParameter(
         SPREAD.format(name),
         "LogNormal(-2, 0.8)",
@@ -48,18 +48,18 @@ def check_population(name, prior):
 
 
 def about(name, prior, values):
-    """Typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
-    typical, sd = (values[each] for each in population(name))
+    """Return the typical value, on the scale without bounds, and spread of a pooled quantity from sampled values."""
+    typical, sd = (values[parameter] for parameter in population(name))
     return prior.to_unconstrained(typical), sd
 
 
 def logp(name, prior, z, values):
-    """Log density of a pooled quantity at `z` on the scale without bounds, given its population's sampled values."""
+    """Return a pooled quantity's log density at unbounded `z`, given its population's sampled values."""
     typical, sd = about(name, prior, values)
     return normal_logp(z - typical, sd)
 
 
 def drawn(name, prior, values, shape, rng):
-    """Values of a pooled quantity in new groups, ndarray of `shape`, given its population's sampled values."""
+    """Draw values of a pooled quantity in new groups, ndarray of `shape`, given its population's sampled values."""
     typical, sd = about(name, prior, values)
     return prior.from_unconstrained(typical + sd * rng.standard_normal(shape))[0]

@@ -12,7 +12,7 @@ from .budget import FLOP_PER_PARAMETER_TOKEN
 
 
 def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
-    """Budget at which the optimum of the Chinchilla law reaches a loss.
+    """Return the budget at which the optimum of the Chinchilla law reaches a loss.
 
     The optimal loss at C is ``E + K (C/6)**(-alpha beta/(alpha+beta))``, where N* of `chinchilla.optimum` gives
     ``K = A G**-alpha (1 + alpha/beta)`` with ``G = (alpha A/(beta B))**(1/(alpha+beta))``; this is solved for C.
@@ -38,9 +38,9 @@ def least_compute(reducible_loss, *, A, B, alpha, beta, **_):
 def chinchilla_over_kaplan(compute, *, A, B, alpha, beta, **_):
     """Compute that Chinchilla's rule saves over Kaplan's: budget over the least budget that reaches the same loss.
 
-    Kaplan's law, at its published constants, is minimised at the budget; the Chinchilla law says what loss that size
-    has, and at which budget its own optimum has it (appendix B of Ho et al. 2024). N is all parameters in both laws, as
-    there, although Kaplan's counts no embeddings.
+    Kaplan's law, at its published constants, is minimised at the budget. The Chinchilla law gives the loss of that
+    size, and the budget at which the Chinchilla optimum has this loss (appendix B of Ho et al. 2024). N is all
+    parameters in both laws, as there, although Kaplan's counts no embeddings.
 
     Parameters
     ----------

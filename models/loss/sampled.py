@@ -1,4 +1,4 @@
-"""What a law of the loss says of itself in its class: sampled quantities, and the parameters of its functions."""
+"""What the class of a law of the loss states: sampled quantities, and the parameters of its functions."""
 
 import inspect
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Sampled:
     prior : str
         Such as ``"LogNormal(1.1, 0.5)"``.
     rationale : str
-        Why the prior is as it is, which reports print.
+        The reason for the prior, which reports print.
     unit : str
     support : tuple of float
         Where it lies; positive by default.

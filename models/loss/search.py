@@ -35,9 +35,9 @@ def least(objective, low, high):
     step = (high - low) / GRID
     best, value = low, objective(low)
     for k in range(1, GRID + 1):
-        found = objective(low + k * step)
-        lower = found < value
-        best, value = where(lower, low + k * step, best), where(lower, found, value)
+        trial = objective(low + k * step)
+        lower = trial < value
+        best, value = where(lower, low + k * step, best), where(lower, trial, value)
     low, high = best - step, best + step
     first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_first, at_second = objective(first), objective(second)
@@ -117,11 +117,11 @@ def farthest(holds, best, end):
     3.0
     """
     step = (end - best) / GRID
-    found, beyond = best, best + step
+    last, beyond = best, best + step
     for k in range(1, GRID + 1):
         true = holds(best + k * step)
-        found, beyond = where(true, best + k * step, found), where(true, best + min(k + 1, GRID) * step, beyond)
-    return first_true(holds, beyond, found)
+        last, beyond = where(true, best + k * step, last), where(true, best + min(k + 1, GRID) * step, beyond)
+    return first_true(holds, beyond, last)
 
 
 def root(function, low, high):
@@ -166,5 +166,5 @@ def root(function, low, high):
             fits = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
             least_part = np.minimum(exact / abs(b - a), 0.5)
         part = np.clip(np.where(fits & np.isfinite(quadratic), quadratic, 0.5), least_part, 1 - least_part)
-    found = np.where(abs(at_a) < abs(at_b), a, b)
-    return np.where(below, low, np.where(above, high, found))
+    nearest = np.where(abs(at_a) < abs(at_b), a, b)
+    return np.where(below, low, np.where(above, high, nearest))

@@ -12,14 +12,14 @@ class Simulates:
     """What a law of the loss draws."""
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
         sampled = {
             name: (DRAWS, prior.frozen.rvs((1, draws), random_state=rng)) for name, prior in self.prior_of.items()
         }
         return self.draws(xr.Dataset(sampled, draw_coordinates(1, draws)), rows, reference)
 
     def known_draws(self, values, reference, rows, rng=None):
-        """One draw that holds known values of the sampled quantities, by name.
+        """Return one draw that holds known values of the sampled quantities, by name.
 
         Raises
         ------
@@ -27,8 +27,8 @@ class Simulates:
             If a quantity lacks a value.
         """
         self._check_all_known(values)
-        known = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
-        return self.draws(xr.Dataset(known), rows, reference)
+        variables = {name: (DRAWS, [[float(values[name])]]) for name in self.prior_of}
+        return self.draws(xr.Dataset(variables), rows, reference)
 
     def check_calibration(self, truth):
         """Refuse a law that has no one posterior, or whose prior alone gives no truths.

@@ -14,7 +14,7 @@ from . import embeddings
 
 
 def least_squares(table, *, delta=None):
-    """Least squares of ``log(N_x + gamma N_x**delta)`` on log N_T, the estimator of Pearce and Song (2024).
+    """Fit ``log(N_x + gamma N_x**delta)`` to log N_T by least squares, as Pearce and Song (2024) do.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def least_squares(table, *, delta=None):
         return np.log(embeddings.total(np.exp(nonembedding), *unpacked(theta))) - total
 
     start = [float(np.mean(np.log(np.expm1(total - nonembedding)) + nonembedding)), embeddings.PROPORTIONAL]
-    found = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    gamma, exponent = unpacked(found.x)
+    solution = solve(residual, start[: 1 if delta is not None else 2], xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    gamma, exponent = unpacked(solution.x)
     return float(gamma), float(exponent)
 
 
 def regression(table):
-    """Ordinary least squares of log N_E on log N_x: gamma and delta."""
+    """Fit log N_E on log N_x by ordinary least squares: gamma and delta."""
     nonembedding = table["parameters_nonembedding"].to_numpy(float)
     embedding = table["parameters"].to_numpy(float) - nonembedding
     delta, intercept = np.polyfit(np.log(nonembedding), np.log(embedding), 1)
@@ -55,7 +55,7 @@ def regression(table):
 
 
 def estimates(table, vocabulary):
-    """All three estimates by name, with the aspect ratio (width over depth) that each implies at delta = 1/3.
+    """Return all three estimates by name, with the aspect ratio (width over depth) implied at delta = 1/3.
 
     Returns
     -------
@@ -63,20 +63,20 @@ def estimates(table, vocabulary):
         ``least_squares``, ``regression`` and ``proportional`` (least squares at delta = 1/3), each with ``gamma``,
         ``delta`` and ``aspect_ratio`` (None where delta is not 1/3: the shape then depends on the size).
     """
-    found = {
+    pairs = {
         "least_squares": least_squares(table),
         "regression": regression(table),
         "proportional": least_squares(table, delta=embeddings.PROPORTIONAL),
     }
-    shape = float(embeddings.aspect_ratio(found["proportional"][0], vocabulary))
+    shape = float(embeddings.aspect_ratio(pairs["proportional"][0], vocabulary))
     return {
         name: {"gamma": gamma, "delta": delta, "aspect_ratio": shape if name == "proportional" else None}
-        for name, (gamma, delta) in found.items()
+        for name, (gamma, delta) in pairs.items()
     }
 
 
 def chinchilla_configurations():
-    """N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
+    """Return N_T and N_x of the models of the Chinchilla study, as a table that `Configurations` fits."""
     models = load("chinchilla_models")
     return models.assign(parameters_nonembedding=models["parameters"] - CHINCHILLA_VOCABULARY * models["d_model"])
 
@@ -94,6 +94,6 @@ def family_constant(vocabulary=None, aspect_ratio=None):
             raise InputError(f"{name} must be a positive number, not {shown(value)}")
     vocabulary = CHINCHILLA_VOCABULARY if vocabulary is None else vocabulary
     if aspect_ratio is None:
-        found = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
-        aspect_ratio = found["proportional"]["aspect_ratio"]
+        fits = estimates(chinchilla_configurations(), CHINCHILLA_VOCABULARY)
+        aspect_ratio = fits["proportional"]["aspect_ratio"]
     return float(embeddings.embedding_constant(vocabulary, aspect_ratio))

@@ -10,7 +10,7 @@ from .grouping import GROUP, GROUPS, labelled
 
 
 def prior_draws(law, rng, reference, rows, draws=1):
-    """Draws of the prior, dims (chain, draw) with one chain."""
+    """Return the draws of the prior, dims (chain, draw) with one chain."""
     names, of_groups, sampled = reference[GROUPS], law.of_groups, {}
     for name, prior in law.prior_of.items():
         if name in of_groups:
@@ -21,16 +21,16 @@ def prior_draws(law, rng, reference, rows, draws=1):
 
 
 def _drawn(law, name, sampled, shape, rng, *, typical=False):
-    """Values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
+    """Return the values of a quantity in new groups, (chain, draw, group): of its population, or of its prior."""
     prior = law.prior_of[name]
     if name not in law.pooled:
         return prior.frozen.rvs(shape, random_state=rng)
-    one = {each: np.asarray(sampled[each][1])[..., None] for each in populations.population(name)}
+    one = {parameter: np.asarray(sampled[parameter][1])[..., None] for parameter in populations.population(name)}
     return one[populations.TYPICAL.format(name)] if typical else populations.drawn(name, prior, one, shape, rng)
 
 
 def with_group(law, draws, name, rng, *, typical=False):
-    """Draws with one more group that no row is of, its quantities drawn from the population or their priors.
+    """Return the draws with one more group that no row is of, its quantities drawn from the population or their priors.
 
     A `typical` one has the population's typical values of what is pooled.
     """
@@ -39,17 +39,17 @@ def with_group(law, draws, name, rng, *, typical=False):
     names = [*reference[GROUPS], str(name)]
     more = {GROUPS: names} | {key: [*x, centre[key]] for key, x in reference.items() if key != GROUPS}
     along = {dim: draws.sampled[dim] for dim in DRAWS} | {GROUP: names}
-    known = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
+    variables = {quantity: (x.dims, x.values) for quantity, x in draws.sampled.data_vars.items()}
     for quantity in law.of_groups:
-        x = known[quantity][1]
-        new = _drawn(law, quantity, known, (*x.shape[:-1], 1), rng, typical=typical)
-        known[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
-    return law.draws(xr.Dataset(known, along), rows, more)
+        x = variables[quantity][1]
+        new = _drawn(law, quantity, variables, (*x.shape[:-1], 1), rng, typical=typical)
+        variables[quantity] = ((*DRAWS, GROUP), np.concatenate([x, new], axis=-1))
+    return law.draws(xr.Dataset(variables, along), rows, more)
 
 
 def regrouped(law, rows, runs, name):
-    """Rows of the table and of runs of another group, together."""
+    """Return the rows of the table and of runs of another group, together."""
     labels = np.concatenate([labelled(rows[law.by]), np.full(len(runs), str(name))])
-    found = pd.concat([rows, runs], ignore_index=True).assign(**{law.by: labels.astype(object)})
-    found.attrs = dict(rows.attrs)
-    return found
+    table = pd.concat([rows, runs], ignore_index=True).assign(**{law.by: labels.astype(object)})
+    table.attrs = dict(rows.attrs)
+    return table

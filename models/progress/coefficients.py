@@ -9,7 +9,7 @@ from .specifications import ARCHITECTURES, BENCHMARKS, KNOTS, STEPS
 
 
 def _by_label(columns, values, which):
-    """One variable from slots: scalar, by benchmark, by architecture, or by a mixed level."""
+    """Return one variable from slots: scalar, by benchmark, by architecture, or by a mixed level."""
     labels = [column.label for column in columns]
     chosen = values[..., which]
     if labels == ["all"]:
@@ -23,7 +23,7 @@ NAMES |= {step: f"year_change_{knot}" for step, knot in zip(STEPS, KNOTS, strict
 
 
 def named_coefficients(law, reference, c, d):
-    """Coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
+    """Return the coefficients by name, as DataArrays of dims (chain, draw, [benchmark | architecture | level]).
 
     ``alpha_`` and ``beta_`` stand for the terms of parameters and of data: ``const``, ``year`` (yearly fall),
     ``year_change`` (its change at the cutoff), ``param`` or ``data`` (the exponent, at the year ``Yc`` of the reference
@@ -42,10 +42,10 @@ def named_coefficients(law, reference, c, d):
     raw = family.raw(c, plain)
 
     def put_levels(name, values):
-        kept = values[..., : len(law.levels)]
+        used = values[..., : len(law.levels)]
         put(
             name,
-            ((*DRAWS, "benchmark"), kept, list(law.levels)) if by_level else (DRAWS, kept[..., 0]),
+            ((*DRAWS, "benchmark"), used, list(law.levels)) if by_level else (DRAWS, used[..., 0]),
         )
 
     sizes_n, sizes_d, drifts = law.slots

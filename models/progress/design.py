@@ -105,12 +105,12 @@ def design_arrays(law, rows, reference):
 
 
 def switches(law):
-    """Parts of the graph beyond what the 20 specifications need, and how far a law turns each on."""
+    """Return the parts of the graph beyond what the 20 specifications need, and how far a law turns each on."""
     return {name: value(law) for name, value in SWITCHES.items()}
 
 
 def _columns(law, points, level, reference):
-    """Columns of both predictors in their slots, centred within each level, and the centres."""
+    """Return the columns of both predictors in their slots, centred within each level, and the centres."""
     sizes_n, sizes_d, drifts = law.slots
     d = {name: np.zeros((len(level), width)) for name, width in ROW_WIDTHS.items()}
     d |= {"centre_" + name: np.zeros((family.LEVELS, width)) for name, width in ROW_WIDTHS.items()}
@@ -131,7 +131,7 @@ def _columns(law, points, level, reference):
 
 
 def _rate_scales(law, points, side):
-    """Mean size that divides a rate column, its drift then a yearly change at the centre; 1 for other drifts."""
+    """Return the mean size that divides a rate column, so that its drift is yearly at the centre; else 1."""
     size = ("n", "d")[side]
     drifts = law.slots[2]
     return [float(points[size].mean()) if kind == "rate" and d[side] else 1.0 for (_, kind, _, _), d in drifts.items()]
@@ -145,7 +145,7 @@ def _level(law, rows):
 
 
 def log_vocabulary(rows):
-    """Logarithm of the vocabulary of each row, that of its benchmark where it is unknown."""
+    """Return the logarithm of the vocabulary of each row, that of its benchmark where it is unknown."""
     return np.log(rows["vocabulary"].fillna(rows["benchmark"].map(VOCABULARY)).to_numpy(float))
 
 
@@ -197,7 +197,7 @@ def _drift_roles(law, reference):
 
 
 def _coding(keys, slots):
-    """Slopes by benchmark as the paper codes them: that of the first benchmark, and the others' offsets from it."""
+    """Return slopes by benchmark as the paper codes them: the first benchmark's, and offsets of others from it."""
     coded = np.eye(slots)
     for j, (factors, kind, benchmark, architecture) in enumerate(keys):
         if benchmark not in (None, BENCHMARKS[0]):

@@ -46,27 +46,27 @@ class ProgressDraws(Draws):
         return xr.DataArray(values, dims=(*DRAWS, dim), coords=coords)
 
     def named(self):
-        """Coefficients by name; see `named_coefficients`."""
+        """Return the coefficients by name; see `named_coefficients`."""
         coefficients = named_coefficients(self.law, self.reference, self.c, self.design)
         return xr.Dataset(coefficients, coords=draw_coordinates(*self.z.shape[:2]))
 
     def mean(self, rows=None):
-        """Mean loss at the rows, nats per token: dims (chain, draw, evaluation)."""
+        """Return the mean loss at the rows, nats per token: dims (chain, draw, evaluation)."""
         at = self._at(rows)
         return self._array(family.mean(at.c, at.design), "evaluation")
 
     def rowwise(self):
-        """Log density of each row, an ndarray (chain, draw, row), given its paper's other rows under paper effects."""
+        """Return rows' log densities, an ndarray (chain, draw, row), given the paper's others under paper effects."""
         rule = family.conditional_log_likelihood if self.law.paper_effects else family.log_likelihood
         return rule(self.c, self.design)
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each row, given its paper's other rows under paper effects: (chain, draw, evaluation)."""
-        found = self._at(rows).rowwise()
-        return self._array(found, "evaluation", evaluation=np.arange(found.shape[-1])).rename(self.law.scale)
+        """Return rows' log densities, given their paper's others under paper effects: (chain, draw, evaluation)."""
+        densities = self._at(rows).rowwise()
+        return self._array(densities, "evaluation", evaluation=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of a loss of at most each one observed; under paper effects given other rows of its paper."""
+        """Return the probability of at most each observed loss; under paper effects given its paper's other rows."""
         at = self._at(rows)
         residual, scatter = at._given(given)
         z = residual / scatter
@@ -74,7 +74,7 @@ class ProgressDraws(Draws):
         return self._array(values, "evaluation")
 
     def _given(self, given):
-        """Residuals and their scatter; under paper effects given the ``"others"`` or ``"earlier"`` rows of a paper."""
+        """Return residuals and scatter; under paper effects given a paper's ``"others"`` or ``"earlier"`` rows."""
         residual, scatter = family.residuals(self.c, self.design), family.scatter(self.c, self.design)
         if not self.law.paper_effects:
             return residual, scatter
@@ -83,42 +83,42 @@ class ProgressDraws(Draws):
         return residual, scatter
 
     def relative_scatter(self, rows=None):
-        """Scatter of each residual as a share of the mean loss, an ndarray (chain, draw, evaluation)."""
+        """Return the scatter of each residual as a share of the mean loss, an ndarray (chain, draw, evaluation)."""
         at = self._at(rows)
         residual, scatter = at._given("earlier")
         shares = scatter if self.law.scale == "log_loss" else scatter / family.mean(at.c, at.design)
         return np.broadcast_to(shares, residual.shape)
 
     def by_paper(self):
-        """Log density of each paper's rows together, an ndarray (chain, draw, paper), papers in order of their ids."""
+        """Return the log density of each paper's rows, an ndarray (chain, draw, paper), in order of papers' ids."""
         if self.law.paper_effects:
             return family.paper_log_likelihood(self.c, self.design)
         return family.papers(self.design).sum(self.rowwise())
 
     def of_groups(self):
-        """Log density of each paper's rows together under paper effects, (chain, draw, paper_id); None without."""
+        """Return the log density of each paper's rows under paper effects, (chain, draw, paper_id), else None."""
         if not self.law.paper_effects:
             return None
         return self._array(self.by_paper(), "paper_id", paper_id=np.unique(self.rows["paper_id"]))
 
     def total_log_likelihood(self, rows=None):
-        """Log density of all rows together; under paper effects rows of a paper are not independent."""
+        """Return the log density of all rows together; under paper effects rows of a paper are not independent."""
         return self._summed(self._at(rows).by_paper().sum(-1))
 
     def _summed(self, values):
         return xr.DataArray(values, dims=DRAWS, coords=draw_coordinates(*self.z.shape[:2]))
 
     def log_prior(self):
-        """Log prior density of the coordinates that the law uses, as one variable ``z``."""
+        """Return the log prior density of the coordinates that the law uses, as one variable ``z``."""
         return xr.Dataset({"z": self._summed(family.log_prior(self.z, self.c, self.design))})
 
     def log_density(self):
-        """Log posterior density of z up to a constant."""
+        """Return the log posterior density of z up to a constant."""
         rule = family.paper_log_likelihood if self.law.paper_effects else family.log_likelihood
         return self._summed(family.log_prior(self.z, self.c, self.design) + rule(self.c, self.design).sum(-1))
 
     def replicate(self, rng, rows=None):
-        """Losses of new evaluations on the scale of the law; a paper's effect is drawn anew."""
+        """Draw losses of new evaluations on the scale of the law, each paper's effect drawn again."""
         at = self._at(rows)
         law, c, mean = self.law, at.c, family.mean(at.c, at.design)
         if law.noise == "student_t":
@@ -133,7 +133,7 @@ class ProgressDraws(Draws):
         return self._array(centre + noise, "evaluation").rename(law.scale)
 
     def real_line(self):
-        """Coordinates z that the law uses."""
+        """Return the coordinates z that the law uses."""
         active = self.law.active()
         return self._array(self.z[..., active], COORDINATE, **{COORDINATE: self.law.coordinates})
 
@@ -143,17 +143,17 @@ class ProgressDraws(Draws):
         return ProgressDraws(self.law, self.reference, self.rows, all_coordinates(self.law, values))
 
     def unit_log_likelihood(self, i):
-        """Log density of row `i`, given its paper's other rows under paper effects: dims (chain, draw)."""
+        """Return the log density of row `i`, given its paper's other rows under paper effects: dims (chain, draw)."""
         return self._summed(self.rowwise()[..., i])
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
         return fitted._summed(self.left_out(fitted, np.arange(len(self.rows)) == i)[0][..., 0])
 
     def left_out(self, fitted, left):
-        """Log densities of rows left out, given draws `fitted` to the others.
+        """Return the log densities of rows left out, given draws `fitted` to the others.
 
-        Under paper effects, rows of a paper that were not left out say something of those that were.
+        Under paper effects, rows of a paper that were not left out inform those that were.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class ProgressDraws(Draws):
         Returns
         -------
         rowwise : ndarray, shape (chain, draw, left out)
-            Of each row on its own.
+            Of each row alone.
         joint : ndarray, shape (chain, draw)
             Of them together.
         mean : ndarray, shape (chain, draw, left out)
@@ -173,18 +173,18 @@ class ProgressDraws(Draws):
             at = fitted._at(self.rows[left].reset_index(drop=True))
             rowwise = at.rowwise()
             return rowwise, rowwise.sum(-1), family.mean(at.c, at.design)
-        at, kept = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
+        at, remaining = fitted._at(self.rows), fitted._at(self.rows[~left].reset_index(drop=True))
         rowwise = family.conditional_log_likelihood(at.c, at.design, given=~left)[..., left]
-        return rowwise, at.by_paper().sum(-1) - kept.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
+        return rowwise, at.by_paper().sum(-1) - remaining.by_paper().sum(-1), family.mean(at.c, at.design)[..., left]
 
     @property
     def can_be_simulated(self):
-        """Whether every mean loss is below 600 nats, which a perplexity can state."""
+        """Return whether every mean loss is below 600 nats, which a perplexity can state."""
         return bool(family.mean(self.c, self.design).max() < LARGEST_MEAN)
 
 
 def all_coordinates(law, active):
-    """Coordinates z, (..., z), from those that a law uses, (..., active); 0 elsewhere."""
+    """Return the coordinates z, (..., z), from those that a law uses, (..., active); 0 elsewhere."""
     z = np.zeros((*active.shape[:-1], family.DIMENSION))
     z[..., law.active()] = active
     return z

@@ -4,7 +4,7 @@
 (2024). Each eta is an intercept (shared, or one a benchmark) minus sizes times exponents minus drifts times years. All
 20 specifications and their variants share one graph: what differs are the arrays of a design (`progress_design`).
 
-Sampled are standard normal coordinates z of what can be judged and what the data see:
+The law samples standard normal coordinates z of quantities that the data inform and that a prior can be set on:
 
 * the loss at the centre of each intercept's rows, and the share of it that is the parameter term;
 * elasticities of the loss, ``share * alpha`` and ``(1 - share) * beta``, positive;
@@ -62,14 +62,14 @@ DESIGN = {
     "weights_parameters": "(3, 3) levels over which the share of a size slot is averaged",
     "weights_data": "(3, 3)",
     "weights_drifts": "(9, 3)",
-    "both": "(9,) drifts that enter both predictors, each with a coefficient of its own",
+    "both": "(9,) drifts that enter both predictors with separate coefficients",
     "only_parameters": "(9,) drifts that enter eta_N alone",
     "only_data": "(9,) drifts that enter eta_D alone",
     "shared": "(9,) drifts that enter both with one coefficient",
     "levels": "(3,) levels in use",
     "benchmark": "(row, 3) which benchmark a row has, as 0 and 1",
     "by_benchmark": "(9,) drifts that are one for each benchmark",
-    "walk": "(9,) drifts that are steps of a random walk of the pace",
+    "walk": "(9,) drifts that are steps of a random walk of the yearly fall",
     "row_count": "how many rows there are",
     "log_vocabulary": "(row,)",
     "log_vocabulary_centre": "(3,)",
@@ -101,7 +101,7 @@ DESIGN = {
     "coded_drifts_parameters": "(9, 9) drifts as the paper codes and scales them",
     "coded_drifts_data": "(9, 9)",
     "used": "(z,) coordinates that stand for something; what follows from the rest is switched off",
-    "location": "(z,) prior location of each judged quantity",
+    "location": "(z,) prior location of each quantity",
     "spread": "(z,) prior spread",
     "between": "(3,) prior sd of the common mean of loss centres, shares and yearly totals",
 }
@@ -116,12 +116,12 @@ def _softplus(x):
 
 
 def _absent(switch):
-    """Whether a switch is off for good in this graph, rather than data that may turn it on."""
+    """Return whether a switch is off for good in this graph, rather than data that may turn it on."""
     return isinstance(switch, float) and switch == 0
 
 
 def _when(switch, value, otherwise=0.0):
-    """`value` where the switch is on, else `otherwise`; `value` is a function, not called if the switch is absent."""
+    """Return `value()` where the switch is on, else `otherwise`; if the switch is absent `value` is not called."""
     if isinstance(switch, float):
         return value() if switch else otherwise
     return where(switch > 0, value(), otherwise)  # not a product: what is switched off may be infinite
@@ -202,7 +202,7 @@ def _log_reducible(c):
 
 
 def log_terms(c, d):
-    """Logarithms of the two terms of each row, (..., row), the transformer factor left out."""
+    """Return the logarithms of the two terms of each row, (..., row), the transformer factor left out."""
     base = _log_reducible(c)
     eta_n = (
         (base + log(c["share"])) @ d["level"].T
@@ -216,7 +216,7 @@ def log_terms(c, d):
 
 
 def mean(c, d):
-    """Mean loss of each row, (..., row), from what `coefficients` returned."""
+    """Return the mean loss of each row, (..., row), from what `coefficients` returned."""
     eta_n, eta_d = log_terms(c, d)
     reducible = exp(eta_n) + _when(d["two_terms"], lambda: exp(eta_d))
     if not isinstance(c["log_factor"], float):
@@ -226,7 +226,7 @@ def mean(c, d):
 
 
 def residuals(c, d):
-    """Observed minus mean, (..., row), on the scale of the observations."""
+    """Return the observed minus the mean, (..., row), on the scale of the observations."""
     fitted = mean(c, d)
     return d["observed"] - _when(
         d["on_log"], lambda: log(where(fitted > LEAST_REDUCIBLE, fitted, LEAST_REDUCIBLE)), fitted
@@ -234,25 +234,25 @@ def residuals(c, d):
 
 
 def scatter(c, d):
-    """Scatter of each row about its paper's mean, (..., row), or (..., 1) where it is one for all."""
+    """Return the scatter of each row about its paper's mean, (..., row), or (..., 1) where it is one for all."""
     if isinstance(c["log_scatter"], float):
         return c["sigma"]
     return c["sigma"] * exp(c["log_scatter"] @ d["benchmark"].T)
 
 
 def log_likelihood(c, d):
-    """Log density of each row, (..., row), as if rows were independent."""
+    """Return the log density of each row, (..., row), as if rows were independent."""
     r, sigma = residuals(c, d), scatter(c, d)
     return _when(d["student_t"], lambda: student_t_logp(r, sigma, c["nu"]), normal_logp(r, sigma))
 
 
 def papers(d):
-    """Which paper each row is of."""
+    """Return which paper each row is of."""
     return effects.Groups(d["paper"], d["paper_rows"])
 
 
 def conditional_log_likelihood(c, d, given="others"):
-    """Log density of each row given others of its paper, (..., row), under normal noise with paper effects.
+    """Return the log density of each row given others of its paper, (..., row), under normal noise with paper effects.
 
     Given all others, it is what leave-one-out needs; see `effects.conditional`. NumPy arrays.
     """
@@ -260,12 +260,12 @@ def conditional_log_likelihood(c, d, given="others"):
 
 
 def paper_log_likelihood(c, d):
-    """Log density of each paper's rows together, (..., paper), under normal noise with paper effects."""
+    """Return the log density of each paper's rows together, (..., paper), under normal noise with paper effects."""
     return effects.joint_logp(residuals(c, d), c["paper_sd"], papers(d), scatter(c, d))
 
 
 def raw(c, d):
-    """Coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
+    """Return the coefficients as Ho et al. code them: intercepts at the origin, sizes, drifts, vocabulary, factor."""
     base = _log_reducible(c)
     const_n = (
         base
@@ -294,7 +294,7 @@ def _centred(slopes, centres):
 
 
 def log_prior(z, c, d):
-    """Log prior density of z, (...): standard normal, or the paper's penalty as a Laplace density of its coefficients.
+    """Return the log prior density of z, (...): standard normal, or the paper's penalty as a Laplace density.
 
     The penalty ``delta sum |theta|`` on a mean squared error over n rows is, given sigma, a Laplace density of scale
     ``2 sigma**2/(n delta)``; its normaliser depends on sigma and is included, and so is the Jacobian of the

@@ -1,8 +1,8 @@
 """What two falling exponentials ``exp(p - a log N) + exp(q - b log D)`` imply: optima, growth rates, doubling times.
 
 All functions take arrays of one broadcastable shape, draws among them. Rates are in log units of effective compute a
-year; a doubling time is the reciprocal of a rate that may be near or below zero, so it is only ever read off quantiles
-of the rate.
+year. A doubling time is the reciprocal of a rate that may be near or below zero. It is therefore computed from
+quantiles of the rate only.
 
 References
 ----------
@@ -18,7 +18,7 @@ MONTHS = 12.0
 
 
 def optimum(compute, p, q, a, b):
-    """Sizes that minimise the two terms at ``6 N D = compute``, appendix G of Ho et al. (2024).
+    """Return the sizes that minimise the two terms at ``6 N D = compute``, appendix G of Ho et al. (2024).
 
     Returns
     -------
@@ -38,7 +38,7 @@ def terms(log_parameters, log_tokens, p, q, a, b):
 
 
 def yearly_rate(fall_parameters, fall_data, a, b):
-    """Growth of effective compute, ``fall_N/a + fall_D/b``, equations 4 to 6 of Ho et al. (2024).
+    """Return the growth of effective compute, ``fall_N/a + fall_D/b``, equations 4 to 6 of Ho et al. (2024).
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def yearly_rate(fall_parameters, fall_data, a, b):
 
 
 def doubling_months(rate):
-    """Months in which effective compute doubles at `rate`; infinite at 0 and negative below (halving)."""
+    """Return the months in which effective compute doubles at `rate`; infinite at 0 and negative below (halving)."""
     with np.errstate(divide="ignore"):
         return MONTHS * np.log(2) / np.asarray(rate, float)
 
 
 def doubling_quantiles(rate, probabilities):
-    """Quantiles of the doubling time, infinite ("never") where the rate is not positive.
+    """Return the quantiles of the doubling time, infinite ("never") where the rate is not positive.
 
     The p-quantile of the time is ``12 log 2`` over the (1 - p)-quantile of the rate.
     """
@@ -71,7 +71,7 @@ def doubling_quantiles(rate, probabilities):
 
 
 def years_to_match(first, second, fall_first, fall_second, target, *, steps=100):
-    """Years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
+    """Return the years after which progress lowers ``first + second`` to `target`, both terms falling exponentially.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def scale_to_match(first, second, a, b, target, *, steps=100):
 
 
 def shapley(value, moves):
-    """Shapley values of moves that together change a quantity, averaged over all orders of making them.
+    """Return Shapley values of moves that together change a quantity, averaged over all orders of making them.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ def shapley(value, moves):
     """
     from itertools import permutations
 
-    known = {}
+    values = {}
 
     def of(made):
-        if made not in known:
-            known[made] = value(made)
-        return known[made]
+        if made not in values:
+            values[made] = value(made)
+        return values[made]
 
     orders = list(permutations(range(moves)))
     gains = [0.0] * moves

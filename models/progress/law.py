@@ -45,7 +45,7 @@ class Progress(Law):
     Parameters
     ----------
     specification : int or Specification
-        1 to 20 of table 10, or one's own.
+        1 to 20 of table 10, or a custom one.
     noise : {"normal", "student_t"}
         Residuals in nats; the paper's least squares is normal.
     scale : {"loss", "log_loss"}
@@ -60,10 +60,10 @@ class Progress(Law):
     cutoff_form : {"hinge", "jump"}
         A continuous change, or the paper's, whose years still count from Y0 so that the law jumps.
     pace : {"constant", "random_walk"}
-        Whether the yearly fall is one number or a random walk, which takes a step of its own at each of the years
+        Whether the yearly fall is one number or a random walk, which takes a step at each of the years
         `specifications.KNOTS`, the same for all benchmarks; the size of its steps is estimated.
     data : {None, "dataset", "tokens_seen", "diminishing", "repeated"}
-        What D is; None as the specification says. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
+        What D is; None as the specification states. ``tokens_seen`` is D x epochs, ``diminishing`` the paper's
         ``D (1 + R (1 - exp(-epochs/R)))``, ``repeated`` that of Muennighoff et al. (2023).
     unknown_epochs, unknown_vocabulary : str
         ``"one"`` or ``"drop"``; ``"impute"`` (10,000 ptb, 33,278 wt2, 268,000 wt103) or ``"drop"``.
@@ -78,7 +78,7 @@ class Progress(Law):
     penalty : float, optional
         The paper's delta: its L1 penalty as a Laplace prior of the coefficients, in place of the default priors.
     priors : mapping of str to (float, float)
-        Location and spread of judged quantities, see `progress_priors.JUDGED`.
+        Location and spread of quantities, see `progress_priors.JUDGED`.
 
     Raises
     ------
@@ -147,8 +147,8 @@ class Progress(Law):
             )
         if self.penalty is not None and self.scatter != "one":
             raise InputError("penalty: the paper's has one scatter for all rows; set scatter='one'")
-        for name, asked in (("cutoff", self.cutoff is not None), ("pace", self.pace != "constant")):
-            if asked and not self._timed:
+        for name, changed in (("cutoff", self.cutoff is not None), ("pace", self.pace != "constant")):
+            if changed and not self._timed:
                 raise InputError(f"{name}: this specification has no year slope that could change")
         if self.pace != "constant" and (self.cutoff is not None or self.penalty is not None):
             other = "cutoff" if self.cutoff is not None else "penalty"
@@ -158,12 +158,12 @@ class Progress(Law):
 
     @property
     def name(self):
-        """``progress-7``, or ``progress`` for a specification of one's own."""
+        """Return ``progress-7``, or ``progress`` for a custom specification."""
         return f"progress-{self.specification}" if isinstance(self.specification, int) else "progress"
 
     @property
     def spec(self):
-        """The `Specification`."""
+        """Return the `Specification`."""
         return SPECIFICATIONS[self.specification] if isinstance(self.specification, int) else self.specification
 
     @property
@@ -172,18 +172,18 @@ class Progress(Law):
 
     @property
     def one_prior(self):
-        """Whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
+        """Return whether the prior is the same whatever rows are fitted: the paper's penalty is one on their number."""
         return self.penalty is None
 
     def _option_text(self, name, value):
-        """Text of an option in the label; the name says which of the 20 specifications it is."""
+        """Return the text of an option in the label; the name states which of the 20 specifications it is."""
         if name != "specification":
             return super()._option_text(name, value)
         return "" if isinstance(value, int) else " | ".join(filter(None, (value["parameters"], value["data"])))
 
     @property
     def data_definition(self):
-        """What D is."""
+        """Return the definition of D."""
         return self.data or ("diminishing" if self.spec.diminishing else "dataset")
 
     # The table -------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Progress(Law):
         return rows
 
     def kept(self, table):
-        """Rows of a table that the options leave in, however few.
+        """Return the rows of a table that the options leave in, however few.
 
         Raises
         ------
@@ -213,16 +213,16 @@ class Progress(Law):
         needed += ["epochs"] if self.data_definition != "dataset" else []
         needed += ["vocabulary"] if self.spec.vocabulary or self.unknown_vocabulary == "drop" else []
         require(table, needed, purpose=f"{self.name}")
-        kept = table
+        rows = table
         if self.architectures == "other":
-            kept = kept[kept["transformer"] == 0]
+            rows = rows[rows["transformer"] == 0]
         if self.data_definition != "dataset" and self.unknown_epochs == "drop":
-            kept = kept[kept["epochs"].notna()]
+            rows = rows[rows["epochs"].notna()]
         if self.unknown_vocabulary == "drop":
-            kept = kept[kept["vocabulary"].notna()]
-        kept = kept.reset_index(drop=True)
-        kept.attrs = dict(table.attrs)
-        return kept
+            rows = rows[rows["vocabulary"].notna()]
+        rows = rows.reset_index(drop=True)
+        rows.attrs = dict(table.attrs)
+        return rows
 
     def _check(self, rows):
         place = rows.attrs.get("source", "the table")
@@ -239,11 +239,11 @@ class Progress(Law):
                 )
 
     def on_scale(self, observed):
-        """Losses, logarithms of perplexities, or their logarithms."""
+        """Return the losses, logarithms of perplexities, or their logarithms."""
         return np.log(np.log(observed)) if self.scale == "log_loss" else np.log(observed)
 
     def from_scale(self, values):
-        """Perplexities of losses on the law's scale.
+        """Return the perplexities of losses on the law's scale.
 
         Raises
         ------
@@ -277,7 +277,7 @@ class Progress(Law):
 
     @property
     def options(self):
-        """What rebuilds this law."""
+        """Return the options that rebuild this law."""
         spec = self.specification if isinstance(self.specification, int) else asdict(self.specification)
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "specification"}
         return {"specification": spec} | values | {"priors": {k: list(v) for k, v in self.priors.items()}}
@@ -288,7 +288,7 @@ class Progress(Law):
 
     @property
     def features(self):
-        """Switches that are on beyond what the 20 specifications need; each set of them is a graph of its own."""
+        """Return the switches that are on beyond the 20 specifications' needs; each set of them is one graph."""
         return tuple(name for name, on in design.switches(self).items() if on)
 
     def density(self, rows, reference):
@@ -300,7 +300,7 @@ class Progress(Law):
         return Density(blocks, self._rest, arrays, axes, ("progress", self.features), used=used)
 
     def _rest(self, values, data):
-        """Log density of the coordinates z, and of the rows or papers."""
+        """Return the log density of the coordinates z, and of the rows or papers."""
         z = values["z"]
         switches = {name: float(value) for name, value in design.switches(self).items()}
         d = data | (switches | {"penalty": data["penalty"]} if self.penalty else switches)
@@ -321,7 +321,7 @@ class Progress(Law):
         return [rng.standard_normal(family.DIMENSION)]
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
         z = rng.standard_normal((1, draws, family.DIMENSION))
         return self.draws(xr.Dataset({"z": ((*DRAWS, "coordinate"), z)}), rows, reference)
 

@@ -7,43 +7,43 @@ from ..parts import Grouping, Tests
 
 
 class ProgressTests(Tests):
-    """What tests of a law of progress ask."""
+    """How evaluations test a law of progress."""
 
     tolerance = 0.05
 
     def contrasts(self, rows):
-        """Means and yearly slopes of the residuals of each benchmark, and means of papers of several rows."""
+        """Return residuals' means and yearly slopes by benchmark, and means of papers with several rows."""
         benchmark, year = rows["benchmark"].to_numpy(object), rows["year"].to_numpy(float)
         within, named = slopes(benchmark, year), "benchmark " + benchmark
-        found = {
+        contrasts = {
             "means by benchmark": Contrast.of_means(benchmark, "benchmarks", named),
             "slopes by date": Contrast(f"slope of z in the date in each of {len(within)} benchmarks", within).named(
                 named
             ),
         }
         if "paper_id" in rows:
-            each = means(rows["paper_id"])
-            several = each[(each > 0).sum(1) > 1]
+            by_paper = means(rows["paper_id"])
+            several = by_paper[(by_paper > 0).sum(1) > 1]
             what = f"mean of z of each of {len(several)} papers of several rows"
-            found |= (
+            contrasts |= (
                 {"means by paper": Contrast(what, several).named("paper " + rows["paper_id"].astype(str))}
                 if len(several)
                 else {}
             )
-        return found
+        return contrasts
 
     def groupings(self, rows):
-        """Codes of the groups that columns besides benchmarks and papers name, transformers among them."""
+        """Return the codes of the groups that columns besides benchmarks and papers name, transformers among them."""
         return groupings(rows, ("benchmark", "paper", "paper_id"))
 
     def wider_laws(self, rows):
-        """Papers with effects of their own, or a scatter for each benchmark, where this law has them not."""
-        found = []
+        """Return laws with paper effects or with a scatter by benchmark, where this law has none."""
+        laws = []
         if not self.law.paper_effects and self.law.noise == "normal" and "paper_id" in rows:
-            found.append(replace(self.law, paper_effects=True))
+            laws.append(replace(self.law, paper_effects=True))
         if self.law.scatter == "one" and self.law.penalty is None:
-            found.append(replace(self.law, scatter="by_benchmark"))
-        return found
+            laws.append(replace(self.law, scatter="by_benchmark"))
+        return laws
 
 
 class ProgressGrouping(Grouping):
@@ -54,5 +54,5 @@ class ProgressGrouping(Grouping):
     group = "paper_id"
 
     def together(self, rows, simulated):
-        """Rows and simulated ones as one table; simulated papers are others than the rows'."""
+        """Return rows and simulated ones as one table; simulated papers are others than the rows'."""
         return super().together(rows, simulated.assign(paper_id=simulated["paper_id"] + rows["paper_id"].max()))

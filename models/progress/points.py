@@ -6,11 +6,11 @@ from ..loss.data_constrained import decayed
 from .specifications import KNOTS, STEPS
 
 DIMINISHING = 2.9157  # R_D* of data alone, Muennighoff et al. (2023), as Ho et al. (2024) use it
-REPEATED = 15.39  # R_D* of data beside parameters, Muennighoff et al. (2023), section 6
+REPEATED = 15.39  # R_D* of data together with parameters, Muennighoff et al. (2023), section 6
 
 
 def tokens(law, rows):
-    """D by the law's definition, (row,)."""
+    """Return D by the law's definition, (row,)."""
     distinct = rows["dataset_tokens"].to_numpy(float)
     if law.data_definition == "dataset":
         return distinct
@@ -23,7 +23,7 @@ def tokens(law, rows):
 
 
 def origin(law, rows):
-    """N0, D0 and Y0, the least values of the rows, and the year at which exponents are reported."""
+    """Return N0, D0 and Y0, the least values of the rows, and the year at which exponents are reported."""
     year = rows["year"].to_numpy(float)
     return {
         "N0": float(rows["parameters"].min()),
@@ -34,7 +34,7 @@ def origin(law, rows):
 
 
 def points(law, origin, *, parameters, tokens, year, benchmark, transformer):
-    """Values of all factors at sizes, dates, benchmarks and architectures of one shape; derivatives by date."""
+    """Return all factors at sizes, dates, benchmarks and architectures of one shape, with derivatives by date."""
     n, d = np.log(np.asarray(parameters, float) / origin["N0"]), np.log(np.asarray(tokens, float) / origin["D0"])
     year = np.asarray(year, float) + np.zeros_like(n)
     late = (year >= (np.inf if law.cutoff is None else law.cutoff)).astype(float)
@@ -59,7 +59,7 @@ def points(law, origin, *, parameters, tokens, year, benchmark, transformer):
 
 
 def points_of(law, rows, origin):
-    """`points` at rows."""
+    """Return `points` at rows."""
     return points(
         law,
         origin,

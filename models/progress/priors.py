@@ -1,4 +1,4 @@
-"""Priors of the quantities of algorithmic progress that can be judged, and why they are what they are."""
+"""Priors of the quantities of algorithmic progress, and the reasons for them."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from . import family
 
 @dataclass(frozen=True)
 class Judged:
-    """A quantity whose prior can be judged: its location and spread on the sampled scale, and why."""
+    """The prior of a quantity: its location and spread on the sampled scale, its form, and the reason for it."""
 
     location: float
     spread: float
@@ -78,13 +78,13 @@ JUDGED = {
     ),
 }
 SHARE_MEAN_SD = 1.5
-# Of the prior sd of a yearly fall that differs by benchmark, what is its own; the rest benchmarks have in common, for
-# what made one easier helped the others: a correlation of 0.75.
+# The share of the prior sd of a yearly fall that is specific to one benchmark, where falls differ by benchmark.
+# Benchmarks have the rest in common, since what made one easier helped the others: a correlation of 0.75.
 OWN_YEARLY = 0.5
 
 
 def judged_prior(name, prior):
-    """Location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"`` of the quantity's own form.
+    """Return the location and spread of a prior: a pair, or text such as ``"LogNormal(-3, 1)"``.
 
     Raises
     ------
@@ -92,27 +92,27 @@ def judged_prior(name, prior):
         If the text cannot be read, is of another form, or the spread is not positive.
     """
     form = JUDGED[name].form
-    mend = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
+    fix = f"write {form}({JUDGED[name].location:g}, {JUDGED[name].spread:g}) or another location and spread"
     if isinstance(prior, str):
-        found = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
-        if not found or found[1] != form:
-            raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {mend}")
-        prior = found[2].strip(), found[3].strip()
+        match = re.fullmatch(r"(\w+)\(\s*(?:mu\s*=\s*)?([^,=]+),\s*(?:sigma\s*=\s*)?([^,=]+)\)", prior.strip())
+        if not match or match[1] != form:
+            raise InputError(f"prior {name}={shown(prior)}: {name} has a {form} prior; {fix}")
+        prior = match[2].strip(), match[3].strip()
     try:
         if not all(NUMBER.fullmatch(str(x)) for x in prior):
             raise ValueError
         location, spread = (float(x) for x in prior)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"prior {name}={shown(prior)} cannot be read; {mend}") from None
+        raise InputError(f"prior {name}={shown(prior)} cannot be read; {fix}") from None
     if not (np.isfinite(location) and 0 < spread < np.inf):
-        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {mend}")
+        raise InputError(f"prior {name}=({location:g}, {spread:g}): the spread must be positive; {fix}")
     # On the sampled scale, every form is a normal.
     Prior.parse(f"Normal({location!r}, {spread!r})")
     return location, spread
 
 
 def locations_and_spreads(law):
-    """Location and spread of the priors of all coordinates z under a law, (z,) each."""
+    """Return the location and spread of the priors of all coordinates z under a law, (z,) each."""
     location, spread = np.zeros(family.DIMENSION), np.ones(family.DIMENSION)
     for name, s in family.SLICES.items():
         location[s], spread[s] = _prior(law, name)
@@ -133,13 +133,13 @@ def _prior(law, name):
 
 
 def between(law):
-    """Prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
+    """Return the prior sd of what benchmarks have in common, (3,): loss centre, share and yearly total."""
     centre, yearly = (_prior(law, name)[1] for name in ("loss_centre", "yearly_total"))
     return np.array([centre * law.pooling, SHARE_MEAN_SD, yearly * (1 if law.pooling else np.sqrt(1 - OWN_YEARLY**2))])
 
 
 def described_priors(law):
-    """Prior of each judged quantity that is sampled, in words."""
+    """Return the prior of each sampled quantity whose prior can be set, in words."""
     active = law.active()
     return {
         name: "{}({:.4g}, {:.4g})".format(JUDGED[name].form, *_prior(law, name))

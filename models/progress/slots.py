@@ -8,7 +8,7 @@ from .specifications import BENCHMARKS, STEPS, Column
 
 
 def predictors(law):
-    """Columns of eta_N and eta_D, changes of the year slope included."""
+    """Return the columns of eta_N and eta_D, changes of the year slope included."""
     extra = {"hinge": "hinge", "jump": "after"}[law.cutoff_form]
 
     def with_changes(columns):
@@ -22,7 +22,7 @@ def predictors(law):
 
 
 def slots(law):
-    """Size columns of each predictor, and drifts as {key: (column of eta_N or None, of eta_D or None)}."""
+    """Return the size columns of each predictor, and drifts as {key: (column of eta_N or None, of eta_D or None)}."""
     sizes = [[c for c in p if c.kind == "size"] for p in law.predictors]
     drifts = {}
     for side, predictor in enumerate(law.predictors):
@@ -41,13 +41,13 @@ def slots(law):
 
 
 def levels(law):
-    """Levels of the intercepts: the benchmarks, or ("all",)."""
+    """Return the levels of the intercepts: the benchmarks, or ("all",)."""
     intercepts = [c for c in law.predictors[0] if c.kind == "intercept"]
     return BENCHMARKS if intercepts[0].benchmark else ("all",)
 
 
 def active(law, *, sampled_only=False):
-    """Which coordinates of z stand for something in this law, (z,) of bool.
+    """Return which coordinates of z have a meaning in this law, (z,) of bool.
 
     With `sampled_only`, only those that stand for coefficients which the paper's penalty covers.
     """
@@ -83,18 +83,18 @@ def active(law, *, sampled_only=False):
 
 
 def drifts_by_benchmark(law):
-    """Which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
-    found = [benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in law.slots[2]]
-    return np.array(found + [False] * (family.DRIFTS - len(found)))
+    """Return which yearly falls are one for each benchmark, (drift,) of bool; changes at the cutoff are not of them."""
+    flags = [benchmark is not None and not {"hinge", "after"} & set(timed) for (timed, _, benchmark, _) in law.slots[2]]
+    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
 
 
 def steps_of_walk(law):
-    """Which drifts are steps of a random walk of the pace, (drift,) of bool."""
-    found = [timed[0] in STEPS for timed, *_ in law.slots[2]]
-    return np.array(found + [False] * (family.DRIFTS - len(found)))
+    """Return which drifts are steps of a random walk of the yearly fall, (drift,) of bool."""
+    flags = [timed[0] in STEPS for timed, *_ in law.slots[2]]
+    return np.array(flags + [False] * (family.DRIFTS - len(flags)))
 
 
 def coordinates(law):
-    """Names of the active coordinates."""
+    """Return the names of the active coordinates."""
     names = [f"{name}[{i}]" for name, width in family.BLOCKS.items() for i in range(width)]
     return [name for name, active in zip(names, law.active(), strict=True) if active]

@@ -3,17 +3,15 @@
 A specification is two linear predictors, ``mean = exp(eta_N) + exp(eta_D)``. A predictor is a sum of terms; a term is
 a product (``:``) of factors. There is no implicit intercept.
 
-====== ==========================================================================
-factor meaning
-====== ==========================================================================
-1      one intercept
-b      one column for each benchmark: wt103, wt2, ptb
-t      one column for each architecture: transformer, other
-y      years since Y0, the earliest date of the fitted table
-n, d   log(N/N0), log(D/D0); N0 and D0 are the least values of the fitted table
-c      log(6ND/(6 N0 D0)) = n + d
-log(Y) logarithm of the date in years
-====== ==========================================================================
+Factors are:
+
+* ``1``: one intercept;
+* ``b``: one column for each benchmark: wt103, wt2, ptb;
+* ``t``: one column for each architecture: transformer, other;
+* ``y``: years since Y0, the earliest date of the fitted table;
+* ``n``, ``d``: log(N/N0), log(D/D0); N0 and D0 are the least values of the fitted table;
+* ``c``: ``log(6ND/(6 N0 D0)) = n + d``;
+* ``log(Y)``: logarithm of the date in years.
 
 Columns with y, n, d, c or log(Y) enter with a minus sign and their coefficients are reported with it, so that progress
 and scaling are positive.
@@ -31,7 +29,7 @@ BENCHMARKS = ("wt103", "wt2", "ptb")
 ARCHITECTURES = ("transformer", "other")
 LEVELS = {"b": BENCHMARKS, "t": ARCHITECTURES}
 SIZES = ("n", "d", "c")
-KNOTS = (2014, 2016, 2018, 2020, 2022)  # years at which a random walk of the pace takes its steps
+KNOTS = (2014, 2016, 2018, 2020, 2022)  # years at which a random walk of the yearly fall takes its steps
 STEPS = tuple(f"from {knot}" for knot in KNOTS)
 YEARS = ("y", "log(Y)", "after", "hinge", *STEPS)
 
@@ -54,12 +52,12 @@ class Column:
 
     @property
     def label(self):
-        """Level that the column covers, or "all"."""
+        """Return the level that the column covers, or "all"."""
         return ",".join(level for level in (self.benchmark, self.architecture) if level) or "all"
 
     @property
     def kind(self):
-        """``intercept``, ``size``, ``year`` (a drift with time) or ``rate`` (an exponent's drift with time)."""
+        """Return ``intercept``, ``size``, ``year`` (a drift with time) or ``rate`` (an exponent's drift with time)."""
         sized = any(f in SIZES for f in self.factors)
         timed = any(f in YEARS for f in self.factors)
         if not self.factors:
@@ -67,7 +65,7 @@ class Column:
         return ("rate" if timed else "size") if sized else "year"
 
     def covers(self, points):
-        """Rows of `points` that the column covers, as 0 and 1."""
+        """Return the rows of `points` that the column covers, as 0 and 1."""
         shown = np.ones(np.shape(points["n"]))
         for level, name in ((self.benchmark, "benchmark"), (self.architecture, "architecture")):
             if level:
@@ -88,7 +86,7 @@ class Column:
 
 
 def parse(formula, size):
-    """Columns of a predictor.
+    """Return the columns of a predictor.
 
     Parameters
     ----------
@@ -193,12 +191,12 @@ class Specification:
 
     @property
     def columns_parameters(self):
-        """Columns of eta_N."""
+        """Return the columns of eta_N."""
         return parse(self.parameters, ("n", "c"))
 
     @property
     def columns_data(self):
-        """Columns of eta_D, none for a single term."""
+        """Return the columns of eta_D, none for a single term."""
         return parse(self.data, ("d",)) if self.data else ()
 
 

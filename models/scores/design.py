@@ -10,37 +10,37 @@ from .noise import END
 
 COMPUTE, YEAR = 1e24, 2024.5  # FLOP and the date that capabilities are relative to
 CONFIDENCES = ("Confident", "Likely", "Speculative")
-USUAL = "Likely"  # a compute that no one says how sure they are of
+USUAL = "Likely"  # for a compute of unstated confidence
 KNOWN = ("Confident", "Likely")
 BREAK_QUANTILES = (0.1, 0.9)  # of the dates of models of known compute, between which a sampled break lies
 WHERE = ("inner", "low", "high")
 
 
 def reference(law, rows):
-    """Name models, benchmarks and families, and say what is known of each model, in plain values."""
+    """Name models, benchmarks and families, and state what is known of each model, in plain values."""
     models = rows.drop_duplicates("model").sort_values("model")
-    found = {"models": models["model"].tolist(), "benchmarks": sorted(rows["benchmark"].unique())}
+    entries = {"models": models["model"].tolist(), "benchmarks": sorted(rows["benchmark"].unique())}
     if law.pace is not None:
         log_compute, error = computes(law, models)
-        found["years"] = (models["year"] - YEAR).tolist()
-        found["log_compute"] = [None if np.isnan(x) else float(x) for x in log_compute]
-        found["compute_error"] = [None if np.isnan(x) else float(x) for x in error]
+        entries["years"] = (models["year"] - YEAR).tolist()
+        entries["log_compute"] = [None if np.isnan(x) else float(x) for x in log_compute]
+        entries["compute_error"] = [None if np.isnan(x) else float(x) for x in error]
         if law.compute_prior == "normal":
-            found["compute_trend"] = trend(models["year"].to_numpy(float) - YEAR, log_compute, error)
+            entries["compute_trend"] = trend(models["year"].to_numpy(float) - YEAR, log_compute, error)
         known_years = models["year"].to_numpy(float)[~np.isnan(log_compute)]
         if law.pace == "sampled_break":
-            found["break_span"] = np.quantile(known_years, BREAK_QUANTILES).tolist()
+            entries["break_span"] = np.quantile(known_years, BREAK_QUANTILES).tolist()
         if law.pace == "random_walk":
-            found["half_years"] = half_years(known_years)
+            entries["half_years"] = half_years(known_years)
     if law.family_effects:
-        found["families"] = sorted(models["family"].unique())
-        found["family_of"] = pd.Index(found["families"]).get_indexer(models["family"]).tolist()
+        entries["families"] = sorted(models["family"].unique())
+        entries["family_of"] = pd.Index(entries["families"]).get_indexer(models["family"]).tolist()
     if law.version_effects:
         several = rows.groupby("model")["version"].nunique() > 1
-        found["one_version"] = (~several[models["model"]]).tolist()
-        found["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
-    found["origins"] = _origins(law, rows, found)
-    return found
+        entries["one_version"] = (~several[models["model"]]).tolist()
+        entries["versions"] = sorted(versions(rows[rows["model"].map(several)]).unique())
+    entries["origins"] = _origins(law, rows, entries)
+    return entries
 
 
 def half_years(years):
@@ -60,16 +60,16 @@ def trend(year, log_compute, error):
     The mean is the least-squares line of stated log computes on the date. The variance is that of the residuals less
     the mean variance of the errors.
     """
-    known = np.isfinite(log_compute)
-    columns = np.column_stack([np.ones(known.sum()), year[known]])
-    line, *_ = np.linalg.lstsq(columns, log_compute[known])
-    residuals = log_compute[known] - columns @ line
-    variance = residuals @ residuals / (known.sum() - 2) - np.mean(error[known] ** 2)
+    measured = np.isfinite(log_compute)
+    columns = np.column_stack([np.ones(measured.sum()), year[measured]])
+    line, *_ = np.linalg.lstsq(columns, log_compute[measured])
+    residuals = log_compute[measured] - columns @ line
+    variance = residuals @ residuals / (measured.sum() - 2) - np.mean(error[measured] ** 2)
     return [*line.tolist(), max(float(variance), 0.0)]
 
 
 def _origins(law, rows, found):
-    """Mean capability that the priors' medians expect of the models with scores on each benchmark, in plain values."""
+    """Return the mean capability, at the priors' medians, of models with scores on each benchmark, as plain values."""
     medians = {name: np.array(prior.frozen.median()) for name, prior in law.prior_of.items()}
     steps = np.zeros(len(found["half_years"])) if law.pace == "random_walk" else ()
     mean, _ = expected(medians, law.pace, _of_models(law, found), steps=steps)
@@ -83,24 +83,24 @@ def versions(rows):
 
 
 def computes(law, models):
-    """Logarithms of computes over 1e24 FLOP and their errors in e-folds, (model,), NaN where one is not known."""
+    """Return logs of computes over 1e24 FLOP and their errors in e-folds, (model,), NaN where unknown."""
     nothing = pd.Series(np.nan, models.index)
     compute = models.get("training_compute_flop", nothing).to_numpy(float)
     stated = models.get("compute_confidence", nothing.astype(object)).fillna(USUAL)
     error = stated.map(dict(zip(CONFIDENCES, law.compute_errors, strict=True))).to_numpy(float)
     used = stated.isin(CONFIDENCES if law.speculative else KNOWN).to_numpy()
-    known = used & np.isfinite(compute)
-    return np.where(known, np.log(compute / COMPUTE), np.nan), np.where(known, np.log(10) * error, np.nan)
+    measured = used & np.isfinite(compute)
+    return np.where(measured, np.log(compute / COMPUTE), np.nan), np.where(measured, np.log(10) * error, np.nan)
 
 
 def arrays(law, rows, reference):
-    """Arrays that the model holds as data, each named after what its first axis is of.
+    """Return the arrays that the model holds as data, each named after what its first axis is of.
 
     Parameters
     ----------
     law : Scores
     rows : DataFrame
-        Of models and benchmarks of the reference; those that have none here have what their priors say.
+        Of models and benchmarks of the reference; those without rows here follow their priors.
     reference : dict
 
     Returns
@@ -109,11 +109,11 @@ def arrays(law, rows, reference):
         ``model_...`` by model; ``benchmark_origin``, where difficulties are counted from; ``benchmark_whole`` and
         ``whole_benchmarks``, by which benchmarks are averaged, and ``item_benchmark`` and ``item_whole``, by which they
         are then told apart again; ``inner_...``, ``low_...`` and ``high_...``, rows of scores between the ends, at 0
-        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested`` says
-        of which rows the model has several.
+        and at 1; ``family_one`` and ``version_one`` with effects of families and of versions, where ``..._nested``
+        marks the rows whose model has several.
     """
     count = len(reference["benchmarks"])
-    found = {
+    data = {
         "benchmark_whole": np.zeros(count, int),
         "whole_benchmarks": np.array([float(count)]),
         "item_benchmark": np.arange(count),
@@ -122,62 +122,62 @@ def arrays(law, rows, reference):
     } | _of_models(law, reference)
     places = dict(zip(("model", "item"), codes(rows, reference), strict=True))
     if law.version_effects:
-        found["version_one"] = np.ones(len(reference["versions"]))
+        data["version_one"] = np.ones(len(reference["versions"]))
         places["version"], places["nested"] = of_versions(rows, reference)
     score = rows["score"].to_numpy(float)
-    for name, own in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
-        found |= {f"{name}_{what}": place[own] for what, place in places.items()}
+    for name, selected in zip(WHERE, (~at_low(score) & ~at_high(score), at_low(score), at_high(score)), strict=True):
+        data |= {f"{name}_{what}": place[selected] for what, place in places.items()}
         if name == "inner":
-            found |= {"inner_log_score": np.log(score[own]), "inner_log_rest": np.log1p(-score[own])}
-    return found
+            data |= {"inner_log_score": np.log(score[selected]), "inner_log_rest": np.log1p(-score[selected])}
+    return data
 
 
 def _of_models(law, reference):
     count = len(reference["models"])
-    found = {"model_year": np.zeros(count)}
+    data = {"model_year": np.zeros(count)}
     if law.pace is not None:
         log_compute, error = (np.array(reference[name], float) for name in ("log_compute", "compute_error"))
         year, variance = np.array(reference["years"]), np.nan_to_num(error) ** 2
-        known = np.isfinite(log_compute)
+        measured = np.isfinite(log_compute)
         if law.compute_prior == "normal":
             centre, yearly, spread = reference["compute_trend"]
             share = spread / (spread + variance)
             log_compute = share * log_compute + (1 - share) * (centre + yearly * year)
             variance = share * variance
-        found = {
+        data = {
             "model_year": year,
-            "model_known": known.astype(float),
+            "model_known": measured.astype(float),
             "model_log_compute": np.nan_to_num(log_compute),
             "model_compute_variance": variance,
         }
         if law.pace == "break":
-            found["model_since_break"] = year + YEAR - law.break_year
+            data["model_since_break"] = year + YEAR - law.break_year
         if law.pace == "sampled_break":
             low, high = reference["break_span"]
-            found["model_since_first_break"] = year + YEAR - low
-            found["model_break_span"] = np.full(count, high - low)
+            data["model_since_first_break"] = year + YEAR - low
+            data["model_break_span"] = np.full(count, high - low)
         if law.pace == "random_walk":
             starts = np.array(reference["half_years"]) - YEAR
-            found["model_walk"] = np.maximum(year[:, None] - starts, 0) - np.maximum(-starts, 0)
+            data["model_walk"] = np.maximum(year[:, None] - starts, 0) - np.maximum(-starts, 0)
     if law.version_effects:
-        found["model_one_version"] = np.array(reference["one_version"], float)
+        data["model_one_version"] = np.array(reference["one_version"], float)
     if law.family_effects:
-        found |= {"model_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
-    return found
+        data |= {"model_family": np.array(reference["family_of"]), "family_one": np.ones(len(reference["families"]))}
+    return data
 
 
 def at_low(score):
-    """Whether scores are at the lower end."""
+    """Return whether scores are at the lower end."""
     return score <= END
 
 
 def at_high(score):
-    """Whether scores are at the upper end."""
+    """Return whether scores are at the upper end."""
     return score >= 1 - END
 
 
 def codes(rows, reference):
-    """Places of the rows' models and benchmarks in the reference.
+    """Return the places of the rows' models and benchmarks in the reference.
 
     Raises
     ------
@@ -189,12 +189,12 @@ def codes(rows, reference):
 
 
 def of_versions(rows, reference):
-    """Places of the rows' versions in the reference, and whether their models have several; 0 for those of one."""
+    """Return versions' places in the reference and whether models have several; the place is 0 for those of one."""
     model, _ = codes(rows, reference)
     nested = ~np.array(reference["one_version"], bool)[model]
-    found = np.zeros(len(rows), int)
-    found[nested] = _places(rows[nested], "version", versions(rows[nested]), reference["versions"])
-    return found, nested.astype(float)
+    places = np.zeros(len(rows), int)
+    places[nested] = _places(rows[nested], "version", versions(rows[nested]), reference["versions"])
+    return places, nested.astype(float)
 
 
 def _places(rows, column, own, names):

@@ -66,14 +66,14 @@ class ScoresDraws(Draws):
 
     @classmethod
     def of(cls, law, reference, rows, values, units):
-        """Draws of free parameters, by name, and of the coordinates of benchmarks, models, families and versions."""
+        """Return draws from free parameters, by name, and coordinates of benchmarks, models, families and versions."""
         lead = [prior.to_unconstrained(values[name])[..., None] for name, prior in law.prior_of.items()]
         blocks = [x.reshape(*x.shape[:2], -1) for x in units]
         return cls(law, reference, rows, np.concatenate([*lead, *blocks], axis=-1))
 
     @classmethod
     def at_random(cls, law, reference, rows, values, rng):
-        """Draws of free parameters, by name; benchmarks, models, families and versions are drawn given them."""
+        """Return draws from free parameters, by name; draw benchmarks, models, families and versions given them."""
         lead = next(iter(values.values())).shape
         units = [rng.standard_normal((*lead, *block.shape)) for block in law.units(reference)]
         units[1] = SCATTERS[law.scatter].draw(rng, units[1].shape)
@@ -86,13 +86,13 @@ class ScoresDraws(Draws):
 
     @staticmethod
     def _place(law, reference, rows, values, units):
-        """Put standardised capabilities, the second of the units, where compute and date say, in place."""
+        """Set the second of the units from standardised capabilities to those given compute and date, in place."""
         families = law.effects(units).get("family_units")
         mean, variance = expected(values, law.pace, law.design_arrays(rows, reference), families, law.steps(units))
         units[1] = (mean + np.sqrt(variance) * units[1][..., 0])[..., None]
 
     def of_unseen(self, rows, rng):
-        """Draws of models that were not fitted, on the same benchmarks: capabilities as compute and date say.
+        """Return draws of unfitted models on the same benchmarks: capabilities by compute and date.
 
         Families that were fitted keep their effects. Each model is taken for one version.
         """
@@ -104,9 +104,9 @@ class ScoresDraws(Draws):
             reference |= {"versions": self.reference["versions"], "one_version": one}
         units = [self.units[0], SCATTERS[law.scatter].draw(rng, (*lead, len(reference["models"]), 1))]
         if law.family_effects:
-            known = pd.Index(self.reference["families"]).get_indexer(reference["families"])
-            new = rng.standard_normal((*lead, len(known)))
-            units.append(np.where(known >= 0, self.families[..., known], new)[..., None])
+            places = pd.Index(self.reference["families"]).get_indexer(reference["families"])
+            new = rng.standard_normal((*lead, len(places)))
+            units.append(np.where(places >= 0, self.families[..., places], new)[..., None])
         if law.version_effects:
             units.append(self.units[3 if law.family_effects else 2])
         if law.pace == "random_walk":
@@ -122,38 +122,38 @@ class ScoresDraws(Draws):
         return xr.DataArray(values, dims=(*DRAWS, *dims), coords=coords)
 
     def named(self):
-        """Free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
+        """Return the free parameters; ``capability`` by model; ``slope``, ``difficulty`` and ``noise`` by benchmark.
 
         With family effects also ``family_effect``, with those of versions ``version_effect``, all in logits but for
         slopes, log spreads and noise, the sd of a score near 1/2; with ceilings ``ceiling`` by benchmark; with a pace
         ``rate`` by period, e-folds a year by which compute at fixed capability falls. A sampled break has
         ``break_date``, a year with decimals, and a random walk ``yearly_gains`` by half-year.
         """
-        found = {name: self._array(x) for name, x in self.values.items()}
-        found["capability"] = self._array(self.capability, "model", model=self.reference["models"])
+        variables = {name: self._array(x) for name, x in self.values.items()}
+        variables["capability"] = self._array(self.capability, "model", model=self.reference["models"])
         benchmarks = {"benchmark": self.reference["benchmarks"]}
         of = self.items
         of_benchmarks = {"slope": of.slope, "difficulty": of.difficulty, "noise": np.exp(of.log_noise)}
         if self.law.ceilings:
             of_benchmarks["ceiling"] = special.expit(of.logit_ceiling)
-        found |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
+        variables |= {name: self._array(x, "benchmark", **benchmarks) for name, x in of_benchmarks.items()}
         if self.families is not None:
             effect = self.values["family_sd"][..., None] * self.families
-            found["family_effect"] = self._array(effect, "family", family=self.reference["families"])
+            variables["family_effect"] = self._array(effect, "family", family=self.reference["families"])
         if self.versions is not None:
             versions = {"version": self.reference["versions"]}
-            found["version_effect"] = self._array(self.versions, "version", **versions)
+            variables["version_effect"] = self._array(self.versions, "version", **versions)
         if self.law.pace is not None:
-            found["rate"] = self.gain() / self.slope()
+            variables["rate"] = self.gain() / self.slope()
         if self.law.pace == "sampled_break":
-            found["break_date"] = self._array(self.break_dates())
+            variables["break_date"] = self._array(self.break_dates())
         if self.law.pace == "random_walk":
             starts = np.array([self.reference["half_years"][0] - 0.5, *self.reference["half_years"]])
-            found["yearly_gains"] = self.gain(starts).rename(period="half_year")
-        return xr.Dataset(found)
+            variables["yearly_gains"] = self.gain(starts).rename(period="half_year")
+        return xr.Dataset(variables)
 
     def gain(self, years=None):
-        """Capability gained a year at fixed compute: dims (chain, draw, period).
+        """Return the capability gained a year at fixed compute: dims (chain, draw, period).
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class ScoresDraws(Draws):
         return self._array(np.stack([self._gain(year) for year in ends], -1), "period", period=[BEFORE, AFTER])
 
     def _gain(self, year):
-        """Yearly gain at a date, (chain, draw)."""
+        """Return the yearly gain at a date, (chain, draw)."""
         values, gain = self.values, self.values["yearly_gain"]
         if self.law.pace in BREAKS:
             return gain + values["yearly_gain_change"] * (year >= self.break_dates())
@@ -180,14 +180,14 @@ class ScoresDraws(Draws):
         return gain + values["gain_step_sd"] * sum(changes) if changes else gain
 
     def break_dates(self):
-        """Dates of the break, (chain, draw), or the one date where it is fixed."""
+        """Return the dates of the break, (chain, draw), or the one date where it is fixed."""
         if self.law.pace == "break":
             return self.law.break_year
         low, high = self.reference["break_span"]
         return low + (high - low) * self.values["break_place"]
 
     def slope(self, years=None):
-        """Capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
+        """Return the capability that an e-fold of compute buys: dims (chain, draw), by period too where it differs."""
         slope = self._array(self.values["compute_slope"])
         if not self.law.slope_by_period:
             return slope
@@ -197,14 +197,14 @@ class ScoresDraws(Draws):
         return slope * self._array(ratio, "period", period=periods)
 
     def expected(self):
-        """Mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
+        """Return the mean and scale of each model's capability given its compute and date, (chain, draw, model)."""
         mean, variance = expected(self.values, self.law.pace, self.design, self.families, self.steps)
         return mean, np.broadcast_to(np.sqrt(variance), mean.shape)
 
     # Scores ----------------------------------------------------------------------------------------------------------
 
     def _logits(self):
-        """Logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
+        """Return the logits of the mean of each row's score, and its log noise, (chain, draw, row)."""
         model, item = design.codes(self.rows, self.reference)
         ability = self.capability[..., model]
         if self.versions is not None:
@@ -213,23 +213,23 @@ class ScoresDraws(Draws):
         return logits(ability, self.items, item), self.items.log_noise[..., item]
 
     def mean(self, rows=None):
-        """Mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
+        """Return the mean score of each row, the median under noise on the logit: dims (chain, draw, row)."""
         return self._array(special.expit(self._at(rows)._logits()[0]), "row")
 
     def rowwise(self):
-        """Log density of each row, an ndarray (chain, draw, row)."""
-        found = np.empty((*self.z.shape[:2], len(self.rows)))
+        """Return the log density of each row, an ndarray (chain, draw, row)."""
+        densities = np.empty((*self.z.shape[:2], len(self.rows)))
         score = self.rows["score"].to_numpy(float)
         low, high = design.at_low(score), design.at_high(score)
         parts = self.law.parts(self.values, self.units, self.design)
-        for name, own in zip(design.WHERE, (~low & ~high, low, high), strict=True):
-            found[..., own] = parts[name]
-        return found
+        for name, selected in zip(design.WHERE, (~low & ~high, low, high), strict=True):
+            densities[..., selected] = parts[name]
+        return densities
 
     def log_likelihood(self, rows=None, *, seed=0):
-        """Log density of each score given its model's capability: dims (chain, draw, row)."""
-        found = self._at(rows).rowwise()
-        return self._array(found, "row", row=np.arange(found.shape[-1])).rename(self.law.scale)
+        """Return the log density of each score given its model's capability: dims (chain, draw, row)."""
+        densities = self._at(rows).rowwise()
+        return self._array(densities, "row", row=np.arange(densities.shape[-1])).rename(self.law.scale)
 
     def blocks(self, rows=None):
         """Cut rows into those whose log densities are held at a time."""
@@ -238,14 +238,14 @@ class ScoresDraws(Draws):
         return np.array_split(np.arange(count), max(1, -(-count // most)))
 
     def cdf(self, rows=None, *, given="earlier"):
-        """Probability of a score of at most each one observed; one at an end is placed uniformly in its interval."""
+        """Return the probability of at most each observed score; one at an end is uniform in its interval."""
         at = self._at(rows)
         eta, log_noise = at._logits()
         score, noise = at.rows["score"].to_numpy(float), NOISES[self.law.noise]
         low, high = design.at_low(score), design.at_high(score)
-        found = noise.cdf(eta, log_noise, np.clip(score, END, 1 - END))
-        placed = between(np.where(high, found, 0.0), np.where(high, 1 - found, found))
-        return self._array(np.where(low | high, placed, found), "row")
+        probability = noise.cdf(eta, log_noise, np.clip(score, END, 1 - END))
+        placed = between(np.where(high, probability, 0.0), np.where(high, 1 - probability, probability))
+        return self._array(np.where(low | high, placed, probability), "row")
 
     def relative_scatter(self, rows=None):
         """Give the standard deviation of each score, an ndarray (chain, draw, row)."""
@@ -253,18 +253,18 @@ class ScoresDraws(Draws):
 
     def replicate(self, rng, rows=None):
         """Draw new scores of the same models on the same benchmarks, ends as ends: dims (chain, draw, row)."""
-        found = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
-        return self._array(self.law.on_scale(found), "row").rename(self.law.scale)
+        scores = NOISES[self.law.noise].draw(*self._at(rows)._logits(), rng)
+        return self._array(self.law.on_scale(scores), "row").rename(self.law.scale)
 
     # Densities -------------------------------------------------------------------------------------------------------
 
     def log_prior(self):
-        """Log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
+        """Return the log prior density of the free parameters; benchmarks and models have the law's, not a prior's."""
         priors = self.law.prior_of
         return xr.Dataset({name: self._array(priors[name].frozen.logpdf(x)) for name, x in self.values.items()})
 
     def log_density(self):
-        """Log joint density of the coordinates and the scores: dims (chain, draw)."""
+        """Return the log joint density of the coordinates and the scores: dims (chain, draw)."""
         total = 0.0
         for i, prior in enumerate(self.law.prior_of.values()):
             x, log_slope = prior.from_unconstrained(self.z[..., i])
@@ -284,7 +284,7 @@ class ScoresDraws(Draws):
         return names + [f"gain_step[{start:g}]" for start in self.reference.get("half_years", [])]
 
     def real_line(self):
-        """Coordinates on the real line: free parameters, then benchmarks, capabilities, families, versions."""
+        """Return coordinates on the real line: free parameters, benchmarks, capabilities, families, versions."""
         return self._array(self.z, COORDINATE, **{COORDINATE: self._coordinates})
 
     def from_real_line(self, z):
@@ -295,34 +295,34 @@ class ScoresDraws(Draws):
 
     @cached_property
     def nodes(self):
-        """Where each model's capability is integrated over; see `integrals.Nodes`."""
+        """Return where each model's capability is integrated over; see `integrals.Nodes`."""
         return Nodes(self)
 
     def left_out_density(self, fitted, i, *, seed=0):
-        """Log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of row `i` under draws fitted to the others, (chain, draw)."""
         return fitted.log_likelihood(self.rows.iloc[[i]]).isel(row=0, drop=True)
 
     def by_group(self, by=None):
-        """Log density of the rows of each value of a column; where it is of models, their capabilities integrated out.
+        """Return log densities of rows by a column's values; for models with their capabilities integrated out.
 
-        A model of which nothing was seen has the capability that its compute and date say, not its own draws of it.
+        The capability of an unseen model follows from its compute and date, not from the draws of its capability.
         """
         by = self.law.grouping.group if by is None else by
-        found = super().by_group(by)
+        densities = super().by_group(by)
         if not self._of_models(by):
-            return found
+            return densities
         labels = self.rows.drop_duplicates("model").set_index("model")[by] if by != "model" else None
-        values = np.zeros(found.shape)
+        values = np.zeros(densities.shape)
         for model, density in self.nodes.log_densities(self).items():
-            values[..., found["group"].values.tolist().index(model if labels is None else labels[model])] += density
-        return found.copy(data=values)
+            values[..., densities["group"].values.tolist().index(model if labels is None else labels[model])] += density
+        return densities.copy(data=values)
 
     def exchangeable(self):
-        """Log density of the scores of each model, its capability integrated out: dims (chain, draw, model)."""
+        """Return each model's log density, its capability integrated out: dims (chain, draw, model)."""
         return self.by_group("model").rename(group="model")
 
     def left_out_group(self, fitted, rows, by=None):
-        """Log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
+        """Return the log predictive density of a group of rows under draws fitted to the others, (chain, draw)."""
         if not self._of_models(self.law.grouping.group if by is None else by):
             return super().left_out_group(fitted, rows, by)
         return fitted._array(sum(self.nodes.log_densities(fitted._at(rows)).values()))

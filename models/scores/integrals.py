@@ -9,24 +9,24 @@ from .noise import NOISES
 from .scatter import SCATTERS, Normal
 
 NODES, WIDTH = 19, 4.5
-FINER = 2  # times as many of a version, whose density given its model's capability is narrower than its draws
-NARROW = 0.25  # of the sd of a version's draws: a spread of versions that nodes about these would step over
+FINER = 2  # Times as many nodes of a version: given its model's capability its density is narrower than its draws.
+NARROW = 0.25  # Of the sd of a version's draws: nodes about these would miss a smaller spread of versions.
 POINTS, WEIGHTS = np.array([-(3**0.5), 0.0, 3**0.5]), np.array([1 / 6, 2 / 3, 1 / 6])  # of Gauss and Hermite
 
 
 class Nodes:
-    """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its own draws.
+    """Capabilities of each model at which the density of its scores is evaluated, evenly spaced about its draws.
 
     Given the free parameters and the benchmarks, the scores y of a model that nobody has seen have density
-    ``integral of p(y | c) p(c) dc``, p(c) about what its compute and date say. The integrand is smooth and falls off on
-    either side, where a sum at even steps is all but exact. Of a model of several versions that have effects, p(y | c)
-    is the product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
+    ``integral of p(y | c) p(c) dc``, p(c) about what compute and date predict. The integrand is smooth and falls off on
+    either side, where a sum at even steps is all but exact. Where versions of a model have effects, p(y | c) is the
+    product over versions of ``integral of p(y' | v) N(v; c, sd) dv``, at nodes about the draws of the version,
     or about c where sd is far smaller than their spread.
 
     Parameters
     ----------
     draws : ScoresDraws
-        Whose draws of the capabilities say where the nodes lie.
+        The nodes lie about their draws of the capabilities.
     """
 
     def __init__(self, draws):
@@ -39,40 +39,40 @@ class Nodes:
             self.version, self.version_log_step = _about(draws.capability[..., of] + draws.versions, FINER * NODES)
 
     def log_densities(self, draws):
-        """Log density of the scores of each model that has rows, by its name: dict of ndarray (chain, draw)."""
+        """Return the log density of each model's scores, by name of the model: dict of ndarray (chain, draw)."""
         reference, rows = draws.reference, draws.rows
         scatter, (mean, sd) = SCATTERS[draws.law.scatter].log_density, draws.expected()
-        found = {}
-        for name, own in rows.groupby("model", sort=False).groups.items():
+        densities = {}
+        for name, group in rows.groupby("model", sort=False).groups.items():
             model = reference["models"].index(name)
             several = draws.versions is not None and not reference["one_version"][model]
-            given = self._of_versions if several else self._of_rows
-            density = given(draws, rows.loc[own], self.capability[model])
+            density_of = self._of_versions if several else self._of_rows
+            density = density_of(draws, rows.loc[group], self.capability[model])
             density = density + scatter(self.capability[model], mean[..., [model]], sd[..., [model]] ** 2)
-            found[name] = special.logsumexp(density, axis=-1) + self.log_step[model]
-        return found
+            densities[name] = special.logsumexp(density, axis=-1) + self.log_step[model]
+        return densities
 
     def _of_versions(self, draws, rows, capability):
-        """Log density of the rows of one model at capabilities of it, (chain, draw, node), its versions' apart."""
+        """Return one model's log density at its capabilities, (chain, draw, node), its versions integrated out."""
         total, sd = 0.0, draws.values["version_sd"]
         versions, _ = design.of_versions(rows, draws.reference)
         for version in np.unique(versions):
-            own, at = rows[versions == version], self.version[version]
-            found = np.empty((*sd.shape, len(capability)))
+            group, at = rows[versions == version], self.version[version]
+            integral = np.empty((*sd.shape, len(capability)))
             narrow = sd < NARROW * np.exp(self.version_log_step[version]) * (len(at) - 1) / (2 * WIDTH)
             if not narrow.all():
-                density = self._of_rows(draws, own, at)[..., None, :]
+                density = self._of_rows(draws, group, at)[..., None, :]
                 density = density + Normal.log_density(at, capability[:, None], sd[..., None, None] ** 2)
-                found[:] = special.logsumexp(density, axis=-1) + self.version_log_step[version]
+                integral[:] = special.logsumexp(density, axis=-1) + self.version_log_step[version]
             if narrow.any():
                 near = capability[:, None] + sd[..., None, None] * POINTS
-                density = self._of_rows(draws, own, near.reshape(*sd.shape, -1)).reshape(near.shape)
-                found[narrow] = special.logsumexp(density[narrow], axis=-1, b=WEIGHTS)
-            total = total + found
+                density = self._of_rows(draws, group, near.reshape(*sd.shape, -1)).reshape(near.shape)
+                integral[narrow] = special.logsumexp(density[narrow], axis=-1, b=WEIGHTS)
+            total = total + integral
         return total
 
     def _of_rows(self, draws, rows, capability):
-        """Log density of rows at capabilities, (..., node), of what they are scores of: (chain, draw, node)."""
+        """Return rows' log density at capabilities, (..., node), of their model or version: (chain, draw, node)."""
         noise, total = NOISES[draws.law.noise], 0.0
         _, items = design.codes(rows, draws.reference)
         for item, score in zip(items, rows["score"].to_numpy(float), strict=True):
@@ -86,7 +86,7 @@ class Nodes:
 
 
 def _about(draws, count):
-    """Nodes about draws, (..., node), and the logarithms of their steps."""
+    """Return the nodes about draws, (..., node), and the logarithms of their steps."""
     spread = np.linspace(-WIDTH, WIDTH, count)
     centre, sd = draws.mean((0, 1)), draws.std((0, 1))
     return centre[:, None] + sd[:, None] * spread, np.log(sd * (spread[1] - spread[0]))

@@ -1,7 +1,7 @@
-"""What the law says of scores: logits of slope times capability less difficulty, and capability by compute and date.
+"""The mean of scores: logits of slope times capability minus difficulty, and capability by compute and date.
 
-Everything takes arrays of any library of `arrays`: of one draw, in vectors by benchmark and by model, or of many
-draws, whose axes are in front of these.
+All functions take arrays of any library of `arrays`. Arrays of one draw are vectors by benchmark and by model; arrays
+of many draws have the axes of the draws in front of these.
 """
 
 from typing import Any, NamedTuple
@@ -23,14 +23,14 @@ class Items(NamedTuple):
 
 
 def parts_of(values):
-    """Those of `PARTS` that a law has, by its free parameters."""
+    """Return those of `PARTS` that a law has, by its free parameters."""
     return tuple(part for part in PARTS if f"{part}_sd" in values)
 
 
 def centred(raw, d):
-    """Values by benchmark less their mean, (..., item).
+    """Return the values by benchmark minus their mean, (..., item).
 
-    Independent normals less their mean are normals that add up to 0; what the mean was says nothing of any score.
+    Independent normals minus their mean are normals that add up to 0; no score depends on that mean.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def centred(raw, d):
 
 
 def items(values, raw, d):
-    """Slope, difficulty and log noise of each benchmark, and the logit of its ceiling where ceilings are free.
+    """Return each benchmark's slope, difficulty and log noise, and its ceiling's logit where ceilings are free.
 
     Parameters
     ----------
@@ -62,21 +62,21 @@ def items(values, raw, d):
 
 
 def difficulties(raw, d):
-    """Difficulties of benchmarks before their mean is taken away, (..., benchmark).
+    """Return the difficulties of benchmarks before their mean is taken away, (..., benchmark).
 
-    Their coordinates are logits: slope times difficulty less an origin, where the models that have scores should be.
-    Scores of few models say what these logits are and leave the slope open, from which the difficulty follows.
+    Their coordinates are logits: slope times difficulty minus an origin, where the models that have scores should be.
+    Scores of few models inform these logits and leave the slope open, from which the difficulty follows.
     """
     return d["benchmark_origin"] + raw[..., 1] * exp(-raw[..., 0])
 
 
 def coordinates_of(difficulty, raw, d):
-    """Coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
+    """Return the coordinates of difficulties, given the others of their benchmarks: the inverse of `difficulties`."""
     return (difficulty - d["benchmark_origin"]) * exp(raw[..., 0])
 
 
 def logits(ability, items, item):
-    """Logits of mean scores at rows, (..., row).
+    """Return the logits of mean scores at rows, (..., row).
 
     With a ceiling c the mean is c times the logistic function of slope times capability less difficulty.
 
@@ -97,22 +97,22 @@ def logits(ability, items, item):
 
 
 def centres(values):
-    """Means of the coordinates of a benchmark, by part."""
+    """Return the means of the coordinates of a benchmark, by part."""
     return {part: values.get(f"{part}_centre", 0.0) for part in parts_of(values)}
 
 
 def prior_of_items(values, raw, d):
-    """Log density of the coordinates of benchmarks, (..., benchmark)."""
-    found = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
+    """Return the log density of the coordinates of benchmarks, (..., benchmark)."""
+    total = -raw[..., 0]  # the logarithm of how a difficulty changes with its coordinate
     for i, (part, centre) in enumerate(centres(values).items()):
         centre = centre[..., None] if f"{part}_centre" in values else centre
         x = difficulties(raw, d) if part == DIFFICULTY else raw[..., i]
-        found = found + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
-    return found
+        total = total + Normal.log_density(x, centre, values[f"{part}_sd"][..., None] ** 2)
+    return total
 
 
 def expected(values, pace, d, families=None, steps=()):
-    """Mean and variance of capabilities given date and compute, (..., model).
+    """Return the mean and variance of capabilities given date and compute, (..., model).
 
     Parameters
     ----------
@@ -143,9 +143,9 @@ def expected(values, pace, d, families=None, steps=()):
             slope = slope * exp(where(d["model_since_break"] >= 0, values["log_slope_ratio"], 0.0))
         mean = mean + slope * d["model_log_compute"] + values["yearly_gain"] * d["model_year"]
         mean = mean + _changed(values, pace, d, steps)
-        known, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
-        mean = where(known, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
-        variance = where(known, variance, values["unknown_sd"] ** 2)
+        measured, variance = d["model_known"] > 0.5, variance + slope**2 * d["model_compute_variance"]
+        mean = where(measured, mean, values["unknown_centre"] + values["unknown_yearly_gain"] * d["model_year"])
+        variance = where(measured, variance, values["unknown_sd"] ** 2)
     if "version_sd" in values:
         variance = variance + d["model_one_version"] * values["version_sd"] ** 2
     if families is not None:
@@ -154,7 +154,7 @@ def expected(values, pace, d, families=None, steps=()):
 
 
 def _changed(values, pace, d, steps):
-    """Capability that the change of the yearly gain adds by each model's date, (..., model)."""
+    """Return the capability that the change of the yearly gain adds by each model's date, (..., model)."""
     if pace == "break":
         return values["yearly_gain_change"] * maximum(d["model_since_break"], 0.0)
     if pace == "sampled_break":

@@ -38,9 +38,9 @@ class Scores(Law):
     whose precision differs by benchmark. A score within 0.005 of 0 or 1 counts as that interval.
 
     Log slopes and difficulties add up to 0, so that capability is in logits of the typical benchmark above the mean
-    difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a pace,
+    difficulty. With ceilings the sigmoid is scaled by the highest mean score that a benchmark allows. With a `pace`,
     capabilities are normal about ``centre + slope log(compute/1e24) + gain (date - 2024.5)``,
-    those of models of unknown compute about a trend in the date of their own.
+    those of models of unknown compute about a separate trend in the date.
 
     ====================== ========================= ============================================================
     quantity               prior                     what it is
@@ -49,7 +49,7 @@ class Scores(Law):
     log_slope_sd           HalfNormal(1)             spread of log slopes
     log_noise_centre       Normal(-2.3, 0.7)         log sd of a score at 1/2
     log_noise_sd           LogNormal(-1, 0.5)        its spread between benchmarks
-    capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; without pace, the mean
+    capability_centre      Normal(0, 3)              capability at 1e24 FLOP in mid-2024; the mean for pace=None
     capability_sd          HalfNormal(1.5)           spread of models about it; LogNormal(-0.9, 0.4) within families
     family_sd              HalfNormal(1)             spread of families
     version_sd             HalfNormal(1)             spread of versions of a model
@@ -65,7 +65,7 @@ class Scores(Law):
     logit_ceiling_sd       LogNormal(-0.5, 0.5)      its spread between benchmarks
     ====================== ========================= ============================================================
 
-    Why each prior is as it is stands in `scores.priors`.
+    `scores.priors` states the reason for each prior.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class Scores(Law):
         Scores of one ``version`` of a model have an effect in common. A model of one version is that version, and
         scatters as both do.
     scatter : {"normal", "t4"}
-        Capabilities lie about what compute and date say as a normal, or as Student's t with 4 degrees of freedom, a few
-        of them far off.
+        Capabilities scatter about what compute and date predict as a normal, or as Student's t with 4 degrees of
+        freedom, a few of them far off.
     ceilings : bool
         Each benchmark has a highest mean score below 1, since some of its labels are wrong.
     compute_errors : tuple of float
@@ -160,25 +160,27 @@ class Scores(Law):
             raise InputError(f"break_year must be a year such as 2024.37, not {shown(self.break_year)}")
         errors = self.compute_errors
         if not (isinstance(errors, list | tuple) and len(errors) == 3 and all(map(_positive, errors))):
-            said = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
-            raise InputError(f"{said}, not {shown(errors)}")
+            message = "compute_errors must be three positive numbers such as [0.1, 0.3, 0.7]"
+            raise InputError(f"{message}, not {shown(errors)}")
         object.__setattr__(self, "compute_errors", tuple(map(float, errors)))
         if self.pace is None and self.family_effects:
-            raise InputError("family_effects are about what compute and date say; set pace='linear' or 'break'")
+            raise InputError("family_effects are about what compute and date predict; set pace='linear' or 'break'")
         if self.slope_by_period and self.pace != "break":
             raise InputError(f"slope_by_period needs pace='break', whose periods it is by, not pace={self.pace!r}")
         if self.pace is None and self.compute_prior != "flat":
-            raise InputError("compute_prior='normal' needs a pace; set pace='linear' or 'break'")
+            raise InputError(
+                "compute_prior='normal' needs capability by compute and date; set pace='linear' or 'break'"
+            )
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
     def free_parameters(self):
-        """Everything with a prior of its own, as `FreeParameter` objects."""
+        """Return everything that has a prior, as `FreeParameter` objects."""
         return free_parameters(self)
 
     @property
     def needed(self):
-        """Columns of the table that this law needs besides those that its reader does."""
+        """Return the columns of the table that this law needs besides those that its reader does."""
         dated = ("year", "training_compute_flop") if self.pace else ()
         return dated + tuple(axis for axis in ("family", "version") if axis in self._axes())
 
@@ -187,11 +189,11 @@ class Scores(Law):
         return tuple(axis for name, (axis, *_) in self._blocks() if name != STEPS)
 
     def _blocks(self):
-        """Pairs of the name of what is sampled besides free parameters and its dims."""
-        found = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
-        found += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
-        found += [(VERSION_UNITS, ("version",))] if self.version_effects else []
-        return found + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
+        """Return pairs of name and dims of what is sampled besides free parameters."""
+        blocks = [(BENCHMARK_UNITS, ("benchmark", "part")), (CAPABILITY, ("model",))]
+        blocks += [(FAMILY_UNITS, ("family",))] if self.family_effects else []
+        blocks += [(VERSION_UNITS, ("version",))] if self.version_effects else []
+        return blocks + ([(STEPS, ("half_year",))] if self.pace == "random_walk" else [])
 
     # The table -------------------------------------------------------------------------------------------------------
 
@@ -201,8 +203,8 @@ class Scores(Law):
         Raises
         ------
         InputError
-            If a column is missing, there are fewer than three models or two benchmarks, or, with a pace, a model has no
-            date or fewer than five have a known compute.
+            If a column is missing, there are fewer than three models or two benchmarks, or, with a `pace`, a model has
+            no date or fewer than five have a known compute.
         """
         require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
         place = table.attrs.get("source", "the table")
@@ -217,12 +219,12 @@ class Scores(Law):
             if column != "training_compute_flop":
                 filled(table, column, purpose=f"the {self.label} law")
         if self.pace is not None:
-            known = len(self.with_compute(table))
-            if known < LEAST_KNOWN:
+            usable = len(self.with_compute(table))
+            if usable < LEAST_KNOWN:
                 raise InputError(
-                    f"{place}: column 'training_compute_flop' is known of {known} models; pace={self.pace!r} needs at "
+                    f"{place}: column 'training_compute_flop' is known of {usable} models; pace={self.pace!r} needs at "
                     f"least {LEAST_KNOWN}, Confident or Likely (or Speculative with speculative=True); add some or "
-                    "leave pace out"
+                    "set pace=None"
                 )
         if self.version_effects and table.groupby("model")["version"].nunique().max() < 2:
             raise InputError(f"{place}: no model has several versions; leave version_effects out")
@@ -231,20 +233,20 @@ class Scores(Law):
         return rows
 
     def with_compute(self, rows):
-        """Names of the models whose compute this law takes for known."""
+        """Return the names of the models whose compute this law takes as known."""
         models = rows.drop_duplicates("model")
         return models["model"][np.isfinite(design.computes(self, models)[0])].tolist()
 
     def reference(self, rows):
-        """Name models, benchmarks, families and versions, and say what is known of models; see `design.reference`."""
+        """Name models, benchmarks, families and versions, and state what is known of models; see `design.reference`."""
         return design.reference(self, rows)
 
     def on_scale(self, observed):
-        """Scores; those within the resolution of 0 or 1 as these."""
+        """Return the scores, those at the ends of the scale rounded to the end."""
         return np.where(design.at_low(observed), 0.0, np.where(design.at_high(observed), 1.0, observed))
 
     def design_arrays(self, rows, reference):
-        """Arrays that the model holds as data; see `design.arrays`."""
+        """Return the arrays that the model holds as data; see `design.arrays`."""
         return design.arrays(self, rows, reference)
 
     # The density -----------------------------------------------------------------------------------------------------
@@ -260,11 +262,11 @@ class Scores(Law):
         return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
 
     def _rest(self, values, data):
-        """Log density of benchmarks, of models, and of scores by where they lie."""
+        """Return the log density of benchmarks, of models, and of scores by where they lie."""
         return self.parts(values, [values[name] for name, _ in self._blocks()], data)
 
     def parts(self, values, units, data):
-        """Log densities of what is sampled by benchmark, model, family and version, and of the scores, with names.
+        """Return log densities, with names, of benchmarks, models, families, versions and of the scores.
 
         Parameters
         ----------
@@ -276,29 +278,29 @@ class Scores(Law):
         data : mapping of str to array_like
         """
         raw, capability = units[0], units[1][..., 0]
-        own = self.effects(units)
-        families, versions = own.get(FAMILY_UNITS), own.get(VERSION_UNITS)
+        effects = self.effects(units)
+        families, versions = effects.get(FAMILY_UNITS), effects.get(VERSION_UNITS)
         benchmarks = items(values, raw, data)
         density = SCATTERS[self.scatter].log_density
-        found = {
+        densities = {
             BENCHMARK_UNITS: prior_of_items(values, raw, data),
             CAPABILITY: density(capability, *expected(values, self.pace, data, families, self.steps(units))),
-        } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in own.items()}
+        } | {name: Normal.log_density(x, 0.0, 1.0) for name, x in effects.items()}
         if self.pace == "random_walk":
-            found[STEPS] = Normal.log_density(units[-1], 0.0, 1.0)
+            densities[STEPS] = Normal.log_density(units[-1], 0.0, 1.0)
         noise = NOISES[self.noise]
         for where in design.WHERE:
             ability, item = pick(capability, data[f"{where}_model"]), data[f"{where}_item"]
             if versions is not None:
                 effect = values["version_sd"][..., None] * pick(versions, data[f"{where}_version"])
                 ability = ability + data[f"{where}_nested"] * effect
-            eta, own = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
+            eta, effects = logits(ability, benchmarks, item), pick(benchmarks.log_noise, item)
             if where == "inner":
-                term = noise.log_density(eta, own, data["inner_log_score"], data["inner_log_rest"])
+                term = noise.log_density(eta, effects, data["inner_log_score"], data["inner_log_rest"])
             else:
-                term = noise.log_below(eta if where == "low" else -eta, own)
-            found[where] = term
-        return found
+                term = noise.log_below(eta if where == "low" else -eta, effects)
+            densities[where] = term
+        return densities
 
     def effects(self, units):
         """Select standardised effects of families and of versions, those that there are, by name."""
@@ -329,7 +331,7 @@ class Scores(Law):
         return ScoresDraws.of(self, reference, rows, values, [sampled[name].values for name, _ in self._blocks()])
 
     def prior_draws(self, rng, reference, rows, draws=1):
-        """Draws of the prior, dims (chain, draw) with one chain."""
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
         values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
         return ScoresDraws.at_random(self, reference, rows, values, rng)
 
@@ -338,10 +340,10 @@ class Scores(Law):
         return ScoresDraws.at_random(self, reference, rows, values, rng).units
 
     def known_draws(self, values, reference, rows, rng=None):
-        """One draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
+        """Return one draw of known free parameters, by name; `rng` draws benchmarks, models, families, versions."""
         self._check_all_known(values)
-        known = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
-        return ScoresDraws.at_random(self, reference, rows, known, rng or np.random.default_rng(0))
+        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
+        return ScoresDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
 
 
 def _positive(x):

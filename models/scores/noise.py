@@ -1,8 +1,8 @@
-"""How scores scatter about what capability and difficulty say, with scores at the ends of the scale as intervals.
+"""How scores scatter about their mean, with scores at the ends of the scale as intervals.
 
-A score within `END` of 0 or 1 says no more than that: its density is the mass of ``[0, END]`` or ``[1 - END, 1]``,
-which is finite at 0 and 1 where that of a beta is not. Everything takes arrays of any broadcastable shapes and of any
-library of `arrays`.
+A score within `END` of 0 or 1 counts as an interval. Its density is the mass of ``[0, END]`` or ``[1 - END, 1]``, which
+is finite at both ends of the scale, where the density of a beta is not. All functions take arrays of any broadcastable
+shapes and of any library of `arrays`.
 """
 
 import math
@@ -24,7 +24,7 @@ class Beta:
 
     @staticmethod
     def log_density(eta, log_noise, log_score, log_rest):
-        """Log density of a score away from the ends.
+        """Return the log density of a score away from the ends.
 
         Parameters
         ----------
@@ -39,7 +39,7 @@ class Beta:
 
     @staticmethod
     def log_below(eta, log_noise):
-        """Log probability of a score of at most `END`.
+        """Return the log probability of a score of at most `END`.
 
         The incomplete beta by its hypergeometric series, equation 8.17.8 of the NIST Digital Library of Mathematical
         Functions, whose terms are positive and fall from where ``n > END / (4 noise**2)``: of noise from 0.01 on, the
@@ -54,13 +54,13 @@ class Beta:
 
     @staticmethod
     def cdf(eta, log_noise, score):
-        """Probability of a score of at most the one given; arrays of NumPy."""
+        """Return the probability of a score of at most the one given; arrays of NumPy."""
         _, a, b = _shapes(eta, log_noise)
         return special.betainc(np.maximum(a, LEAST), np.maximum(b, LEAST), score)
 
     @staticmethod
     def draw(eta, log_noise, rng):
-        """Scores drawn at random; arrays of NumPy."""
+        """Draw scores at random; arrays of NumPy."""
         _, a, b = _shapes(eta, log_noise)
         return rng.beta(np.maximum(a, LEAST), np.maximum(b, LEAST))
 
@@ -76,14 +76,14 @@ class LogitT4:
 
     @staticmethod
     def log_density(eta, log_noise, log_score, log_rest):
-        """Log density of a score away from the ends; see `Beta.log_density`."""
+        """Return the log density of a score away from the ends; see `Beta.log_density`."""
         scale = 4 * exp(log_noise)
         z = (log_score - log_rest - eta) / scale
         return log_t4(z * z) - log(scale) - log_score - log_rest
 
     @staticmethod
     def log_below(eta, log_noise):
-        """Log probability of a score of at most `END`, the closed form of Student's t of 4 degrees of freedom."""
+        """Return the log probability of a score of at most `END`, in closed form for 4 degrees of freedom."""
         t = (LOG_END - LOG_REST - eta) / (4 * exp(log_noise))
         root = (4 + t * t) ** 0.5
         below = -where(t < 0, t, 0.0)
@@ -93,12 +93,12 @@ class LogitT4:
 
     @staticmethod
     def cdf(eta, log_noise, score):
-        """Probability of a score of at most the one given; arrays of NumPy."""
+        """Return the probability of a score of at most the one given; arrays of NumPy."""
         return special.stdtr(FREEDOM, (special.logit(score) - eta) / (4 * np.exp(log_noise)))
 
     @staticmethod
     def draw(eta, log_noise, rng):
-        """Scores drawn at random; arrays of NumPy."""
+        """Draw scores at random; arrays of NumPy."""
         shape = np.broadcast_shapes(np.shape(eta), np.shape(log_noise))
         return special.expit(eta + 4 * np.exp(log_noise) * rng.standard_t(FREEDOM, shape))
 
@@ -114,11 +114,11 @@ NOISES = {"beta": Beta, "logit_t4": LogitT4}
 
 
 def log_t4(square):
-    """Log density of a standard Student t of 4 degrees of freedom at values of these squares."""
+    """Return the log density of a standard Student t of 4 degrees of freedom at values of these squares."""
     return LOG_T4 - 2.5 * log1p(square / FREEDOM)
 
 
 def _shapes(eta, log_noise):
-    """Precision of a beta, and its two parameters."""
+    """Return the precision of a beta, and its two parameters."""
     precision = 0.25 * exp(-2 * log_noise)
     return precision, precision * exp(-logaddexp(0.0, -eta)), precision * exp(-logaddexp(0.0, eta))

@@ -7,24 +7,24 @@ LEAST_FORETOLD = 3
 
 
 class ScoresTests(Tests):
-    """What tests of the law of scores ask."""
+    """How scores test the law of scores."""
 
     share_of = "the scale of scores"
     tolerance = 0.05
 
     def contrasts(self, rows):
-        """Means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
+        """Return the means of the residuals of each benchmark and, where models are dated, their yearly slopes."""
         benchmark = rows["benchmark"].to_numpy(object)
         named = "benchmark " + benchmark
-        found = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
+        contrasts = {"means by benchmark": Contrast.of_means(benchmark, "benchmarks", named)}
         if "year" in rows and rows["year"].notna().all():
             within = slopes(benchmark, rows["year"].to_numpy(float))
             what = f"slope of z in the date in each of {len(within)} benchmarks"
-            found |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
-        return found
+            contrasts |= {"slopes by date": Contrast(what, within).named(named)} if len(within) else {}
+        return contrasts
 
     def groupings(self, rows):
-        """Codes of the groups that columns besides models and benchmarks name."""
+        """Return the codes of the groups that columns besides models and benchmarks name."""
         return groupings(rows, ("model", "benchmark", "score"))
 
 
@@ -38,5 +38,5 @@ class ScoresGrouping(Grouping):
     integrates = True
 
     def foretold(self, past, rows):
-        """Whether each row is of a benchmark that at least `LEAST_FORETOLD` models of the past have a score on."""
+        """Return whether each row's benchmark has scores of at least `LEAST_FORETOLD` models of the past."""
         return rows["benchmark"].map(past["benchmark"].value_counts()).fillna(0).to_numpy() >= LEAST_FORETOLD

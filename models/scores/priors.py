@@ -27,8 +27,8 @@ OF_SCORES = (
         "Normal(-2.3, 0.7)",
         REAL,
         "",
-        "Log of the sd of a score near 1/2, of the typical benchmark: 0.025 to 0.4, from a few thousand questions well "
-        "asked to hardly any agreement.",
+        "Log of the sd of a score near 1/2, of the typical benchmark: 0.025 to 0.4, from a few thousand "
+        "well-posed questions to almost no agreement.",
     ),
     FreeParameter(
         "log_noise_sd",
@@ -53,7 +53,7 @@ OF_CEILINGS = (
         "LogNormal(-0.5, 0.5)",
         POSITIVE,
         LOGITS,
-        "Spread of that between benchmarks, 0.23 to 1.6. Most are far from their ceilings and hardly inform it, so the "
+        "Spread of that between benchmarks, 0.23 to 1.6. Most are far from their ceilings and barely inform it, so the "
         "prior avoids 0.",
     ),
 )
@@ -69,18 +69,18 @@ SD = FreeParameter(
     "HalfNormal(1.5)",
     POSITIVE,
     LOGITS,
-    "Spread of models about what compute and date say: up to a year or two of progress.",
+    "Spread of models about what compute and date predict: up to a year or two of progress.",
 )
 WITHIN_SD = FreeParameter(
     "capability_sd",
     "LogNormal(-0.9, 0.4)",
     POSITIVE,
     LOGITS,
-    "Spread of models of one family about what compute and date say. Most families have two or three, which hardly "
+    "Spread of models of one family about what compute and date predict. Most families have two or three, which barely "
     "inform it, so the prior avoids 0: 0.19 to 0.9.",
 )
 FAMILY_SD = FreeParameter(
-    "family_sd", "HalfNormal(1)", POSITIVE, LOGITS, "Spread between families about what compute and date say."
+    "family_sd", "HalfNormal(1)", POSITIVE, LOGITS, "Spread between families about what compute and date predict."
 )
 VERSION_SD = FreeParameter(
     "version_sd",
@@ -118,7 +118,7 @@ BREAK_PLACE = FreeParameter(
     (0, 1),
     "",
     "Where the break lies between the 10th and the 90th percentile of the dates of models of known compute: uniform, "
-    "since nothing but scores says when. Beyond these percentiles too few models lie on one side to show a break.",
+    "since only scores inform the date. Beyond these percentiles too few models lie on one side to show a break.",
 )
 ACCELERATION = FreeParameter(
     "acceleration",
@@ -171,12 +171,12 @@ OF_UNKNOWN = (
 
 
 def free_parameters(law):
-    """Free parameters of a law, in the order of their coordinates."""
-    found = [CENTRE, WITHIN_SD if law.family_effects else SD]
+    """Return the free parameters of a law, in the order of their coordinates."""
+    parameters = [CENTRE, WITHIN_SD if law.family_effects else SD]
     if law.family_effects:
-        found.append(FAMILY_SD)
+        parameters.append(FAMILY_SD)
     if law.version_effects:
-        found.append(VERSION_SD)
+        parameters.append(VERSION_SD)
     if law.pace is not None:
-        found += [*OF_PACE, *OF_FORMS[law.pace], *([SLOPE_RATIO] if law.slope_by_period else []), *OF_UNKNOWN]
-    return (*found, *OF_SCORES, *(OF_CEILINGS if law.ceilings else ()))
+        parameters += [*OF_PACE, *OF_FORMS[law.pace], *([SLOPE_RATIO] if law.slope_by_period else []), *OF_UNKNOWN]
+    return (*parameters, *OF_SCORES, *(OF_CEILINGS if law.ceilings else ()))

@@ -1,4 +1,4 @@
-"""How capabilities scatter about what compute and date say.
+"""How capabilities scatter about what compute and date predict.
 
 Everything takes arrays of any broadcastable shapes and of any library of `arrays`.
 """
@@ -14,7 +14,7 @@ class Normal:
 
     @staticmethod
     def log_density(x, mean, variance):
-        """Log density.
+        """Return the log density.
 
         Parameters
         ----------
@@ -24,7 +24,7 @@ class Normal:
 
     @staticmethod
     def draw(rng, shape):
-        """Standardised draws."""
+        """Draw standardised values."""
         return rng.standard_normal(shape)
 
 
@@ -33,12 +33,12 @@ class T4:
 
     @staticmethod
     def log_density(x, mean, variance):
-        """Log density; see `Normal.log_density`."""
+        """Return the log density; see `Normal.log_density`."""
         return log_t4((x - mean) ** 2 / variance) - 0.5 * log(variance)
 
     @staticmethod
     def draw(rng, shape):
-        """Standardised draws."""
+        """Draw standardised values."""
         return rng.standard_t(FREEDOM, shape)
 
 

@@ -29,8 +29,8 @@ DELTA = FreeParameter(
     "Beta(2, 4)",
     (0, 1),
     "",
-    "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth keep their ratio, "
-    "1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
+    "Exponent of embedding parameters: 0 where models grow in depth alone, 1/3 where width and depth grow in "
+    "proportion, 1/2 where width alone grows; the prior has mean 1/3 and 95% interval 0.05 to 0.72.",
 )
 SCATTER = FreeParameter(
     "size_scatter",
@@ -113,16 +113,16 @@ class Configurations(LossLaw):
 
     @property
     def mean_parameters(self):
-        """The ratio of embedding parameters, and delta where it is learned."""
+        """Return the ratio of embedding parameters, and delta where it is learned."""
         return (RATIO, *((DELTA,) if self.delta is None else ()))
 
     @property
     def residuals(self):
-        """The `Noise` of log N_T, its scale called ``size_scatter``."""
+        """Return the `Noise` of log N_T, its scale called ``size_scatter``."""
         return SizeNoise(self.noise, threshold=self.threshold, skew=self.skew)
 
     def constants(self, values, reference):
-        """Gamma, delta and the aspect ratio that they imply."""
+        """Return gamma, delta and the aspect ratio that they imply."""
         delta = values["delta"] if self.delta is None else self.delta
         log_n = log(reference["reference_nonembedding"])
         gamma = values["embedding_ratio"] * exp((1 - delta) * log_n)
@@ -131,7 +131,7 @@ class Configurations(LossLaw):
         return {"gamma": gamma, "delta": spread(delta, gamma), "aspect_ratio": shape}
 
     def mean(self, constants, columns):
-        """N_T; see `embeddings.total`."""
+        """Return N_T; see `embeddings.total`."""
         return embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
 
     def rows(self, table):
@@ -154,11 +154,11 @@ class Configurations(LossLaw):
         return table
 
     def usual_table(self):
-        """Sizes of the models of the Chinchilla study."""
+        """Return the sizes of the models of the Chinchilla study."""
         return chinchilla_configurations()
 
     def centre(self, table):
-        """Geometric mean of N_x."""
+        """Return the geometric mean of N_x."""
         return {"reference_nonembedding": geometric_means(table, self.columns)[0]}
 
 
@@ -169,7 +169,7 @@ class SizeNoise(Noise):
 
     @property
     def free_parameters(self):
-        """The sampled quantities: ``size_scatter`` in the place of ``sigma``."""
+        """Return the sampled quantities: ``size_scatter`` in the place of ``sigma``."""
         return (SCATTER, *super().free_parameters[1:])
 
 

@@ -73,22 +73,22 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     @property
     def sum_of_terms(self):
-        """Whether the loss is the Chinchilla law's sum of terms."""
+        """Return whether the loss is the Chinchilla law's sum of terms."""
         return not self.coupled
 
     @property
     def derived_names(self):
-        """Names of what follows from what is sampled."""
+        """Return the names of what follows from what is sampled."""
         return (*super().derived_names, "gamma")
 
     @property
     def relation(self):
-        """The relation of sizes, a `Configurations`."""
+        """Return the relation of sizes, a `Configurations`."""
         return Configurations(delta=self.delta)
 
     @property
     def table_of_sizes(self):
-        """N_T and N_x of each model of the family."""
+        """Return N_T and N_x of each model of the family."""
         if self.configurations is None:
             return chinchilla_configurations()
         table = pd.DataFrame(self.configurations, columns=["parameters", "parameters_nonembedding"])
@@ -97,7 +97,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     @property
     def upstream(self):
-        """What the posterior holds by draw although the losses do not inform it."""
+        """Return what the posterior holds by draw although the losses do not inform it."""
         return () if self.joint else ("gamma", "delta")
 
     def upstream_fit(self):
@@ -106,11 +106,11 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
 
     @property
     def mean_parameters(self):
-        """The quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
+        """Return the quantities of `Chinchilla`, and those of the relation of sizes where both are learned together."""
         return (*self.quantities, *(self.relation.free_parameters if self.joint else ()))
 
     def centre(self, table):
-        """Geometric means of D and of the N_T that the point estimate of gamma and delta implies; that estimate."""
+        """Return geometric means of D and of the N_T that point estimates of gamma and delta imply; those estimates."""
         nonembedding, tokens = geometric_means(table, self.columns)
         gamma, delta = least_squares(self.table_of_sizes, delta=self.delta)
         parameters = float(embeddings.total(nonembedding, gamma, delta))
@@ -118,18 +118,18 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
         return {"reference_parameters": parameters, "reference_tokens": tokens} | relation
 
     def constants(self, values, reference):
-        """E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
+        """Return E, A, B, alpha, beta, gamma, delta and the exponent of the optimal size for large models."""
         terms = self.of_terms(values, reference["reference_parameters"], reference["reference_tokens"])
         sizes = self.relation.constants(values, reference) if self.joint else reference
         return terms | {name: spread(sizes[name], terms["alpha"]) for name in ("gamma", "delta")}
 
     def mean(self, constants, columns):
-        """Mean loss; see `chinchilla.loss` and `embeddings.total`."""
+        """Return the mean loss; see `chinchilla.loss` and `embeddings.total`."""
         parameters = embeddings.total(columns["parameters_nonembedding"], constants["gamma"], constants["delta"])
         return self.mean_of_sizes(constants, None, parameters, columns["tokens"])
 
     def mean_of_sizes(self, constants, nonembedding, total, tokens):
-        """Mean loss of models of known N_T, where the relation of sizes has nothing to say."""
+        """Return the mean loss of models of known N_T, where the relation of sizes is not needed."""
         return self.loss_of(constants, total, tokens)
 
     def check_calibration(self, truth):
@@ -139,7 +139,7 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
             raise InputError(f"{self.name} learns from other data too, so its prior alone gives no truths")
 
     def potential(self, values, reference):
-        """Log density of the sizes of models, where gamma and delta are learned from them and the losses together."""
+        """Return the log density of models' sizes, where gamma and delta are learned from sizes and losses together."""
         if not self.joint:
             return None
         table = self.table_of_sizes
@@ -151,5 +151,5 @@ class EmbeddingCorrected(OfTwoTerms, LossLaw):
         return self.relation.residuals.logp(residual, *self.relation.residuals.arguments(values)).sum(-1)
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D; the family of sizes decides N_x alone."""
+        """Return the compute-optimal N_x, N_T and D; the family of sizes decides N_x alone."""
         return self.form.optimal_sizes(self.form, constants, compute, gamma=gamma, delta=delta)

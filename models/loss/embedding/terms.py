@@ -15,30 +15,30 @@ class OfTwoTerms:
 
     @property
     def form(self):
-        """The law of the two terms, a class with ``loss``, ``derive``, ``best``, ``returns`` and ``constant_names``."""
+        """Return the law of two terms, a class with ``loss``, ``derive``, ``best``, ``returns``, ``constant_names``."""
         return Coupled if self.coupled else Chinchilla
 
     @property
     def quantities(self):
-        """The quantities of `Chinchilla`, and kappa where the terms are coupled."""
+        """Return the quantities of `Chinchilla`, and kappa where the terms are coupled."""
         return self.form.mean_parameters
 
     @property
     def constant_names(self):
-        """Names of the constants of the two terms."""
+        """Return the names of the constants of the two terms."""
         return self.form.constant_names
 
     def of_terms(self, values, parameters, tokens):
         """Return the constants of the two terms, whose centre is at parameters and tokens, and their exponent."""
         sampled = {q.name: values[q.name] for q in self.quantities}
-        found = self.form.derive(**sampled, reference_parameters=parameters, reference_tokens=tokens)
-        return found | {EXPONENT: self.exponent(**found)}
+        constants = self.form.derive(**sampled, reference_parameters=parameters, reference_tokens=tokens)
+        return constants | {EXPONENT: self.exponent(**constants)}
 
     def loss_of(self, constants, parameters, tokens):
-        """Mean loss at parameters that count, and tokens."""
+        """Return the mean loss at parameters that count, and tokens."""
         return self.form.loss(parameters, tokens, **{name: constants[name] for name in self.constant_names})
 
     @property
     def wider(self):
-        """The same law with coupled terms; see `LossLaw.wider`."""
+        """Return the same law with coupled terms; see `LossLaw.wider`."""
         return None if self.coupled else (replace(self, coupled=True, priors={}), "kappa", 1.0)

@@ -23,7 +23,7 @@ OMEGA = FreeParameter(
 
 
 def _split(columns):
-    """N_x and N_E of columns that hold N_x and N_T."""
+    """Return N_x and N_E of columns that hold N_x and N_T."""
     return columns["parameters_nonembedding"], columns["parameters"] - columns["parameters_nonembedding"]
 
 
@@ -95,7 +95,7 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
 
     @property
     def mean_parameters(self):
-        """The quantities of `Chinchilla`, kappa where the terms are coupled, and omega where it is learned."""
+        """Return the quantities of `Chinchilla`, kappa where the terms are coupled, and omega where it is learned."""
         return (*self.quantities, *((OMEGA,) if self.omega is None else ()))
 
     def rows(self, table):
@@ -104,7 +104,7 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
         return table
 
     def centre(self, table):
-        """Geometric means of N_x, N_T/N_x and D."""
+        """Return the geometric means of N_x, N_T/N_x and D."""
         nonembedding, total, tokens = geometric_means(table, self.columns)
         centre = {"reference_nonembedding": nonembedding, "reference_tokens": tokens}
         return centre | {"reference_ratio": total / nonembedding}
@@ -115,18 +115,18 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
         return nonembedding + (constants["omega"] if self.omega is None else self.omega) * embedding
 
     def constants(self, values, reference):
-        """E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
+        """Return E, A, B, alpha, beta, omega and the exponent of the optimal size for large models."""
         n = reference["reference_nonembedding"]
         centre = self._counted(n, n * (reference["reference_ratio"] - 1), values)
         terms = self.of_terms(values, centre, reference["reference_tokens"])
         return terms | ({"omega": values["omega"]} if self.omega is None else {})
 
     def mean(self, constants, columns):
-        """Mean loss; see `chinchilla.loss`."""
+        """Return the mean loss; see `chinchilla.loss`."""
         return self.loss_of(constants, self._counted(*_split(columns), constants), columns["tokens"])
 
     def optimal_sizes(self, constants, compute, *, gamma, delta=embeddings.PROPORTIONAL):
-        """Compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
+        """Return the compute-optimal N_x, N_T and D on ``6 N_T D = C``; see `embeddings.optimum`."""
         omega = constants["omega"] if self.omega is None else self.omega
         named = {name: constants[name] for name in self.constant_names} | {"E": 0.0}
 

@@ -206,7 +206,7 @@ def test_what_cannot_be_grouped_is_refused_in_a_line():
     ):
         with pytest.raises(bs.InputError, match=said):
             bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", **options)
-    with pytest.raises(bs.InputError, match="rests on sizes of other models"):
+    with pytest.raises(bs.InputError, match="depends on sizes of other models"):
         bs.laws.Grouped(bs.laws.EmbeddingCorrected(joint=True), "corpus")
     with pytest.raises(bs.InputError, match="not of 'chinchilla'"):
         bs.laws.Grouped("chinchilla", "corpus")
@@ -219,7 +219,7 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
         (table.drop(columns="corpus"), 'grouping rows needs "corpus"'),
         (table.assign(corpus="all"), ".all. in every row; groups need at least two values"),
         (blank, "column 'corpus' is empty in row 7"),
-        (few, "group .few. of column 'corpus' has 2 rows, fewer than the 3 quantities of its own"),
+        (few, "group .few. of column 'corpus' has 2 rows, fewer than the 3 quantities of each group"),
     ):
         with pytest.raises(bs.InputError, match=said):
             law.rows(wrong)

@@ -274,7 +274,7 @@ def test_a_compute_counts_as_sure_as_it_is_stated(scores_design):
         ({"pace": "quadratic"}, "choose one of None, linear, break, sampled_break, acceleration, random_walk"),
         ({"slope_by_period": True, "pace": "linear"}, "needs pace='break', whose periods it is by, not pace='linear'"),
         ({"slope_by_period": 1}, "slope_by_period must be true or false"),
-        ({"compute_prior": "normal"}, "needs a pace; set pace='linear' or 'break'"),
+        ({"compute_prior": "normal"}, "needs capability by compute and date; set pace='linear' or 'break'"),
         ({"compute_prior": "sharp", "pace": "linear"}, "choose one of flat, normal"),
         ({"compute_errors": (0.1, 0.3)}, "three positive numbers"),
         ({"compute_errors": (0.1, 0.3, 0)}, "three positive numbers"),
