@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SOURCE = "chinchilla_runs"  # the table that published constants of the loss are of
 AHEAD = 10.0  # times the largest run, up to which a figure extends
-LINES, POINTS, MOST_BUDGETS = 5, 31, 5
+LINES, POINTS, MOST_BUDGETS = 5, 25, 5
 RULE = 20.0  # Tokens per parameter, the rule of thumb.
 CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
 NEAR = 1.3  # Runs within this factor of a budget are drawn with it.

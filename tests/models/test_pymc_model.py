@@ -50,7 +50,7 @@ def built(studied):
 @pytest.mark.parametrize("name", SOME)
 def test_it_has_the_density_of_the_law(built, name):
     law, _, _, density, model = built(name)
-    value = model.compile_logp(mode="FAST_COMPILE")
+    value = model.compile_logp()
     centre = flat(density.start)
     used = np.ones(len(centre), bool) if density.used is None else density.used
     for seed in range(2):
@@ -103,7 +103,7 @@ def test_a_user_samples_it_and_predicts_and_adds_to_it(runs):
     assert float(residual.std()) == pytest.approx(2**0.5 * float(fit["posterior"]["sigma"].mean()), rel=0.25)
     model = CHINCHILLA.model(rows)
     point = model.initial_point()
-    before = float(model.compile_logp(mode="FAST_COMPILE")(point))
+    before = float(model.compile_logp()(point))
     with model:
         pm.Potential("alpha near a third", -0.5 * ((model["alpha"] - 1 / 3) / 0.01) ** 2)
-    assert float(model.compile_logp(mode="FAST_COMPILE")(point)) < before
+    assert float(model.compile_logp()(point)) < before

@@ -50,7 +50,7 @@ def made(tmp_path_factory):
 
 def test_what_is_trained_is_fitted(made):
     folder, said = made
-    runs = bs.read(folder / "out" / "runs.csv", unit={"parameters": 1})
+    runs = bs.read(folder / "out" / "runs.csv", unit={"parameters": 1}, needed="run")
     fit = bs.open(folder / "fit.nc")
     assert len(runs) == 3 * 8 and fit["observed_data"].sizes["run"] == len(runs)
     assert said["law"] == "embedding-weighted"
@@ -62,6 +62,6 @@ def test_what_is_trained_is_fitted(made):
 
 
 def test_what_is_trained_has_a_frontier_in_both_bases(made):
-    runs = bs.read(made[0] / "out" / "runs.csv", unit={"parameters": 1})
+    runs = bs.read(made[0] / "out" / "runs.csv", unit={"parameters": 1}, needed="run")
     total, without = (curve_frontier(runs, basis=basis)["exponent"] for basis in ("total", "nonembedding"))
     assert 0 < total < 2 and 0 < without < 2
