@@ -54,14 +54,14 @@ EXAMPLE = re.compile(r"^\s*>>>.*?(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 
 def paths():
     """Return every file that a person reads, as text of the project or in a message."""
-    found = [
+    paths = [
         ROOT / name
         for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "__init__.py", "errors.py", "clusters.py")
     ]
     for folder in FOLDERS:
         for suffix in ("md", "py", "jinja"):
-            found += sorted((ROOT / folder).rglob(f"*.{suffix}"))
-    return [path for path in found if "generated" not in path.parts]
+            paths += sorted((ROOT / folder).rglob(f"*.{suffix}"))
+    return [path for path in paths if "generated" not in path.parts]
 
 
 def faults(path):
@@ -82,17 +82,17 @@ def plain(text):
 
 
 def of_prose(text):
-    found = []
+    problems = []
     rows = [line for line in text.splitlines() if line.lstrip().startswith("|")]
     for part in re.split(r"\n\s*\n", ITEM.sub("\n\n", re.sub(r"^\s*\|.*$", "", text, flags=re.MULTILINE))):
         for sentence in END.split(" ".join(part.split())):
             words = [word for word in sentence.split() if re.search(r"\w", word)]
             if len(words) > LONGEST:
-                found.append(f"{len(words)} words: {sentence}")
+                problems.append(f"{len(words)} words: {sentence}")
             if len(numbers := NUMBER.findall(INTERVAL.sub("", sentence))) > MOST_NUMBERS:
-                found.append(f"{len(numbers)} numbers: {sentence}")
-            found += [f"word {word!r}: {sentence}" for word in WORDS.findall(sentence)]
-    return found + [f"word {word!r}: {row}" for row in rows for word in WORDS.findall(row)]
+                problems.append(f"{len(numbers)} numbers: {sentence}")
+            problems += [f"word {word!r}: {sentence}" for word in WORDS.findall(sentence)]
+    return problems + [f"word {word!r}: {row}" for row in rows for word in WORDS.findall(row)]
 
 
 def of_python(source):
@@ -135,11 +135,11 @@ def listed():
 
 @pytest.mark.parametrize("path", paths(), ids=name_of)
 def test_a_file_holds_the_rules_or_is_still_to_do(path):
-    found = faults(path)
+    problems = faults(path)
     if name_of(path) in listed():
-        assert found, f"{name_of(path)} holds the rules: remove it from {TO_DO.name}"
+        assert problems, f"{name_of(path)} holds the rules: remove it from {TO_DO.name}"
     else:
-        assert not found, "\n".join(found)
+        assert not problems, "\n".join(problems)
 
 
 def test_the_list_names_files_that_exist_and_none_of_the_documentation():
@@ -162,9 +162,9 @@ def test_the_list_names_files_that_exist_and_none_of_the_documentation():
     ],
 )
 def test_the_rules_find_faults(text, fault):
-    found = of_prose(plain(text))
-    assert bool(found) == bool(fault)
-    assert not fault or found[0].startswith(fault)
+    problems = of_prose(plain(text))
+    assert bool(problems) == bool(fault)
+    assert not fault or problems[0].startswith(fault)
 
 
 if __name__ == "__main__":

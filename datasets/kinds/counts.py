@@ -5,7 +5,7 @@ import numpy as np
 from ...errors import InputError
 from ..cells import as_names, as_numbers
 from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
-from ..columns import Called
+from ..columns import Called, choice
 from ..schemas import COUNT_POSITIVE, COUNT_WHOLE, check
 from ..wording import listed, quoted
 from .kind import Kind
@@ -60,7 +60,7 @@ def _joint(table, columns, name, parts, label):
     candidates = [column for column in table if column in Called((name,), {}, JOINT)]
     if len(candidates) > 1:
         raise InputError(
-            f"{label}: columns {listed(candidates)} could each be {name}; choose one with --column {name}=NAME"
+            f"{label}: columns {listed(candidates)} could each be {name}; choose one with {choice(name, candidates[0])}"
         )
     return candidates[0] if candidates else None
 
@@ -72,7 +72,7 @@ def _with_lengths(table, columns, changes):
     if column is None:
         return table
     changes.add("length", f"{quoted(column)} is read as the length of both operands", column=str(column))
-    return table.drop(columns=column).assign(**dict.fromkeys(parts, table[column]))
+    return table.assign(**dict.fromkeys(parts, table[column]))
 
 
 def _with_counts(table, columns, trials, changes):
@@ -96,7 +96,7 @@ def _with_counts(table, columns, trials, changes):
     faults += [Fault(row, column, f"found {quoted(share[row])}, {problem}", "correct it") for row in wrong]
     refuse(faults, table, label)
     correct = (share / scale * trials).round()
-    error = float((correct / trials - share / scale).abs().max())
+    error = (correct / trials - share / scale).abs().fillna(0).max()
     percent = "percent" if scale == 100 else "a share"
     changes.add(
         "trials",
@@ -104,7 +104,7 @@ def _with_counts(table, columns, trials, changes):
         column=str(column),
         value=trials,
     )
-    return table.drop(columns=column).assign(correct=correct, total=float(trials)), ""
+    return table.assign(correct=correct, total=float(trials)), ""
 
 
 def _split(table):

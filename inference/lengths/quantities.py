@@ -235,7 +235,7 @@ def predict_counts(
     conditions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> xr.DataArray:
-    """Draw counts as each draw foretells them, with the scatter of counts about their accuracy.
+    """Draw counts as each draw predicts them, with the scatter of counts about their accuracy.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def capabilities(fit: Fit, anchors: Mapping[str, float] | None = None) -> xr.Dat
 
 
 def pit_by_benchmark(fit: Fit) -> pd.DataFrame:
-    """How well the scores of each benchmark are foretold by draws that did not see them.
+    """Test how well draws that did not see the scores of a benchmark predict them.
 
     Parameters
     ----------

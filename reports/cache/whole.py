@@ -87,8 +87,8 @@ def make_ahead(names, out, written, preview, shown, **choice):
         return set()
     with tempfile.TemporaryDirectory() as folder:
         folder, over, keys = Path(folder), threading.Event(), set()
-        with ThreadPoolExecutor(1) as beside:
-            watch = beside.submit(_watch, folder, shown, preview, over)
+        with ThreadPoolExecutor(1) as executor:
+            watch = executor.submit(_watch, folder, shown, preview, over)
             try:
                 shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
                 for posteriors, made in mapped(_make, shared, sorted(apart, key=_length, reverse=True)):

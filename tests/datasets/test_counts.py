@@ -5,6 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.datasets import KINDS
 from bayescaling.errors import TableNote
 
 SMALL = pd.DataFrame(
@@ -116,6 +117,11 @@ def test_shares_in_percent_and_one_length_are_read_at_the_second_try():
     first = table.iloc[0]
     assert (first["length_a"], first["length_b"], first["correct"], first["total"]) == (10, 10, 500, 500)
     assert table["run"].nunique() == 4 and len(table) == 24
+    with warnings.catch_warnings(action="ignore"):
+        short = bs.read(source, "counts", trials=500, where="n_digits < 30 and accuracy > 50")
+    assert len(short) == 8 - int((table["accuracy"].where(table["n_digits"] < 30) <= 50).sum())
+    stored = KINDS["counts"].from_dataset(KINDS["counts"].to_dataset(table))
+    assert stored.equals(table)
     assert set(table["embedding"]) == {"all"} and set(table["train_digits"]) == {20}
 
 
