@@ -1,5 +1,10 @@
+from pathlib import Path
+
+import bayescaling as bs
+import jinja2
 import pytest
 from bayescaling.reports.html import prose
+from jinja2 import nodes
 
 PAGE = """
 ## Answer {answer}
@@ -63,3 +68,19 @@ def test_texts_of_users_tables_are_escaped_once_and_end_no_paragraph(tmp_path):
     (found,) = prose.sections(tmp_path / "page.py", {}, template="own.md.jinja", escaped=True, name=name)
     assert found["title"] == "Does <i>  ## a & b fit?"  # as it is: the page escapes titles
     assert found["text"] == ["Of <b>&lt;i&gt;  ## a &amp; b</b>."] and found["points"] == ["x<sub>1</sub>"]
+
+
+TEMPLATES = sorted((Path(bs.__file__).parent / "reports" / "pages").rglob("*.md.jinja"))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=[f"{path.parent.name}-{path.stem}" for path in TEMPLATES])
+def test_a_template_sets_no_name_that_it_calls(path):
+    """A value under the name of a function hides it, which shows only where a whole page is drawn."""
+    tree = jinja2.Environment().parse(path.read_text(encoding="utf-8"))
+    assigned = {name.name for node in tree.find_all(nodes.Assign) for name in _names(node.target)}
+    called = {node.node.name for node in tree.find_all(nodes.Call) if isinstance(node.node, nodes.Name)}
+    assert not assigned & called
+
+
+def _names(target):
+    return target.items if isinstance(target, nodes.Tuple) else [target]
