@@ -9,6 +9,7 @@ from .inference import (
     calibrate as calibrate,
     compare as compare,
     fit as fit,
+    horizons as horizons,
     lengths as lengths,
     open as open,
     parallel as parallel,

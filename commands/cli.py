@@ -22,6 +22,7 @@ from . import (
     exit_status,
     fit,
     gpu_check,
+    horizons,
     plot,
     points,
     progress_since,
@@ -44,6 +45,7 @@ app.command()(rollout.rollout)
 app.command()(compare.compare)
 app.command()(doubling.doubling)
 app.command("progress-since")(progress_since.progress_since)
+app.command()(horizons.horizons)
 app.command()(allocate.allocate)
 app.command()(plot.plot)
 app.command()(reconcile.reconcile)

@@ -24,8 +24,8 @@ CHINCHILLA_VOCABULARY = 32000
 class Table:
     """A built-in table with its description, source, licence and derived columns.
 
-    The notes next to its file end with the list of its columns. A table of scores is `joined` with the table of that
-    name, whose rows are the models.
+    The notes next to its file end with the list of its columns. A table is `joined` with the tables of these names by
+    the columns that identify their rows, such as models.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Table:
     source: str
     licence: str
     derived: dict[str, Callable] = field(default_factory=dict)
-    joined: str | None = None
+    joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def notes(self):
@@ -57,6 +57,7 @@ ROSETTA = (
     "Ho et al. 2025 (arXiv 2512.00193), epoch-research/benchmark-stitching at f87d3cc; training compute, Epoch AI",
     "MIT (scores and models) and CC-BY 4.0 (training compute)",
 )
+WEIRDML = ("htihle/weirdml-time-horizons at 965c7f1", "MIT")
 TRAINING_FLOP = {"training_flop": lambda runs: 6.0 * runs["parameters"] * runs["tokens"]}
 YEAR = {"year": lambda table: fractional_years(table["date"])}
 LISTED = (
@@ -157,7 +158,7 @@ LISTED = (
         EPOCH,
         EPOCH_SCORES_LICENCE,
         derived=YEAR,
-        joined="eci_models",
+        joined={"eci_models": ("model",)},
     ),
     Table(
         "eci_models",
@@ -175,7 +176,7 @@ LISTED = (
         "Scores of 179 model versions on 38 benchmarks, not corrected for chance, to November 2025",
         *ROSETTA,
         derived=YEAR,
-        joined="rosetta_models",
+        joined={"rosetta_models": ("model",)},
     ),
     Table(
         "rosetta_models",
@@ -185,6 +186,17 @@ LISTED = (
         *ROSETTA,
         derived=YEAR,
     ),
+    Table(
+        "weirdml",
+        7395,
+        "horizons",
+        "Successes of 87 models on 17 tasks of machine learning at five thresholds, with the time that people need",
+        *WEIRDML,
+        derived=YEAR,
+        joined={"weirdml_models": ("model",), "weirdml_times": ("task", "threshold")},
+    ),
+    Table("weirdml_models", 87, "models", "The models of weirdml and their dates", *WEIRDML, derived=YEAR),
+    Table("weirdml_times", 85, "times", "The time that people need for the tasks of weirdml, by threshold", *WEIRDML),
 )
 TABLES = {table.name: table for table in LISTED}
 
@@ -232,9 +244,11 @@ def load(name: str) -> pd.DataFrame:
     """
     table = _entry(name)
     frame, label, _ = open_table(FOLDER / f"{name}.csv")
-    if table.joined:
-        models = load(table.joined).set_index("model")
-        frame = frame.join(models[[column for column in table.columns if column in models]], "model")
+    for other, keys in table.joined.items():
+        columns = load(other).set_index(list(keys))
+        frame = frame.join(
+            columns[[name for name in table.columns if name in columns and name not in frame]], list(keys)
+        )
     dates = {column: pd.to_datetime(frame[column]) for column in ("publication_date", "date") if column in frame}
     frame = frame.assign(**dates).assign(**table.derived)[table.columns]
     frame = check(frame, name, label=label).reset_index(drop=True)

@@ -17,7 +17,7 @@ COUNT_WHOLE = ("train_digits", "length_a", "length_b", "correct", "total")
 COUNT_POSITIVE = ("layers", "recurrences", "d_model", "k_max", "parameters", "samples", "flop")
 NEEDED = (*SIZES, "loss", "perplexity")
 CONFIDENCES = ("Confident", "Likely", "Speculative", "Unknown")
-DROPPING = ("runs", "evaluations", "counts", "scores")  # kinds whose reader can leave rows out
+DROPPING = ("runs", "evaluations", "counts", "scores", "horizons")  # kinds whose reader can leave rows out
 
 
 def check(frame, kind, *, label, names=None, faults=()):
@@ -154,6 +154,10 @@ def schema(kind):
         columns = {"score": number(share)}
         columns["training_compute_flop"] = pa.Column("float64", positive, nullable=True, required=False)
         return pa.DataFrameSchema(columns)
+    if kind == "horizons":
+        columns = {"minutes": number(positive), "successes": number(nonnegative), "runs": number(positive)}
+        columns["estimated_minutes"] = pa.Column("float64", positive, nullable=True, required=False)
+        return pa.DataFrameSchema(columns)
     of_a_model = {
         "date": date(),
         "year": number(positive),
@@ -265,6 +269,24 @@ def schema(kind):
             "compute_2025_confidence": text(nullable=True),
             "distilled": whole(flag),
             "distilled_confidence": text("high", "medium", "low", nullable=True),
+        },
+        "weirdml": {
+            **dict.fromkeys(["model", "task", "task_family", "time_source"], text()),
+            "date": date(),
+            "year": number(positive),
+            "threshold": whole(positive),
+            "minutes": number(positive),
+            "estimated_minutes": number(positive, nullable=True),
+            **dict.fromkeys(["successes", "runs"], number(nonnegative)),
+        },
+        "weirdml_models": {"model": text(), "date": date(), "year": number(positive)},
+        "weirdml_times": {
+            "task": text(),
+            "threshold": whole(positive),
+            "task_family": text(),
+            "minutes": number(positive),
+            "estimated_minutes": number(positive, nullable=True),
+            "time_source": text(),
         },
         "published": {
             "quantity": text(),

@@ -1,6 +1,6 @@
 """What is learned: NUTS, diagnostics, comparison by leave-one-out, and decisions draw by draw."""
 
-from . import lengths, points, progress, scores
+from . import horizons, lengths, points, progress, scores
 from .checks.calibration import calibrate
 from .comparison.compare import compare
 from .comparison.rollout import rollout
@@ -16,6 +16,7 @@ __all__ = [
     "calibrate",
     "compare",
     "fit",
+    "horizons",
     "lengths",
     "open",
     "parallel",

@@ -6,6 +6,7 @@ NEEDED = {
     "runs": "sizes and losses of runs need a law such as chinchilla",
     "evaluations": "growth rates need one of progress-1 to progress-20",
     "counts": "lengths need a fit of the law 'lengths'",
+    "horizons": "horizons need a fit of the law 'horizons'",
     "scores": "capabilities need a fit of the law 'scores'",
 }
 

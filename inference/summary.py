@@ -17,11 +17,13 @@ from .checks.chains import sentence
 from .checks.check import FITS, verdict_sentence
 from .checks.check import KEY as VERDICT
 from .checks.sandwich import quotable
+from .horizons.quantities import doubling_days
+from .horizons.quantities import summary as horizon_summary
 from .lengths.quantities import summary as length_summary
 from .printed import Printed, Text
 from .progress.rate_at_rows import gain_times
 from .scores.compute import summary as progress_summary
-from .words import HIGH, LOW, MIDDLE, digits, flop, months, plain, probability, sizes, yearly
+from .words import HIGH, LOW, MIDDLE, digits, durations, flop, months, plain, probability, sizes, yearly
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -167,11 +169,19 @@ def _answers_of_scores(fit):
     return ((f"fall of compute at fixed capability, {name}", text) for name, text in _falls(fit))
 
 
+def _answers_of_horizons(fit):
+    for period, text in _doublings(fit):
+        yield f"days in which horizons double, {period}", text
+    for model, text in _horizons(fit)[:MOST_ANSWERS]:
+        yield f"horizon of {model}, half of the runs", text
+
+
 ANSWERS = {
     "runs": _answers_of_runs,
     "evaluations": _answers_of_evaluations,
     "counts": _answers_of_counts,
     "scores": _answers_of_scores,
+    "horizons": _answers_of_horizons,
 }
 
 
@@ -202,6 +212,28 @@ def _of_scores(fit, of, fits):
         yield f"The fall of compute at fixed capability is {text} ({name}, {of}, 95% interval)."
 
 
+def _of_horizons(fit, of, fits):
+    for period, text in _doublings(fit):
+        yield f"Time horizons double in {text} days ({period}, {of}, 95% interval)."
+    for model, text in _horizons(fit)[:1]:
+        yield f"{model} does the typical task that takes people {text} in half of its runs ({of}, 95% interval)."
+
+
+def _doublings(fit):
+    """Pairs of a period and the days in which horizons double, in words."""
+    if fit.law.trend is None:
+        return []
+    rows = doubling_days(fit).iterrows()
+    return [
+        (str(period), months({end: intervals.finite(row[end]) for end in (LOW, MIDDLE, HIGH)})) for period, row in rows
+    ]
+
+
+def _horizons(fit):
+    """Pairs of a model, the latest first, and its horizon at half of the runs, in words."""
+    return [(model, durations(row)) for (model, _), row in horizon_summary(fit, [SHARE]).iterrows()]
+
+
 def _doubling(fit):
     """Write the doubling time at the evaluations, and the probability of progress."""
     gain = gain_times(fit).loc["all"]
@@ -227,4 +259,10 @@ def _falls(fit):
     ]
 
 
-OF_KIND = {"runs": _of_runs, "evaluations": _of_evaluations, "counts": _of_counts, "scores": _of_scores}
+OF_KIND = {
+    "runs": _of_runs,
+    "evaluations": _of_evaluations,
+    "counts": _of_counts,
+    "scores": _of_scores,
+    "horizons": _of_horizons,
+}

@@ -108,6 +108,40 @@ def month(year):
     return f"{calendar.month_name[int(12 * (year % 1)) + 1]} {int(year)}"
 
 
+def durations(q):
+    """Median and 95% interval of a human time in minutes, with units.
+
+    Examples
+    --------
+    >>> durations({LOW: 0.4, MIDDLE: 42.3, HIGH: 663.0})
+    '42 min [24 s, 11 h]'
+    """
+    return _interval(q, lambda x: NEVER if x is None else duration(x))
+
+
+def duration(minutes):
+    """Write a human time, with no more than two digits: 24 s, 42 min, 11 h, 1,200 h.
+
+    Examples
+    --------
+    >>> duration(0.011), duration(75.0), duration(123456.0)
+    ('0.66 s', '75 min', '2,100 h')
+    """
+    if minutes < 1:
+        return f"{_two_digits(60 * minutes)} s"
+    return f"{_two_digits(minutes)} min" if minutes < 90 else f"{_two_digits(minutes / 60)} h"
+
+
+def _two_digits(x):
+    rounded = float(f"{x:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
+def dates(q):
+    """Median and 95% interval of a date, year and month: 2027-03 [2026-07, never]."""
+    return _interval(q, lambda x: NEVER if x is None else f"{int(x)}-{int(12 * (x % 1)) + 1:02d}")
+
+
 def _interval(q, form):
     if all(q[name] is None for name in (LOW, MIDDLE, HIGH)):
         missing = form(None)

@@ -1,6 +1,7 @@
 """What is believed: laws as mathematics and as PyMC models, priors and noise."""
 
 from . import laws
+from .horizons.law import Horizons
 from .laws import law
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla, Coupled
@@ -28,6 +29,7 @@ __all__ = [
     "EmbeddingWeighted",
     "Frontier",
     "Grouped",
+    "Horizons",
     "Kaplan",
     "Lengths",
     "LossLaw",

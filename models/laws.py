@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
+from .horizons.law import Horizons
 from .law import Law
 from .lengths.law import Lengths
 from .loss.chinchilla import Chinchilla, Coupled
@@ -32,6 +33,7 @@ __all__ = [
     "EmbeddingWeighted",
     "Frontier",
     "Grouped",
+    "Horizons",
     "Kaplan",
     "Lengths",
     "LossLaw",
@@ -59,6 +61,7 @@ LAWS: dict[str, type[Law]] = {
         Grouped,
         Lengths,
         Scores,
+        Horizons,
     )
 }
 PROGRESS = tuple(f"progress-{k}" for k in SPECIFICATIONS)

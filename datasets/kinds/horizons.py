@@ -1,0 +1,144 @@
+"""Tables of successes of models on tasks, with the time that people need for these."""
+
+import re
+
+from ...errors import InputError
+from ..cells import as_days, as_names, as_numbers, fractional_years, with_halfwidths
+from ..checks import Fault, refuse, refuse_differences, refuse_duplicate_rows
+from ..columns import Called, choice
+from ..schemas import check
+from ..wording import quoted, unknown
+from .kind import Kind
+
+OF_A_MODEL = ("date", "family")
+OF_A_TASK = ("task_family",)
+TIMES = ("minutes", "estimated_minutes")
+UNITS = {"seconds": 1 / 60, "minutes": 1.0, "hours": 60.0, "days": 480.0}  # a working day has 8 hours
+IN_HEADER = ((re.compile("hour|hrs"), "hours"), (re.compile("second|_sec"), "seconds"))
+
+
+def parse(table, changes, columns, where, drop_missing, unit):
+    """Check a table of successes, count single runs by model and task, and add the year of each model with a date."""
+    label, factors = changes.label, factors_of(unit or {})
+    table, columns = _with_runs(table, dict(columns), changes)
+    table, headers = HORIZONS.select(table, changes, columns, where, drop_missing)
+    numbers, faults = as_numbers(table, HORIZONS.present(table, (*TIMES, "successes", "runs")))
+    names, nameless = as_names(table, HORIZONS.present(table, HORIZONS.text), (*OF_A_MODEL, "time_source"))
+    cells, faults = numbers | names, faults + nameless
+    if "date" in table:
+        cells["date"], halfwidths, undated = as_days(table["date"], optional=True)
+        faults += undated
+    for name in HORIZONS.present(table, TIMES):
+        factor, stated = factors.get(name), _stated(headers.get(name, name))
+        if factor is None and stated:
+            factor = UNITS[stated]
+            changes.add("unit", f"{quoted(headers[name])} is read in {stated}", of=name, unit=stated, factor=factor)
+        cells[name] = cells[name] * (factor or 1.0)
+    table = check(table.assign(**cells), "horizons", label=label, names=headers, faults=faults)
+    refuse(_impossible(table), table, label)
+    if "date" in table:
+        table = with_halfwidths(table, "date", headers.get("date", "date"), halfwidths, changes)
+    refuse_differences(table, "model", OF_A_MODEL, label)
+    refuse_differences(table, "task", OF_A_TASK, label)
+
+    def describe(model, task, minutes):
+        text = f"model {quoted(model)} has successes on {quoted(task)} at {minutes:g} minutes before"
+        return f"{text}; add their counts up or delete one"
+
+    refuse_duplicate_rows(table, ["model", "task", "minutes"], describe, label)
+    refuse(_out_of_order(table), table, label)
+    return table.assign(year=fractional_years(table["date"])) if "date" in table else table
+
+
+def _with_runs(table, columns, changes):
+    """Count the runs of each model on each task where each row is one run; return the table and chosen columns."""
+    called = Called(("runs",), columns, HORIZONS.aliases)
+    if any(name in called for name in table) or "runs" in columns:
+        return table, columns
+    chosen = {name: Called((name,), columns, HORIZONS.aliases) for name in ("model", "task", "successes", *TIMES)}
+    places = {name: next((c for c in table if c in called), None) for name, called in chosen.items()}
+    if None in (places["model"], places["task"], places["successes"]):
+        return table, columns
+    single, faults = as_numbers(table, [places["successes"]])
+    outcomes = single[places["successes"]]
+    wrong = outcomes.index[~outcomes.isin([0, 1]) & outcomes.notna()]
+    fix = f"give the number of runs in a column 'runs', or choose one with {choice('runs', 'COLUMN')}"
+    faults += [
+        Fault(row, places["successes"], f"found {quoted(outcomes[row])} in a table of single runs, 0 or 1", fix)
+        for row in wrong
+    ]
+    refuse(faults, table, changes.label)
+    key = [c for name in ("model", "task", *TIMES) if (c := places[name]) is not None]
+    cells = table.assign(**{places["successes"]: outcomes, "runs": 1.0}).dropna(subset=[places["successes"]])
+    others = {c: "first" for c in table if c not in (*key, places["successes"])}
+    counted = cells.groupby(key, sort=False, dropna=False).agg(others | {places["successes"]: "sum", "runs": "sum"})
+    counted = counted.reset_index()
+    counted.attrs = dict(table.attrs)
+    changes.add("runs", f"each of {len(table):,} rows is one run: counted by model and task", value=len(table))
+    return counted, columns
+
+
+def factors_of(unit):
+    """Return the factors of times, by column, or refuse a unit that is unknown."""
+    for column, name in unit.items():
+        if column not in TIMES:
+            raise InputError(
+                f'unit: {quoted(column)} has none in a table of successes; write {{"minutes": "hours"}} '
+                "(--unit minutes=hours)"
+            )
+        if name not in UNITS:
+            raise InputError(unknown(f"unit of {column}:", name, UNITS))
+    return {column: UNITS[name] for column, name in unit.items()}
+
+
+def _stated(header):
+    """Return the unit that the name of a column of times states, None where it is minutes or states none."""
+    return next((name for pattern, name in IN_HEADER if pattern.search(str(header).lower())), None)
+
+
+def _impossible(table):
+    for name in ("successes", "runs"):
+        for row, value in table[name][table[name] != table[name].round()].items():
+            yield Fault(row, name, f"found {quoted(value)}, which is no whole number", "correct it or delete the row")
+    for row, successes, runs in table[["successes", "runs"]].itertuples():
+        if successes > runs:
+            yield Fault(row, "successes", f"found {successes:g} of {runs:g} runs", "correct one of them")
+
+
+def _out_of_order(table):
+    """Yield faults of thresholds that more runs reach than a lower one of the same task, or of other runs."""
+    ordered = table.sort_values("minutes", kind="stable")
+    before = ordered.groupby(["model", "task"], sort=False)[["successes", "runs"]].shift()
+    for row in ordered.index[(ordered["successes"] > before["successes"]).fillna(False)]:
+        problem = (
+            f"found {table['successes'][row]:g}, but {before['successes'][row]:g} at a lower threshold of this task"
+        )
+        yield Fault(row, "successes", problem, "count runs that reach a threshold as reaching all lower ones")
+    for row in ordered.index[before["runs"].notna() & (ordered["runs"] != before["runs"])]:
+        problem = f"found {table['runs'][row]:g}, but {before['runs'][row]:g} at another threshold of this task"
+        yield Fault(row, "runs", problem, "give all thresholds of a model and task the same runs")
+
+
+HORIZONS = Kind(
+    name="horizons",
+    built_in="weirdml",
+    dimension="row",
+    parse=parse,
+    needed=("model", "task", "minutes", "successes", "runs"),
+    optional=("date", "family", "task_family", "time_source", "estimated_minutes", "threshold"),
+    check_unit=factors_of,
+    text=("model", "task", "family", "task_family", "time_source"),
+    days=("date",),
+    aliases={
+        "model": "modelname modelid llm system alias",
+        "task": "taskid taskname problem",
+        "minutes": "humanminutes humantime humantimeminutes tasklength tasklengthminutes hours humanhours time",
+        "successes": "success successcount nsuccess nsuccesses passed solved scorebinarized",
+        "runs": "nruns trials attempts numruns total",
+        "date": "releasedate modelreleasedate",
+        "family": "modelfamily",
+        "task_family": "taskfamily suite tasksuite",
+        "time_source": "humansource timesource timing",
+        "estimated_minutes": "estimatedminutes estimateminutes estimatedhours",
+    },
+)

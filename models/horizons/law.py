@@ -1,0 +1,306 @@
+"""The law of time horizons as something to fit: its options, priors, density and simulation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ...datasets import filled, require
+from ...datasets.wording import not_a_switch, unknown
+from ...errors import InputError
+from ..arrays import exp, log, pick
+from ..coordinates import Coordinates, Units
+from ..density import POTENTIAL, Density
+from ..law import Effort, Law
+from ..lengths.curve import log_rising
+from . import design
+from .draws import HorizonsDraws
+from .outcomes import log_shares, rising
+from .parts import HorizonsGrouping, HorizonsTests
+from .priors import OF_TRENDS, free_parameters
+from .trend import log_horizon
+
+NOISES = ("beta_binomial", "binomial")
+SCALE = 2.0  # log minutes of a unit of a model's coordinate
+HORIZON, TASK, FAMILY = "horizon_units", "task_units", "family_units"
+LEAST_MODELS, LEAST_TASKS = 3, 3
+
+
+@dataclass(frozen=True)
+class Horizons(Law):
+    """Successes of models on tasks by how long people need for these, and the horizon of models by date.
+
+    Model m succeeds on task j, for which people need t minutes, with a probability whose logit is
+    ``slope_j (horizon_m - log t - effect_j)``. The horizon is the log of the human time of a typical task that the model
+    does with a probability of one half. Effects of tasks state how much harder a task is than its time tells, so that
+    the horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the date.
+
+    Several thresholds of one task, such as accuracies that people need longer and longer for, are one ordered outcome
+    of a run: the runs that reach one are those at risk of the next.
+
+    ================== ======================== ================================================================
+    quantity           prior                    what it is
+    ================== ======================== ================================================================
+    horizon_centre     Normal(3, 3)             log minutes in mid-2024; the mean for trend=None
+    horizon_sd         HalfNormal(1.5)          spread of models about the trend
+    log_slope          Normal(-0.3, 0.7)        logits an e-fold of human time costs, its log, of the typical task
+    task_sd            HalfNormal(2)            effects of tasks, log minutes
+    log_slope_sd       HalfNormal(0.5)          spread of log slopes between tasks
+    family_sd          HalfNormal(1)            effects of families of tasks, log minutes
+    estimate_bias      Normal(0, 1)             log of estimated over timed minutes
+    estimate_sd        LogNormal(-0.7, 0.5)     its spread between tasks
+    log_precision      Normal(2, 1.5)           of the beta-binomial
+    yearly_gain        Normal(1, 1.5)           log minutes gained a year
+    yearly_gain_change Normal(0, 1.5)           its change at the break
+    break_place        Uniform(0, 1)            where the break lies among the dates of models
+    acceleration       Normal(0, 0.7)           change a year of the yearly gain
+    midpoint, width    Normal(2026, 2), LogNormal(0.7, 0.5)  of the logistic trend, years
+    ================== ======================== ================================================================
+
+    `horizons.priors` states the reason for each prior.
+
+    Parameters
+    ----------
+    trend : {"linear", "break", "acceleration", "logistic", None}
+        How the mean log horizon depends on the date; None for not at all, where models have no dates.
+    noise : {"beta_binomial", "binomial"}
+        Whether runs of one model on one task may end more alike than independent ones.
+    task_slopes : bool
+        Let tasks differ in how fast success rises with the horizon.
+    family_effects : bool
+        Tasks of one ``task_family`` have an effect in common.
+    estimates : bool
+        Human times that the column ``time_source`` calls estimates have a bias and an error. Tasks that were timed and
+        have ``estimated_minutes`` too inform both.
+    priors : mapping of str to str
+        Replacements of the default priors, such as ``{"yearly_gain": "Normal(0, 3)"}``.
+
+    Raises
+    ------
+    InputError
+        If an option or prior is unknown or out of range.
+
+    References
+    ----------
+    .. [1] Kwa, T. et al. (2025). Measuring AI ability to complete long tasks. arXiv:2503.14499.
+
+    Examples
+    --------
+    >>> Horizons(trend="break").label
+    'horizons, trend=break'
+    """
+
+    trend: str | None = "linear"
+    noise: str = "beta_binomial"
+    task_slopes: bool = True
+    family_effects: bool = False
+    estimates: bool = False
+    priors: Mapping = field(default_factory=dict)
+
+    name: ClassVar[str] = "horizons"
+    kind: ClassVar[str] = "horizons"
+    unit: ClassVar[str] = "row"
+    observed: ClassVar[str] = "successes"
+    scale: ClassVar[str] = "successes"  # type: ignore[misc]
+    scale_of_horizons: ClassVar[float] = SCALE
+    effort: ClassVar[Effort] = Effort(target_accept=0.9, careful=(0.97, 0.99), least_ess=400, longest=4)
+    tests = HorizonsTests()
+    grouping = HorizonsGrouping()
+
+    def __post_init__(self):
+        for option, choices in (("trend", tuple(OF_TRENDS)), ("noise", NOISES)):
+            if getattr(self, option) not in choices:
+                raise InputError(unknown(option, getattr(self, option), choices))
+        for option in ("task_slopes", "family_effects", "estimates"):
+            if not isinstance(getattr(self, option), bool):
+                raise InputError(not_a_switch(option, getattr(self, option)))
+        object.__setattr__(self, "priors", self._checked_priors())
+
+    @property
+    def free_parameters(self):
+        """Return everything that has a prior, as `FreeParameter` objects."""
+        return free_parameters(self)
+
+    @property
+    def needed(self):
+        """Return the columns of the table that this law needs besides those that its reader does."""
+        return (
+            *(("year",) if self.trend is not None else ()),
+            *(("task_family",) if self.family_effects else ()),
+            *(("time_source",) if self.estimates else ()),
+        )
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    def rows(self, table):
+        """Return the rows with what comes before each in its cell, refusing a table that cannot inform this law.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or empty in a row, there are fewer than three models or tasks, all tasks are of one
+            length, or no run has an outcome that others lack.
+        """
+        place = table.attrs.get("source", "the table")
+        if self.trend is not None and "year" not in table:
+            raise InputError(
+                f"{place}: no column has the dates of models, which trend={self.trend!r} needs; add a column 'date', "
+                "or fit the models alone with trend=None (--option trend=none)"
+            )
+        require(table, ("model", "task", "minutes", "successes", "runs", *self.needed), purpose="the horizons law")
+        for column in self.needed:
+            filled(table, column, purpose=f"the {self.label} law")
+        for what, column, least in (("models", "model", LEAST_MODELS), ("tasks", "task", LEAST_TASKS)):
+            if (count := table[column].nunique()) < least:
+                raise InputError(f"{place}: {count} {what}; the horizons law needs at least {least}")
+        if table["minutes"].nunique() < 2:
+            raise InputError(
+                f"{place}: column 'minutes' has one value; the horizons law needs tasks of several lengths"
+            )
+        return design.nested(table)
+
+    def reference(self, rows):
+        """Name models, tasks and families, and state what is known of each; see `design.reference`."""
+        return design.reference(self, rows)
+
+    def design_arrays(self, rows, reference):
+        """Return the arrays that the model holds as data; see `design.arrays`."""
+        return design.arrays(self, rows, reference)
+
+    # The density -----------------------------------------------------------------------------------------------------
+
+    @property
+    def task_parts(self):
+        """Return the names of the coordinates of a task."""
+        return ("effect", "slope") if self.task_slopes else ("effect",)
+
+    def units(self, reference):
+        """Return the blocks of coordinates after the first where chains start, by name: (dims, start, axis)."""
+        models, tasks = len(reference["models"]), len(reference["tasks"])
+        blocks = {
+            HORIZON: (("model",), np.full((models, 1), reference["middle"] / SCALE), "model"),
+            TASK: (("task", "part"), np.zeros((tasks, len(self.task_parts))), "task"),
+        }
+        if self.family_effects:
+            blocks[FAMILY] = (("task_family",), np.zeros((len(reference["families"]), 1)), "family")
+        return blocks
+
+    def density(self, rows, reference):
+        """Return the `Density`; arrays name in their first word what they are of."""
+        arrays = self.design_arrays(rows, reference)
+        units = (Units(name, *block) for name, block in self.units(reference).items())
+        axes = {name: name.split("_")[0] for name in arrays}
+        return Density((Coordinates(self.prior_of), *units), self._rest, arrays, axes, self.key)
+
+    def _rest(self, values, data):
+        """Return the log density of models, tasks, families, estimates and rows."""
+        return self.parts(values, data)
+
+    def parts(self, values, data):
+        """Return log densities, with names, of models, tasks, families, estimates and rows.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            Free parameters (...), and coordinates of models (..., model, 1), tasks (..., task, part) and families
+            (..., family, 1).
+        data : mapping of str to array_like
+        """
+        densities = {HORIZON: self.density_of_models(values, values[HORIZON][..., 0], data)}
+        densities[TASK] = sum(_standard(values[TASK][..., i]) for i in range(len(self.task_parts)))
+        if self.family_effects:
+            densities[FAMILY] = _standard(values[FAMILY][..., 0])
+        if self.estimates:
+            sd = values["estimate_sd"][..., None]
+            away = (data["anchor_log_ratio"] - values["estimate_bias"][..., None]) / sd
+            densities[POTENTIAL] = _standard(away) - log(sd)
+        horizon, tasks = SCALE * values[HORIZON][..., 0], self.tasks_of(values, data)
+        precision = self.precision(values)
+        densities["total"] = data["total_choose"]
+        if precision is not None:
+            densities["total"] = data["total_choose"] - data["total_cells"] * log_rising(precision, data["total_count"])
+        for where in design.WHERE:
+            of_rows = {name: data[f"{where}_{name}"] for name in ("model", "task", "log_minutes", "gap")}
+            shares = self.shares(horizon, tasks, of_rows, nested=float(where == "next"))
+            for side, share in zip(design.SIDES, shares, strict=True):
+                count, share = data[f"{where}{side}_count"], pick(share, data[f"{where}{side}_row"])
+                densities[where + side] = count * share if precision is None else rising(share, precision, count)
+        return densities
+
+    def precision(self, values):
+        """Return the precision of the beta-binomial, (..., 1), or None for a binomial."""
+        return exp(values["log_precision"][..., None]) if self.noise == "beta_binomial" else None
+
+    def density_of_models(self, values, coordinate, data):
+        """Return the log density of models' coordinates about the trend, (..., model)."""
+        sd = values["horizon_sd"][..., None]
+        return _standard((SCALE * coordinate - self.expected(values, data)) / sd) - log(sd)
+
+    def expected(self, values, data):
+        """Return the mean log horizon of models given their dates, log minutes, (..., model)."""
+        values = {name: values[name][..., None] for name in self.prior_of}
+        span = (data["model_break_low"], data["model_break_high"]) if self.trend == "break" else None
+        return log_horizon(values, self.trend, data["model_year"], span)
+
+    def tasks_of(self, values, data):
+        """Return the effect of each task in log minutes, and its slope, a pair of (..., task)."""
+        variance = values["task_sd"][..., None] ** 2 * data["task_one"]
+        bias = 0.0
+        if self.estimates:
+            variance = variance + data["task_estimated"] * values["estimate_sd"][..., None] ** 2
+            bias = -values["estimate_bias"][..., None] * data["task_estimated"]
+        effect = bias + variance**0.5 * values[TASK][..., 0]
+        if self.family_effects:
+            effect = effect + values["family_sd"][..., None] * pick(values[FAMILY][..., 0], data["task_family"])
+        log_slope = values["log_slope"][..., None] * data["task_one"]
+        if self.task_slopes:
+            log_slope = log_slope + values["log_slope_sd"][..., None] * values[TASK][..., 1]
+        return effect, exp(log_slope)
+
+    def shares(self, horizon, tasks, of_rows, nested):
+        """Return logs of the probabilities that a run at risk reaches the threshold of a row, and that it does not.
+
+        Parameters
+        ----------
+        horizon : array_like, shape (..., model)
+            Log minutes.
+        tasks : pair of array_like, shape (..., task)
+            From `tasks_of`.
+        of_rows : mapping of str to array_like
+            ``model``, ``task``, ``log_minutes`` and ``gap`` by row.
+        nested : array_like
+            See `outcomes.log_shares`.
+        """
+        effect, slope = (pick(x, of_rows["task"]) for x in tasks)
+        eta = slope * (pick(horizon, of_rows["model"]) - of_rows["log_minutes"] - effect)
+        return log_shares(eta, slope, of_rows["gap"], nested)
+
+    # Draws -----------------------------------------------------------------------------------------------------------
+
+    def draws(self, sampled, rows, reference):
+        """Return the `HorizonsDraws` of a Dataset that holds coordinates ``z``, or what `at_coordinates` names."""
+        if "z" in sampled:
+            return HorizonsDraws(self, reference, rows, sampled["z"].values)
+        values = {name: sampled[name].values for name in self.prior_of}
+        return HorizonsDraws.of(self, reference, rows, values, [sampled[name].values for name in self.units(reference)])
+
+    def prior_draws(self, rng, reference, rows, draws=1):
+        """Return the draws of the prior, dims (chain, draw) with one chain."""
+        values = {name: prior.frozen.rvs((1, draws), random_state=rng) for name, prior in self.prior_of.items()}
+        return HorizonsDraws.at_random(self, reference, rows, values, rng)
+
+    def draw_units(self, values, rows, reference, rng):
+        """Draw coordinates of models, tasks and families given free parameters, a list."""
+        return HorizonsDraws.at_random(self, reference, rows, values, rng).units
+
+    def known_draws(self, values, reference, rows, rng=None):
+        """Return one draw of known free parameters, by name; `rng` draws models, tasks and families."""
+        self._check_all_known(values)
+        variables = {name: np.full((1, 1), float(values[name])) for name in self.prior_of}
+        return HorizonsDraws.at_random(self, reference, rows, variables, rng or np.random.default_rng(0))
+
+
+def _standard(x):
+    """Return the log density of a standard normal."""
+    return -0.5 * (np.log(2 * np.pi) + x**2)
