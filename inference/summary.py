@@ -223,10 +223,8 @@ def _doublings(fit):
     """Pairs of a period and the days in which horizons double, in words."""
     if fit.law.trend is None:
         return []
-    rows = doubling_days(fit).iterrows()
-    return [
-        (str(period), months({end: intervals.finite(row[end]) for end in (LOW, MIDDLE, HIGH)})) for period, row in rows
-    ]
+    ends = doubling_days(fit)[[LOW, MIDDLE, HIGH]].iterrows()
+    return [(str(period), months({end: intervals.finite(x) for end, x in row.items()})) for period, row in ends]
 
 
 def _horizons(fit):
