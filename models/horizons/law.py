@@ -33,8 +33,9 @@ class Horizons(Law):
 
     Model m succeeds on task j, for which people need t minutes, with a probability whose logit is
     ``slope_j (horizon_m - log t - effect_j)``. The horizon is the log of the human time of a typical task that the
-    model does with a probability of one half. Effects of tasks state how much harder a task is than its time tells, so that
-    the horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the date.
+    model does with a probability of one half. The effect of a task is how much harder it is than its time tells, so
+    that the horizon of a random task differs from that of the typical one. Horizons are normal about a trend in the
+    date.
 
     Several thresholds of one task, such as accuracies that people need longer and longer for, are one ordered outcome
     of a run: the runs that reach one are those at risk of the next.
