@@ -29,11 +29,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         cells["date"], halfwidths, undated = as_days(table["date"], optional=True)
         faults += undated
     for name in HORIZONS.present(table, TIMES):
-        factor, stated = factors.get(name), _stated(headers.get(name, name))
-        if factor is None and stated:
-            factor = UNITS[stated]
-            changes.add("unit", f"{quoted(headers[name])} is read in {stated}", of=name, unit=stated, factor=factor)
-        cells[name] = cells[name] * (factor or 1.0)
+        cells[name] = cells[name] * factors.get(name, UNITS[_stated(headers.get(name, name))])
     table = check(table.assign(**cells), "horizons", label=label, names=headers, faults=faults)
     refuse(_impossible(table), table, label)
     if "date" in table:
@@ -92,8 +88,8 @@ def factors_of(unit):
 
 
 def _stated(header):
-    """Return the unit that the name of a column of times states, None where it is minutes or states none."""
-    return next((name for pattern, name in IN_HEADER if pattern.search(str(header).lower())), None)
+    """Return the unit that the name of a column of times states, minutes where it states none."""
+    return next((name for pattern, name in IN_HEADER if pattern.search(str(header).lower())), "minutes")
 
 
 def _impossible(table):
