@@ -14,6 +14,7 @@ import arithmetic
 import bayescaling as bs
 import beyond
 import chinchilla
+import horizons
 import next_size
 import progress
 import since
@@ -32,6 +33,7 @@ STUDIES = {
     **since_forms.STUDIES,
     **beyond.STUDIES,
     **next_size.STUDIES,
+    **horizons.STUDIES,
 }
 
 

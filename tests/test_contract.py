@@ -55,13 +55,15 @@ STUDIED = {
     "scores": bs.laws.Scores(),
     "scores, break": bs.laws.Scores(pace="break"),
     "scores, ceilings, versions": bs.laws.Scores(ceilings=True, version_effects=True),
+    "horizons": bs.laws.Horizons(),
+    "horizons, break, estimates, families": bs.laws.Horizons(trend="break", estimates=True, family_effects=True),
     "lengths": bs.laws.Lengths(),
     "lengths, no seeds": bs.laws.Lengths(seeds=False),
 }
 TABLES = {"data-constrained": "data_constrained_runs"}
 # One law of each kind, one without an optimum and one whose quantities have levels.
 OPTIMISED = ("centre", "information")  # arrays of point estimates
-SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds")
+SUMMED = ("chinchilla", "configurations", "grouped", "progress-7", "scores, break", "lengths, no seeds", "horizons")
 ADDRESS = compiled.address
 GOLDEN = Path(__file__).with_name("golden.json")
 quiet = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -85,6 +87,10 @@ def table_for(name):
         scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
         scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
         return scores[scores["model"].isin(scores["model"].value_counts().index[:24])].reset_index(drop=True)
+    if name.startswith("horizons"):
+        successes = bs.load("weirdml")
+        models = successes["model"].unique()[::5]
+        return successes[successes["model"].isin(models) & successes["threshold"].isin([50, 90])].reset_index(drop=True)
     if name in TABLES:
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True)

@@ -1,0 +1,161 @@
+"""Studies of time horizons: the built-in table by trend, beside published figures, and recovery of known truths.
+
+The human times of ``weirdml`` are estimates of language models, and of three tasks those of one person too. Its authors
+publish horizons from the estimates alone, and calibrated on the person.
+"""
+
+from functools import partial
+
+import bayescaling as bs
+import numpy as np
+import pandas as pd
+from bayescaling.inference import intervals
+from bayescaling.inference.comparison.differences import differences
+from bayescaling.inference.comparison.groups import unmended
+from bayescaling.models.draws import DRAWS
+from study import Study
+
+TABLE = "weirdml"
+TRENDS = ("linear", "break", "acceleration", "logistic")
+COMPARED = 2025.5  # date at which rates are compared
+# htihle/weirdml-time-horizons at 965c7f1: hours of half of the runs, from estimates alone and calibrated.
+PUBLISHED = {
+    "gpt-4-0613": (0.392, 0.149),
+    "claude-3-opus": (1.134, 0.385),
+    "claude-3.5-sonnet": (1.943, 0.629),
+    "o1-preview": (6.243, 1.645),
+    "o4-mini (high)": (8.370, 2.077),
+    "o3-pro (high)": (11.823, 2.759),
+    "gpt-5 (high)": (14.465, 3.246),
+    "gemini-3-pro-preview (high)": (22.261, 4.654),
+    "gpt-5.2 (xhigh)": (30.635, 6.133),
+    "claude-opus-4.6 (adaptive)": (37.691, 7.329),
+}
+BRIEF = {"draws": 500, "tune": 700}
+TRUTH = {
+    "horizon_centre": 3.0,
+    "horizon_sd": 0.5,
+    "log_slope": -0.2,
+    "task_sd": 1.2,
+    "log_slope_sd": 0.3,
+    "log_precision": 2.0,
+    "yearly_gain": 1.6,
+}
+SPREADS = {"horizon_centre": 0.5, "log_slope": 0.2, "yearly_gain": 0.4}  # of truths between simulated tables
+MODELS, TASKS, RUNS = 14, 50, 8
+CASES = {
+    "as simulated": ("beta_binomial", "linear"),
+    "noise too small": ("binomial", "linear"),
+    "trend too stiff": ("beta_binomial", "break"),
+}
+
+
+def weirdml(parts, *, seed, **settings):
+    """Fit the built-in table by each trend, calibrated on timed tasks, and by a line to the estimates alone."""
+    laws = {trend: bs.laws.Horizons(trend=trend, estimates=True, family_effects=True) for trend in TRENDS}
+    table, fits = bs.load(TABLE), {}
+    for trend, law in laws.items():
+        fits[trend] = parts.fit(trend, lambda law=law: bs.fit(law, table, seed=seed, **settings))
+    estimated = table[table["estimated_minutes"].notna()].assign(minutes=lambda rows: rows["estimated_minutes"])
+    alone = bs.laws.Horizons(family_effects=True)
+    fits["estimates alone"] = parts.fit("alone", lambda: bs.fit(alone, estimated, seed=seed, **settings))
+    result = {name: parts.entry(f"entry {name}", lambda fit=fit: entry(fit)) for name, fit in fits.items()}
+    compared = parts.entry("compared", lambda: _compared({name: fits[name] for name in TRENDS}, seed, settings))
+    return {"fits": result, "compared": compared, "published_hours": PUBLISHED}
+
+
+def entry(fit):
+    """Return doubling times, dates ahead and horizons of the models with published ones."""
+    hours = {tasks: bs.horizons.minutes(fit, tasks=tasks) / 60 for tasks in ("typical", "random")}
+    bias = fit["posterior"].get("estimate_bias")
+    return {
+        "diagnostics": fit.diagnostics,
+        "doubling_days": _records(bs.horizons.doubling_days(fit)),
+        "doubling_days_at": _records(bs.horizons.doubling_days(fit, [2024.0, COMPARED])),
+        "dates_reached": _records(bs.horizons.dates_reached(fit)),
+        "hours": {
+            model: {
+                f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)
+                for tasks in hours
+                for share in (0.5, 0.8)
+            }
+            for model in PUBLISHED
+        },
+        "estimate_factor": None if bias is None else intervals.summary(np.exp(bias), ratio=True),
+    }
+
+
+def _compared(fits, seed, settings):
+    """Compare trends by models left out whole, with refits where Pareto k is high."""
+    tables = {name: fit.loo("model", seed=seed, **settings) for name, fit in fits.items()}
+    pointwise = pd.DataFrame({name: table["elpd"] for name, table in tables.items()})
+    failed = {name: int(unmended(table).sum()) for name, table in tables.items()}
+    difference = differences(pointwise, failed)
+    return {
+        name: {
+            "elpd": float(pointwise[name].sum()),
+            **{column: intervals.finite(difference.at[name, column]) for column in ("elpd_diff", "dse")},
+            "refits_that_failed": failed[name],
+        }
+        for name in fits
+    }
+
+
+def _records(table):
+    return {str(name): {column: intervals.finite(x) for column, x in row.items()} for name, row in table.iterrows()}
+
+
+def recovery(parts, *, seed, simulations, **settings):
+    """Count how often 95% intervals hold the doubling time and horizons of simulated tables, under three laws."""
+    result = {}
+    for case, (noise, trend) in CASES.items():
+        make = partial(_one, noise=noise, trend=trend, settings=settings)
+        entries = [parts.entry(f"{case} {s}", partial(make, [seed, s])) for s in range(simulations)]
+        result[case] = {
+            name: sum(one["held"][name] for one in entries) / sum(one["counted"][name] for one in entries)
+            for name in entries[0]["held"]
+        }
+        result[case]["converged"] = sum(one["ok"] for one in entries) / len(entries)
+    return result
+
+
+def _one(entropy, noise, trend, settings):
+    """Simulate a table, fit it by a line, and count the truths within 95% intervals."""
+    rng = np.random.default_rng(entropy)
+    dates, minutes = np.sort(rng.uniform(2023, 2026, MODELS)), np.exp(rng.uniform(-0.7, 7.5, TASKS))
+    models, tasks = (x.ravel() for x in np.meshgrid(np.arange(MODELS), np.arange(TASKS), indexing="ij"))
+    table = pd.DataFrame({"model": [f"m{i:02d}" for i in models], "task": [f"t{j:02d}" for j in tasks]})
+    table = table.assign(year=dates[models], minutes=minutes[tasks], successes=0.0, runs=float(RUNS))
+    truth = {name: x + SPREADS.get(name, 0.0) * rng.standard_normal() for name, x in TRUTH.items()}
+    truth |= {"yearly_gain_change": 0.8, "break_place": 0.5} if trend == "break" else {}
+    simulated = bs.laws.Horizons(trend=trend)
+    rows = simulated.rows(table)
+    draw = simulated.known_draws(truth, simulated.reference(rows), rows, rng)
+    table["successes"] = draw.replicate(rng).values[0, 0]
+    seed = int(rng.integers(2**31))
+    fit = bs.fit(bs.laws.Horizons(noise=noise), table, seed=seed, **settings)
+    low, high = (fit["posterior"]["horizon"].quantile(q, DRAWS).values for q in (0.025, 0.975))
+    gain = np.quantile(fit["posterior"]["yearly_gain"], [0.025, 0.975])
+    horizons = draw.horizon[0, 0]
+    held = {"horizons": int(((low < horizons) & (horizons < high)).sum())}
+    counted = {"horizons": MODELS}
+    if trend == "linear":
+        held["doubling time"] = int(gain[0] < truth["yearly_gain"] < gain[1])
+        counted["doubling time"] = 1
+    return {"held": held, "counted": counted, "ok": fit.diagnostics["ok"]}
+
+
+def _laws():
+    table = bs.load(TABLE)
+    return [(bs.laws.Horizons(trend=trend, estimates=True, family_effects=True), table) for trend in TRENDS]
+
+
+STUDIES = {
+    "horizons_weirdml": Study("time horizons by trend, beside published ones", weirdml, _laws, {"seed": 1, **BRIEF}),
+    "horizons_recovery": Study(
+        "known horizons and doubling times in simulated tables",
+        recovery,
+        _laws,
+        {"seed": 1, "simulations": 50, "draws": 400, "tune": 500, "chains": 2},
+    ),
+}
