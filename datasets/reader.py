@@ -61,7 +61,8 @@ def read(
         column ``file``. Text is UTF-8. The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
-        ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks). The
+        ``"counts"`` (problems that runs get right by operand lengths), ``"scores"`` (of models on benchmarks) or
+        ``"horizons"`` (successes of models on tasks with human times). The
         notes list the columns of each.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
@@ -175,6 +176,12 @@ def read(
     ``training_compute_flop``; ``compute_confidence`` (Confident, Likely, Speculative or Unknown; a blank is Likely
     where there is a compute); and ``family``, models of one kind but for their sizes. The benchmark file of Epoch AI's
     Benchmarking Hub is read unchanged; its ``performance`` is the score. The result has ``year`` if it has ``date``.
+
+    **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
+    ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.
+    Without ``runs`` each row is one run of 0 or 1, and runs are counted. Of a model ``date`` and ``family`` are
+    optional, of a task ``task_family``, ``time_source`` (estimated, or how it was timed) and ``estimated_minutes``.
+    Runs that reach one threshold of a task count as reaching all that take less time.
 
     Examples
     --------
