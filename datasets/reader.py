@@ -62,8 +62,7 @@ def read(
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths), ``"scores"`` (of models on benchmarks) or
-        ``"horizons"`` (successes of models on tasks with human times). The
-        notes list the columns of each.
+        ``"horizons"`` (successes of models on tasks with human times). The notes list the columns of each.
     columns : mapping of str to str, optional
         Column of the result to the column of the table that holds it, such as ``{"loss": "my_loss"}``, before any
         recognition. A column of the table whose name is so taken by another is left out. In a table of runs ``run``

@@ -1,4 +1,4 @@
-"""Studies of time horizons: the built-in table by trend, beside published figures, and recovery of known truths.
+"""Studies of time horizons: the built-in table by trend, next to published figures, and recovery of known truths.
 
 The human times of ``weirdml`` are estimates of language models, and of three tasks those of one person too. Its authors
 publish horizons from the estimates alone, and calibrated on the person.
@@ -151,7 +151,7 @@ def _laws():
 
 
 STUDIES = {
-    "horizons_weirdml": Study("time horizons by trend, beside published ones", weirdml, _laws, {"seed": 1, **BRIEF}),
+    "horizons_weirdml": Study("time horizons by trend, next to published ones", weirdml, _laws, {"seed": 1, **BRIEF}),
     "horizons_recovery": Study(
         "known horizons and doubling times in simulated tables",
         recovery,

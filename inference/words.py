@@ -120,7 +120,7 @@ def durations(q):
 
 
 def duration(minutes):
-    """Write a human time, with no more than two digits: 24 s, 42 min, 11 h, 1,200 h.
+    """Write a human time with two digits: 24 s, 42 min, 11 h.
 
     Examples
     --------
