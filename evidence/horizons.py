@@ -125,7 +125,7 @@ def _one(entropy, noise, trend, settings):
     dates, minutes = np.sort(rng.uniform(2023, 2026, MODELS)), np.exp(rng.uniform(-0.7, 7.5, TASKS))
     models, tasks = (x.ravel() for x in np.meshgrid(np.arange(MODELS), np.arange(TASKS), indexing="ij"))
     table = pd.DataFrame({"model": [f"m{i:02d}" for i in models], "task": [f"t{j:02d}" for j in tasks]})
-    table = table.assign(year=dates[models], minutes=minutes[tasks], successes=0.0, runs=float(RUNS))
+    table = table.assign(year=dates[models], minutes=minutes[tasks], successes=float(RUNS), runs=float(RUNS))
     truth = {name: x + SPREADS.get(name, 0.0) * rng.standard_normal() for name, x in TRUTH.items()}
     truth |= {"yearly_gain_change": 0.8, "break_place": 0.5} if trend == "break" else {}
     simulated = bs.laws.Horizons(trend=trend)

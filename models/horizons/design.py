@@ -9,20 +9,28 @@ from .outcomes import log_choose
 from .trend import span_of
 
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
+COPY = "copy"  # of tables that hold simulated runs of the same cells too
 WHERE, SIDES = ("first", "next"), ("right", "wrong")
 
 
 def nested(table):
-    """Return the rows with what comes before each in its cell of a model and a task.
+    """Return the rows that some run was at risk of, with what comes before each in its cell of a model and a task.
 
     Column ``at_risk`` has the runs that reached the next lower threshold, or all of them; ``minutes_before`` has the
-    minutes of that threshold, NaN where there is none.
+    minutes of that threshold, NaN where there is none. Where no run reached it, the next has nothing to tell and is
+    left out.
     """
     rows = table.reset_index(drop=True)
     rows.attrs = dict(table.attrs)
-    cells = rows.sort_values("minutes", kind="stable").groupby(["model", "task"], sort=False)
+    cells = rows.sort_values("minutes", kind="stable").groupby(cell_columns(rows), sort=False)
     at_risk, before = (cells[name].shift().reindex(rows.index) for name in ("successes", "minutes"))
-    return rows.assign(**{AT_RISK: at_risk.fillna(rows["runs"]), BEFORE: before})
+    rows = rows.assign(**{AT_RISK: at_risk.fillna(rows["runs"]), BEFORE: before})
+    return rows[rows[AT_RISK] > 0].reset_index(drop=True)
+
+
+def cell_columns(rows):
+    """Return the columns that name the runs of a row: model, task and, where runs were simulated too, the copy."""
+    return ["model", "task", *([COPY] if COPY in rows else [])]
 
 
 def is_estimate(rows):
@@ -74,8 +82,7 @@ def arrays(law, rows, reference):
     dict of str to ndarray
         ``model_...`` by model, ``task_...`` by task, ``family_one`` and ``anchor_log_ratio`` where there are any;
         ``first_...`` and ``next_...``, rows without and with a lower threshold; of these ``...right_row`` and
-        ``...wrong_row``, the rows of a count above 0; ``total_...``, by number of runs at risk. Rows that no run is at
-        risk of have probability 1 and are left out.
+        ``...wrong_row``, the rows of a count above 0; ``total_...``, by number of runs at risk.
     """
     data = {"model_year": np.array(reference.get("years", np.zeros(len(reference["models"]))), float)}
     if law.trend == "break":
@@ -90,7 +97,6 @@ def arrays(law, rows, reference):
     of_rows = rowwise(rows, reference)
     total, later = of_rows["right"] + of_rows["wrong"], of_rows["nested"] > 0
     for where, chosen in zip(WHERE, (~later, later), strict=True):
-        chosen = chosen & (total > 0)
         data |= {f"{where}_{name}": of_rows[name][chosen] for name in ("model", "task", "log_minutes", "gap")}
         for side in SIDES:
             counts = of_rows[side][chosen]

@@ -294,7 +294,7 @@ def _previous(rows):
     """Return the position of the row of the next lower threshold of each row, -1 where there is none."""
     positions = np.arange(len(rows))
     ordered = rows.assign(_position=positions).sort_values("minutes", kind="stable")
-    before = ordered.groupby(["model", "task"], sort=False)["_position"].shift().fillna(-1).astype(int)
+    before = ordered.groupby(design.cell_columns(rows), sort=False)["_position"].shift().fillna(-1).astype(int)
     previous = np.empty(len(rows), int)
     previous[ordered["_position"].to_numpy()] = before.to_numpy()
     return previous

@@ -39,7 +39,7 @@ def table(models=6, tasks=8, thresholds=2, runs=5, seed=0):
         for j in range(tasks)
         for k in range(thresholds)
     ]
-    return pd.DataFrame(rows).assign(successes=0, runs=runs)
+    return pd.DataFrame(rows).assign(successes=runs, runs=runs)
 
 
 def simulated(law, truth=TRUTH, seed=0, **sizes):
