@@ -69,9 +69,9 @@ def test_no_text_gives_two_intervals_of_one_quantity(headline, quoted):
     printed = 0
     for interval in intervals:
         middle, unit = interval.partition(" ")[0], interval.rpartition("]")[2]
-        said = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
-        assert said <= {interval}, said
-        printed += len(said)
+        matches = set(re.findall(rf"(?<![\d.]){re.escape(middle)} \[[^\]]*\]{re.escape(unit)}", texts))
+        assert matches <= {interval}, matches
+        printed += len(matches)
     assert printed > 8
 
 
@@ -239,10 +239,10 @@ def test_commands_and_their_options_exist(path):
     import typer
     from bayescaling.commands.cli import app
 
-    known = typer.main.get_command(app).commands
+    by_name = typer.main.get_command(app).commands
     for name, *words in commands(path):
-        parameters = known[name].params
-        options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
+        parameters = by_name[name].params
+        options = {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, (name, words)
 
 
@@ -301,8 +301,8 @@ def test_no_line_of_a_paragraph_begins_with_a_comment(path):
 
 def test_the_readme_says_how_long_a_report_takes():
     measured = re.search(r"\| `report`, empty cache \| ([\d.]+) \|", (DOCS / "speed.md").read_text(encoding="utf-8"))
-    said = re.search(r"The report took (\d+) minutes", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert int(said[1]) == round(float(measured[1]) / 60)
+    printed = re.search(r"The report took (\d+) minutes", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(printed[1]) == round(float(measured[1]) / 60)
 
 
 def test_what_is_quoted_is_of_this_version_and_of_the_built_in_tables(headline):

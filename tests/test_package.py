@@ -123,9 +123,9 @@ def declared(*extras):
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_what_a_module_imports_is_a_declared_dependency(path):
-    known = declared("training", "hub") | KERNELS if path.parts[0] == "training" else declared()
-    known |= {name for name, home in OF_EXTRAS.items() if home == path.as_posix()}
-    assert set(third_party_modules(path)) <= known
+    allowed = declared("training", "hub") | KERNELS if path.parts[0] == "training" else declared()
+    allowed |= {name for name, home in OF_EXTRAS.items() if home == path.as_posix()}
+    assert set(third_party_modules(path)) <= allowed
 
 
 def test_the_check_of_dependencies_sees_them():
@@ -173,8 +173,8 @@ def test_few_names_are_public_at_the_top():
 def test_every_public_name_resolves(name):
     public = PUBLIC[name]
     assert public.__doc__
-    space, _, own = name.rpartition(".")
-    assert own in dir(getattr(bs, space) if space else bs)
+    space, _, attribute = name.rpartition(".")
+    assert attribute in dir(getattr(bs, space) if space else bs)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -208,8 +208,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_every_subpackage_is_shipped():
     homes = [path.parent.relative_to(ROOT) for path in ROOT.glob("[a-z]*/**/__init__.py")]
-    found = {"bayescaling"} | {".".join(["bayescaling", *home.parts]) for home in homes if home.parts[0] != "build"}
-    assert set(PROJECT["tool"]["setuptools"]["packages"]) == found
+    packages = {"bayescaling"} | {".".join(["bayescaling", *home.parts]) for home in homes if home.parts[0] != "build"}
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
 
 
 def test_versions_agree():
@@ -222,7 +222,7 @@ def test_hosted_checks_run_what_is_run_here_on_every_python():
     text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
     assert ".ci/run" in text and (ROOT / ".ci" / "run").exists()
     minors = [re.search(r"Python :: (3\.\d+)$", name) for name in PROJECT["project"]["classifiers"]]
-    assert all(f'"{found[1]}"' in text for found in minors if found)
+    assert all(f'"{minor[1]}"' in text for minor in minors if minor)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")

@@ -38,13 +38,13 @@ def seconds(call, device, repeats):
     """Median time of a call of a step, after one to warm up."""
     call(0)
     synchronise(device)
-    found = []
+    durations = []
     for step in range(1, repeats + 1):
         start = time.perf_counter()
         call(step)
         synchronise(device)
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations)
 
 
 def problems(device, options):
@@ -94,11 +94,11 @@ def judging(device, options):
         whole = timed(lambda: evaluate(model, task, cells, count=options.problems, **shared), device)
     multiple = MULTIPLE if device.type == "cuda" else 1
     sizes = [options.problems] * len(cells)
-    made = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
-    chosen = np.unique(np.linspace(0, len(made) - 1, min(options.sample, len(made))).round().astype(int))
+    batches = list(_batches(task, cells, sizes, 0, torch.device("cpu"), options.batch_tokens, multiple))
+    chosen = np.unique(np.linspace(0, len(batches) - 1, min(options.sample, len(batches))).round().astype(int))
     decoding, passing, asked, differing, answered = [], [], 0, 0, 0
     for index in chosen:
-        batch = type(made[index][1])(*(part.to(device) for part in made[index][1]))
+        batch = type(batches[index][1])(*(part.to(device) for part in batches[index][1]))
         taken, judged = timed(lambda batch=batch: right(model, batch), device)
         passing.append(taken)
         taken, decoded = timed(lambda batch=batch: greedy(model, batch), device)
@@ -115,13 +115,13 @@ def judging(device, options):
         "seconds_decoding": decoded,
         "one_pass_scaled": whole is None,
         "sampled_batches": len(chosen),
-        "batches": len(made),
+        "batches": len(batches),
         "times_as_long_by_batch": [slow / fast for slow, fast in zip(decoding, passing, strict=True)],
         "compared": asked,
         "disagreements": differing,
         "right_of_compared": answered,
     }
-    part = "" if len(chosen) == len(made) else f", scaled from {len(chosen)} of {len(made)} batches"
+    part = "" if len(chosen) == len(batches) else f", scaled from {len(chosen)} of {len(batches)} batches"
     print(
         f"\n{options.grid} x {options.grid} cells of {options.problems} sums, {configuration.parameters:,} weights:"
         f" one pass {passed:.3g} s{part * (whole is None)}, decoding {decoded:.3g} s{part},"
@@ -135,9 +135,9 @@ def timed(call, device):
     """Seconds that a call took, and what it gave."""
     synchronise(device)
     start = time.perf_counter()
-    found = call()
+    result = call()
     synchronise(device)
-    return time.perf_counter() - start, found
+    return time.perf_counter() - start, result
 
 
 def scaled(seconds, chosen):

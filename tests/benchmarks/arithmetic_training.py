@@ -37,7 +37,7 @@ def measure(run, device, precision, compiled, options):
     for step in range(max(0, first - 2), first):
         step_with(optimisation.rate(step), *work.batch(step))
     synchronise(device)
-    ready, found = time.perf_counter() - start, []
+    ready, speeds = time.perf_counter() - start, []
     for block in range(options.blocks):
         here = first + block * options.updates
         start = time.perf_counter()
@@ -46,8 +46,8 @@ def measure(run, device, precision, compiled, options):
         synchronise(device)
         seconds, last = time.perf_counter() - start, here + options.updates
         counted = (run.plan.seen, run.tokens_done, run.flop_done)
-        found.append([(of(last) - of(here)) / seconds for of in counted])
-    return ready, *(statistics.median(values) for values in zip(*found, strict=True))
+        speeds.append([(of(last) - of(here)) / seconds for of in counted])
+    return ready, *(statistics.median(values) for values in zip(*speeds, strict=True))
 
 
 def main():

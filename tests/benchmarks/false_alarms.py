@@ -45,9 +45,9 @@ def main():
     fit, rng = bs.fit(law, table, seed=asked.seed), np.random.default_rng(asked.seed)
     fitter, verdicts, tests = Fitter(law, law.rows(table)), Counter(), Counter()
     for i in range(asked.tables):
-        found = fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT).check()
-        verdicts[found["verdict"]] += 1
-        tests.update(found["rejected_by"])
+        check = fitter.fit(replicated(fit, rng), seed=asked.seed, **SHORT).check()
+        verdicts[check["verdict"]] += 1
+        tests.update(check["rejected_by"])
         if (i + 1) % 20 == 0:
             print(i + 1, dict(verdicts), dict(tests), flush=True)
     alarms = asked.tables - verdicts["fits"]

@@ -62,11 +62,11 @@ def simulated(fitter, table, kind, seeds, seed):
     assert list(conditions_of(fit).index) == list(EMBEDDINGS)
     ranks = {}
     for seeds_of, curve in (("typical", typical), ("runs", runs), ("new", new)):
-        found = bs.lengths.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
+        drawn = bs.lengths.length_at_accuracy(fit, 0.5, seeds=seeds_of, seed=seed).values[..., 0]
         true = lengths.length_at(curve, np.log(TRAIN), 0.5, fitter.law.shape)
         # Draws equal to the truth, both being none, take a random place.
-        ties = rng.random(len(true)) * (found == true).mean((0, 1))
-        ranks[seeds_of] = (found < true).mean((0, 1)) + ties
+        ties = rng.random(len(true)) * (drawn == true).mean((0, 1))
+        ranks[seeds_of] = (drawn < true).mean((0, 1)) + ties
     return ranks, fit.diagnostics
 
 
@@ -80,22 +80,22 @@ def main():
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     table = design(options.seeds)
     fitter = bs.Fitter(bs.laws.Lengths(), table)
-    start, found, divergences, r_hats = time.perf_counter(), [], 0, []
+    start, simulations, divergences, r_hats = time.perf_counter(), [], 0, []
     for s in range(options.simulations):
         ranks, diagnostics = simulated(fitter, table, options.truth, options.seeds, s)
-        found.append(ranks)
+        simulations.append(ranks)
         divergences += diagnostics["divergences"]
         r_hats.append(diagnostics["r_hat_max"])
     seconds = (time.perf_counter() - start) / options.simulations
     print(f"{options.simulations} simulations, truth {options.truth}, {options.seeds} seeds, {seconds:.1f} s each")
     print(f"{divergences} divergences, median r_hat {np.median(r_hats):.4f}, largest {np.max(r_hats):.4f}")
     for kind in ("runs", "typical", "new"):
-        ranks = np.concatenate([r[kind] for r in found])
+        ranks = np.concatenate([r[kind] for r in simulations])
         shares = [float((np.abs(ranks - 0.5) <= level / 2).mean()) for level in LEVELS]
-        said = ", ".join(
+        coverage = ", ".join(
             f"{level:.0%} interval covers {share:.3f}" for level, share in zip(LEVELS, shares, strict=True)
         )
-        print(f"{kind:8} {said}; mean rank {ranks.mean():.3f}, {len(ranks)} lengths", flush=True)
+        print(f"{kind:8} {coverage}; mean rank {ranks.mean():.3f}, {len(ranks)} lengths", flush=True)
 
 
 if __name__ == "__main__":

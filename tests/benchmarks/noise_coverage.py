@@ -38,12 +38,12 @@ def main():
     warnings.simplefilter("ignore", bs.DiagnosticWarning)
     runs = bs.load("chinchilla_runs")
     fitters = {name: bs.Fitter(law, runs) for name, law in NOISES.items()}
-    for made in options.made:
-        law = NOISES[made]
-        posterior = fitters[made].fit(seed=options.seed)["posterior"]
+    for source in options.made:
+        law = NOISES[source]
+        posterior = fitters[source].fit(seed=options.seed)["posterior"]
         values = {name: float(posterior[name].mean()) for name in law.prior_of}
-        reference = fitters[made].reference
-        known = {name: float(x) for name, x in quantities(law, law.constants(values, reference)).items()}
+        reference = fitters[source].reference
+        truth = {name: float(x) for name, x in quantities(law, law.constants(values, reference)).items()}
         held = {}
         for s in range(options.simulations):
             loss = law.simulate(values, runs, np.random.default_rng([options.seed, s]), reference)
@@ -53,9 +53,9 @@ def main():
                     for kind, x in (("posterior", draws), ("robust", fit.robust(draws))):
                         for level, ends in LEVELS.items():
                             low, high = np.quantile(x, ends)
-                            held.setdefault((fitted, name, kind, level), []).append(low <= known[name] <= high)
+                            held.setdefault((fitted, name, kind, level), []).append(low <= truth[name] <= high)
         for (fitted, name, kind, level), inside in held.items():
-            print(f"made {made}; fitted {fitted}; {name}; {kind} {level}: {np.mean(inside):.3f}", flush=True)
+            print(f"made {source}; fitted {fitted}; {name}; {kind} {level}: {np.mean(inside):.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -50,14 +50,14 @@ def clocked(command, cache, status=0):
 
 def median(command, repeats, *, cold=True, status=0):
     """Median seconds of a command, with an empty cache each time or one that an earlier run filled."""
-    found = []
+    durations = []
     with tempfile.TemporaryDirectory() as shared:
         if not cold:
             clocked(command, shared, status)
         for _ in range(repeats):
-            with tempfile.TemporaryDirectory() as own:
-                found.append(clocked(command, own if cold else shared, status))
-    return statistics.median(found)
+            with tempfile.TemporaryDirectory() as fresh:
+                durations.append(clocked(command, fresh if cold else shared, status))
+    return statistics.median(durations)
 
 
 def commands(repeats):
@@ -77,12 +77,12 @@ def reports(repeats, timed, keep=None):
 
     Each is timed in a folder and with a cache that the one before left. The last report stays in the folder `keep`.
     """
-    found = []
+    durations = []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as out:
             command = [*CLI, "report", "--out", keep or out, "--processes", str(CORES)]
-            found.append([clocked([*command, *words], cache) for words in timed.values()])
-    return [(name, statistics.median(each)) for name, each in zip(timed, zip(*found, strict=True), strict=True)]
+            durations.append([clocked([*command, *words], cache) for words in timed.values()])
+    return [(name, statistics.median(column)) for name, column in zip(timed, zip(*durations, strict=True), strict=True)]
 
 
 def sample(which):
@@ -154,8 +154,8 @@ def growth():
 
     rows = []
     for count in ROWS:
-        found = density(bs.laws.Chinchilla(), simulated(count))
-        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{found:.0f}", f"{found / count:.3f}"))
+        seconds = density(bs.laws.Chinchilla(), simulated(count))
+        rows.append(("Chinchilla's law, rows", f"{count:,}", f"{seconds:.0f}", f"{seconds / count:.3f}"))
     evaluations = bs.load("lm_progress")
     for count in BENCHMARKS:
         copies = [
@@ -163,11 +163,11 @@ def growth():
             for i in range(-(-count // evaluations["benchmark"].nunique()))
         ]
         table = pd.concat(copies, ignore_index=True)
-        kept = sorted(table["benchmark"].unique())[:count]
-        table = table[table["benchmark"].isin(kept)].reset_index(drop=True)
-        found = density(bs.laws.Progress(7), table)
-        rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{found:.0f}",
-                     f"{found / len(table):.3f} a row"))  # fmt: skip
+        benchmarks = sorted(table["benchmark"].unique())[:count]
+        table = table[table["benchmark"].isin(benchmarks)].reset_index(drop=True)
+        seconds = density(bs.laws.Progress(7), table)
+        rows.append(("specification 7, benchmarks", f"{count} ({len(table):,} rows)", f"{seconds:.0f}",
+                     f"{seconds / len(table):.3f} a row"))  # fmt: skip
     return rows
 
 
@@ -192,14 +192,14 @@ def main():
         sample(options.sample)
         return
     machine = f"{CORES} cores ({platform.machine()}), Python {platform.python_version()}"
-    said = [
+    parts = [
         f"# How fast is it?\n\nMeasured by `python tests/benchmarks/speed.py` on {machine}. {options.note}".rstrip()
     ]
 
     def of_reports(timed):
         return table(["seconds, medians", "a process a core"], reports(options.repeats, timed, options.keep))
 
-    made = {
+    writers = {
         "commands": lambda: table(["seconds, medians", "first process", "second process"], commands(options.repeats)),
         "report": lambda: of_reports({"`report`, empty cache": [], "`report`, nothing changed": []}),
         "samplers": lambda: table(
@@ -209,10 +209,10 @@ def main():
         "growth": lambda: table(["density and gradient of", "how many", "microseconds", "for each"], growth()),
     }
     for part in options.only:
-        said.append(made[part]())
-        print(said[-1], flush=True)
+        parts.append(writers[part]())
+        print(parts[-1], flush=True)
     if options.out:
-        Path(options.out).write_text("\n\n".join(said) + "\n", encoding="utf-8")
+        Path(options.out).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

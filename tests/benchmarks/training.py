@@ -89,7 +89,7 @@ def ours(run, device, precision, route, compiled, graph):
 
 def contenders(run, path, device, precision, routes):
     """Names of the contenders, and what makes their update."""
-    found = {
+    loops = {
         "eager loop": lambda: baseline(run, path, device, precision, compiled=False),
         "compiled loop": lambda: baseline(run, path, device, precision, compiled=True),
     }
@@ -97,10 +97,10 @@ def contenders(run, path, device, precision, routes):
         for compiled in (False, True):
             for graph in (False, True) if device.type == "cuda" and compiled else (False,):
                 words = [route, *["compiled"] * compiled, *["graph"] * graph]
-                found["ours " + " ".join(words)] = functools.partial(
+                loops["ours " + " ".join(words)] = functools.partial(
                     ours, run, device, precision, route, compiled, graph
                 )
-    return found
+    return loops
 
 
 def seconds_an_update(make, device, updates, blocks):

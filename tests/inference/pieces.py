@@ -54,4 +54,4 @@ def threads_of_algebra(shared, item):
     import scipy.linalg  # noqa: F401, brings a library of its own
     from threadpoolctl import threadpool_info
 
-    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

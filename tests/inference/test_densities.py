@@ -19,7 +19,7 @@ def pair(fitter):
     """One fit with its log densities and one without, the draws the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return tuple(fitter.fit(**SHORT, log_likelihood=kept) for kept in (True, False))
+        return tuple(fitter.fit(**SHORT, log_likelihood=stored) for stored in (True, False))
 
 
 @pytest.fixture(scope="module")
@@ -118,18 +118,18 @@ def test_blocks_hold_whole_runs_in_their_order(monkeypatch):
     monkeypatch.setattr(loss_draws, "BLOCK", 50 * 10)
     blocks = drawn.blocks()
     assert len(blocks) > 3 and sorted(np.concatenate(blocks)) == list(range(len(rows)))
-    runs = [set(rows["run"].iloc[own]) for own in blocks]
+    runs = [set(rows["run"].iloc[block]) for block in blocks]
     assert sum(map(len, runs)) == len(set().union(*runs)) == 7
-    for own in blocks:
-        for name in set(rows["run"].iloc[own]):
-            places = own[(rows["run"].iloc[own] == name).to_numpy()]
+    for block in blocks:
+        for name in set(rows["run"].iloc[block]):
+            places = block[(rows["run"].iloc[block] == name).to_numpy()]
             assert (np.diff(places) > 0).all()
     np.testing.assert_allclose(drawn.total_log_likelihood(), whole[0])
     np.testing.assert_allclose(drawn.of_groups(), whole[1])
     np.testing.assert_array_equal(drawn.of_groups()["run_id"], whole[1]["run_id"])
     np.testing.assert_allclose(drawn.by_group("parameters"), whole[3])
-    for own, density in zip(blocks, drawn.log_likelihood_blocks(), strict=True):
-        np.testing.assert_allclose(density, whole[2].isel(run=own))
+    for block, density in zip(blocks, drawn.log_likelihood_blocks(), strict=True):
+        np.testing.assert_allclose(density, whole[2].isel(run=block))
 
 
 def test_weights_of_a_large_table_are_those_made_at_once(monkeypatch):

@@ -89,8 +89,8 @@ def well_made():
 
 def repeated_captions(text):
     """Captions of a page that several of its figures, or of its tables, have."""
-    said = [" ".join(e["text"].split()) for e in Structure(text).of("figcaption")]
-    plain = [re.sub(r"^(Figure|Table) \w+\. ", r"\1: ", caption) for caption in said]
+    captions = [" ".join(e["text"].split()) for e in Structure(text).of("figcaption")]
+    plain = [re.sub(r"^(Figure|Table) \w+\. ", r"\1: ", caption) for caption in captions]
     return sorted({caption for caption in plain if plain.count(caption) > 1})
 
 
@@ -124,8 +124,8 @@ def intervals_of(content):
                 yield tuple(content[name] for name in names)
         content = list(content.values())
     if isinstance(content, list):
-        for each in content:
-            yield from intervals_of(each)
+        for item in content:
+            yield from intervals_of(item)
 
 
 def is_rounded(printed, x, scale):
@@ -139,14 +139,14 @@ def check_intervals(text, document):
     body = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
     body = html.unescape(re.sub(r"<[^>]*>", " ", body))
     published = bs.load("published")[["estimate", "low", "high"]].dropna()
-    known = [*intervals_of(document), *published.itertuples(index=False, name=None)]
-    found, missing = list(INTERVAL.finditer(body)), []
-    for interval in found:
+    quoted = [*intervals_of(document), *published.itertuples(index=False, name=None)]
+    matches, missing = list(INTERVAL.finditer(body)), []
+    for interval in matches:
         printed = [printed_value(part) for part in interval.groups()]
         scales = (1.0, 100.0) if "%" in interval.group() else (1.0,)
-        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in known for scale in scales):
+        if not any(all(map(is_rounded, printed, q, [scale] * 3)) for q in quoted for scale in scales):
             missing.append(body[max(0, interval.start() - 60) : interval.end()])
-    return missing, len(found)
+    return missing, len(matches)
 
 
 @pytest.fixture(scope="session")
@@ -342,7 +342,7 @@ def two_intervals():
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
+def report(tmp_path_factory):
     """Folder of a report that the command line made with few draws, and what it printed.
 
     It was made twice. Laws that no sentence of the page needs are left out.
@@ -368,16 +368,16 @@ def made(tmp_path_factory):
 
 def _printed(patch, command):
     """Run the command line and return what it printed."""
-    printed, said = io.StringIO(), io.StringIO()
+    printed, errors = io.StringIO(), io.StringIO()
     patch.setattr(sys, "argv", command)
     with (
         contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(said),
+        contextlib.redirect_stderr(errors),
         warnings.catch_warnings(),
         pytest.raises(SystemExit) as left,
     ):
         warnings.simplefilter("default", bs.DiagnosticWarning)
         main()
-    assert left.value.code == 0, said.getvalue()
-    assert all(line.startswith("warning: ") for line in said.getvalue().splitlines())
+    assert left.value.code == 0, errors.getvalue()
+    assert all(line.startswith("warning: ") for line in errors.getvalue().splitlines())
     return printed.getvalue()

@@ -15,7 +15,7 @@ FITS = {"verdict": {"verdict": "fits", "sentence": "the law fits its rows"}}
 NAMES = ["abacus", "nope"]
 
 
-def found(learned, further, p_first=0.88):
+def analysis(learned, further, p_first=0.88):
     """What the page reads of an analysis: shares right within the training lengths, and P that Abacus goes further."""
     contrast = {"first": "abacus", "second": "nope", "of": "length", "p_first": p_first, "learned": True} | LENGTH
     typical = {name: {"0.5": LENGTH} for name in NAMES}
@@ -45,8 +45,8 @@ def found(learned, further, p_first=0.88):
 
 def sections(learned, further):
     """Sections of the page by title, without figures and tables."""
-    named = page.named(found(learned, further), bs.load("published"))
-    return {each["title"]: each for each in prose.sections(page.__file__, defaultdict(list), **named)}
+    named = page.named(analysis(learned, further), bs.load("published"))
+    return {section["title"]: section for section in prose.sections(page.__file__, defaultdict(list), **named)}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def sections(learned, further):
 )
 def test_the_answer_is_settled_by_rivals_that_learned(further, sure):
     learned = {"abacus": 1.0, "nope": 0.99, "fire": 0.96}
-    assert page.settled(found(learned, further).document["equal_cost"]) is sure
+    assert page.settled(analysis(learned, further).document["equal_cost"]) is sure
     assert ("Not settled at this scale." in sections(learned, further)["Answer"]["text"][0]) is not sure
 
 

@@ -59,11 +59,11 @@ def test_bands_have_swatches_of_their_own():
 def test_what_lies_under_the_pointer_is_named_with_its_unit():
     options = {"x": {"title": "Parameters N", "type": "log"}, "y": {"title": "Share right", "tickformat": ".0%"}}
     drawn = figure(*band([1, 2], [1, 2], [2, 3], BLUE, "95%"), line([1, 2], [3, 4], BLUE, "median"), **options)
-    own = line([1, 2], [3, 4], BLUE, "own", hovertemplate="said")
-    drawn.add_trace(own)
+    trace = line([1, 2], [3, 4], BLUE, "own", hovertemplate="said")
+    drawn.add_trace(trace)
     named(drawn)
-    *bands, median, kept = drawn.data
-    assert all(each.hovertemplate is None for each in bands) and kept.hovertemplate == "said"
+    *bands, median, custom = drawn.data
+    assert all(trace.hovertemplate is None for trace in bands) and custom.hovertemplate == "said"
     assert median.hovertemplate == "Parameters N %{x:.3s}<br>Share right %{y:.0%}<extra>median</extra>"
     assert caption(drawn) == "Share right against parameters N"
 
@@ -75,6 +75,6 @@ def test_a_misfit_that_is_drawn_is_said():
     assert "(p < 1e-16)" in departure(ranks)
 
 
-@pytest.mark.parametrize("x, said", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])
-def test_sizes_do_not_pass_a_thousand(x, said):
-    assert si(x) == said
+@pytest.mark.parametrize("x, text", [(999.4e6, "999M"), (999.6e6, "1B"), (70e9, "70B"), (12.0, "12")])
+def test_sizes_do_not_pass_a_thousand(x, text):
+    assert si(x) == text

@@ -156,16 +156,16 @@ def test_doubling_times_are_those_of_the_coefficients(table):
         fit = penalised_fit(number, table)
         return fit["doubling_months"], fit["coefficients"]
 
-    found, c = months(12)
+    doubling, c = months(12)
     rate = c["alpha_year"] * (1 / c["alpha_param"] + 1 / c["beta_data"])
-    assert found == pytest.approx(12 * np.log(2) / rate)
-    found, c = months(18)
-    assert found == pytest.approx(12 * np.log(2) * c["alpha_compute"] / c["alpha_year"])
-    found, c = months(8)
-    assert found == pytest.approx(12 * np.log(2) * c["beta_data"] / c["beta_year"])
-    found, c = months(13)
+    assert doubling == pytest.approx(12 * np.log(2) / rate)
+    doubling, c = months(18)
+    assert doubling == pytest.approx(12 * np.log(2) * c["alpha_compute"] / c["alpha_year"])
+    doubling, c = months(8)
+    assert doubling == pytest.approx(12 * np.log(2) * c["beta_data"] / c["beta_year"])
+    doubling, c = months(13)
     rate = c["alpha_year"] / c["alpha_param[transformer]"] + c["beta_year"] / c["beta_data[transformer]"]
-    assert found == pytest.approx(12 * np.log(2) / rate)
+    assert doubling == pytest.approx(12 * np.log(2) / rate)
     assert months(14)[0] is None
     assert months(16)[0] is None
 
@@ -240,10 +240,10 @@ def test_a_progress_bar_goes_to_standard_error(table, capsys):
 
 
 def test_a_specification_of_ones_own_is_fitted(table):
-    own = penalised_fit(Specification("b + y + n", "b + d"), table)
+    custom = penalised_fit(Specification("b + y + n", "b + d"), table)
     nine = penalised_fit(9, table)
-    assert own.search["specification"] == "b + y + n | b + d"
-    assert own.search["objective"] == nine.search["objective"]
+    assert custom.search["specification"] == "b + y + n | b + d"
+    assert custom.search["objective"] == nine.search["objective"]
     assert json.loads(json.dumps(nine.to_dict()))["coefficients"] == nine["coefficients"]
 
 
